@@ -28,14 +28,14 @@ const files = isMissing
 
 const sessions = files.filter((name) => !STRANGERS.includes(name));
 
-/** A line of a file: where it is, and the record on it, if it holds exactly one that has a type. */
+/** Line of a file: its position, and its record, if it holds exactly one with a type. */
 interface Line {
   readonly offset: number;
   readonly bytes: Buffer;
   readonly type: string | undefined;
 }
 
-/** Splits a file by hand, so that the reader is not its own witness. */
+/** Splits a file without the library's reader. */
 function splitLines(bytes: Buffer): Line[] {
   const found: Line[] = [];
   for (let offset = 0; offset < bytes.length; ) {
@@ -53,20 +53,20 @@ function typeOf(line: string): string | undefined {
     const { type }: { type?: unknown } = JSON.parse(line);
     return typeof type === "string" ? type : undefined;
   } catch (error) {
-    // What does not parse is no healthy line; the test is about the others.
+    // A line that does not parse is not a valid line; the test is about the others.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-/** The lines behind the header that hold one record each. */
+/** Returns the lines after the header that hold one record each. */
 function healthyLines(bytes: Buffer): Line[] {
   const all = splitLines(bytes);
   const header = all.findIndex(({ type }) => type === "session");
   return all.slice(header + 1).filter(({ type }) => type !== undefined);
 }
 
-/** Expects the bytes of old at the front of the file, or, if that was upgraded, in a backup beside it. */
+/** Checks that the old bytes are at the beginning of the file, or, after an upgrade, in a backup next to it. */
 function expectKept(path: string, before: Buffer): void {
   const [backup] = readdirSync(dirname(path)).filter((name) => name !== basename(path));
   const kept =
@@ -77,9 +77,9 @@ function expectKept(path: string, before: Buffer): void {
   expect(backup === undefined || /\.v[123]\.bak$/.test(backup)).toBe(true);
 }
 
-describe.skipIf(isMissing)("session files that others wrote", () => {
+describe.skipIf(isMissing)("session files of other writers", () => {
   describe.each(sessions)("%s", (name) => {
-    test("every healthy line comes back byte for byte, under the head that it has", () => {
+    test("every valid line is returned byte for byte, under its head", () => {
       const log = FileLog.open(`${CORPUS}${name}`, { mode: "read-only" });
       const { tree, spans } = log?.index ?? {};
       const read = new Map<number, { bytes: string; type: string | undefined }>();
@@ -94,7 +94,7 @@ describe.skipIf(isMissing)("session files that others wrote", () => {
       expect(read.size).toBeGreaterThanOrEqual(healthy.length);
     });
 
-    test("every line that is no entry is reported", () => {
+    test("every line that is not an entry is reported", () => {
       const { entries, issues } = readSession(readFileSync(`${CORPUS}${name}`));
       const reported = new Set(issues.map(({ line }) => line));
       const lines = splitLines(readFileSync(`${CORPUS}${name}`));
@@ -105,7 +105,7 @@ describe.skipIf(isMissing)("session files that others wrote", () => {
       expect(entries.length).toBeGreaterThanOrEqual(lines.length - 1 - reported.size);
     });
 
-    test("looking at it changes neither bytes nor times", async () => {
+    test("reading changes neither bytes nor times", async () => {
       using workshop = new Workshop();
       const path = workshop.copy(`${CORPUS}${name}`);
       const before = workshop.state();
@@ -120,7 +120,7 @@ describe.skipIf(isMissing)("session files that others wrote", () => {
       expect(workshop.state()).toEqual(before);
     });
 
-    test("grows by a message, and every context is as it was when it is opened again", async () => {
+    test("grows by a message, and every context is unchanged after reopening", async () => {
       using workshop = new Workshop();
       const path = workshop.copy(`${CORPUS}${name}`);
       const session = SessionManager.open(path);
@@ -151,7 +151,7 @@ describe.skipIf(isMissing)("session files that others wrote", () => {
     });
   });
 
-  test.each(STRANGERS)("%s is no session, and is left alone", (name) => {
+  test.each(STRANGERS)("%s is not a session, and is not changed", (name) => {
     using workshop = new Workshop();
     const path = workshop.copy(`${CORPUS}${name}`);
     const before = workshop.state();
@@ -177,7 +177,7 @@ describe.skipIf(isMissing)("session files that others wrote", () => {
     ],
     ["fx-kuato/pi-session-noeol.jsonl", { version: 3, entries: 5, issues: ["PARENT_MISSING 3"] }],
     ["fx-kuato/header-only-noeol.jsonl", { version: 3, entries: 0, issues: [] }],
-  ])("%s holds what its index says", (name, facts) => {
+  ])("%s agrees with its index", (name, facts) => {
     const { version, entries, issues } = readSession(readFileSync(`${CORPUS}${name}`));
     const found = {
       version,
@@ -187,7 +187,7 @@ describe.skipIf(isMissing)("session files that others wrote", () => {
     expect(found).toEqual(facts);
   });
 
-  test("of the two records glued on line 440, both are there, one behind the other", () => {
+  test("both records on line 440 exist, one after the other", () => {
     const path = `${CORPUS}pi-mono/session-2025-12-17.jsonl`;
     const session = SessionManager.open(path, { mode: "read-only" });
     const line = splitLines(readFileSync(path))[439]?.bytes.toString() ?? "";
@@ -201,7 +201,7 @@ describe.skipIf(isMissing)("session files that others wrote", () => {
     expect(session.issues).toMatchObject([{ code: "RECORDS_GLUED", line: 440, length: line.length }]);
   });
 
-  test("the compaction of version 1 keeps from the record that its index names", () => {
+  test("the compaction of version 1 keeps entries from the record of its index on", () => {
     const path = `${CORPUS}pi-mono/session-2025-12-17.jsonl`;
     const records: { type: string; firstKeptEntryIndex?: number }[] = readFileSync(path, "utf8")
       .trimEnd()
@@ -227,7 +227,7 @@ describe.skipIf(isMissing)("session files that others wrote", () => {
     expect(messages.every((message) => typeof joinTexts(message) === "string")).toBe(true);
   });
 
-  test("the files are where the index says", () => {
+  test("the files are where the index lists them", () => {
     const index = readFileSync(`${CORPUS}INDEX.md`, "utf8");
     expect(files.filter((name) => !index.includes(`| ${name} |`)).map((name) => basename(name))).toEqual([]);
   });

@@ -36,7 +36,7 @@ function invented(expected: Expected, actualIds: readonly string[]): (id: string
   return (id) => (id === null ? null : (names.get(id) ?? id));
 }
 
-/** Spells what was read as the expected results are spelled. */
+/** Formats the result of reading as the expected results are. */
 function found(session: SessionManager, expected: Expected): Expected {
   const entries = session.getEntries();
   const name = invented(
@@ -72,7 +72,7 @@ function found(session: SessionManager, expected: Expected): Expected {
     leafId: name(session.getLeafId()),
     issues: byLine(session.issues),
     context: {
-      // A text is compared where the fixture is about it.
+      // A text is compared if the fixture is about it.
       messages: messages.map((one, i) =>
         context?.messages[i]?.text === undefined ? { role: one.role, from: one.from } : one,
       ),
@@ -91,7 +91,7 @@ function byLine(issues: readonly SessionIssue[]): { code: string; line: number }
     .sort((a, b) => a.line - b.line || (a.code < b.code ? -1 : 1));
 }
 
-test("the bytes of the fixtures are those that were once written", () => {
+test("the bytes of the fixtures never change", () => {
   const checksums = files.map((name) => [
     name,
     createHash("sha256")
@@ -103,7 +103,7 @@ test("the bytes of the fixtures are those that were once written", () => {
   );
 });
 
-test("ids that a reader must invent are the same for ever", () => {
+test("generated ids never change", () => {
   const ids = (name: string) =>
     readSession(readFileSync(`${FIXTURES}${name}.jsonl`)).entries.map(({ id }) => id);
   expect(ids("v1/fix-the-totals").slice(0, 3)).toEqual(["25ee574b", "99d28d65", "e29da0a6"]);
@@ -136,7 +136,7 @@ describe.each(sessions)("%s", (name) => {
     expect(loaded.getHeader()).toEqual(read.header);
   });
 
-  test("looking at it changes neither bytes nor times", async () => {
+  test("reading changes neither bytes nor times", async () => {
     using workshop = new Workshop();
     const path = workshop.copy(`${FIXTURES}${name}`);
     const before = workshop.state();
@@ -165,7 +165,7 @@ describe.each(sessions)("%s", (name) => {
         ? new Map(source.getLeaves().map(({ id }) => [id, buildSessionContext(source.getEntries(), id)]))
         : contextsOfLeaves(source);
     if ((expectedOf(name).version ?? 3) > 3) {
-      // What is not understood is not copied under a version that says it is.
+      // Entries of an unknown version are not copied under a version that promises otherwise.
       const fork = () => SessionManager.forkFrom(path, "/projects/elsewhere", workshop.folder);
       expect(fork).toThrow(expect.objectContaining({ code: "VERSION_TOO_NEW" }));
       return;
@@ -221,7 +221,7 @@ describe.each(sessions.filter((name) => expectedOf(name).append !== "refused"))(
 });
 
 test.each(sessions.filter((name) => expectedOf(name).append === "refused"))(
-  "%s refuses to grow",
+  "%s rejects an append",
   async (name) => {
     using workshop = new Workshop();
     const path = workshop.copy(`${FIXTURES}${name}`);
@@ -235,7 +235,7 @@ test.each(sessions.filter((name) => expectedOf(name).append === "refused"))(
   },
 );
 
-/** The lines of version 3 that say of themselves what a correct reader finds: they are to be kept byte for byte. */
+/** Returns the lines of version 3 that agree with a correct reader's result: they must be kept byte for byte. */
 function keptLines(bytes: Buffer, { version, entries = [] }: Expected): string[] {
   if (version !== 3) return [];
   const heads = new Set(entries.map(({ id, type, parentId }) => JSON.stringify([id, type, parentId])));

@@ -13,11 +13,11 @@ const files = readdirSync(FIXTURES, { recursive: true, encoding: "utf8" }).filte
 const jsonAt = (name: string): unknown => JSON.parse(readFileSync(`${FIXTURES}${name}`, "utf8"));
 const asJson = (value: object): unknown => JSON.parse(JSON.stringify(value));
 
-test.each(files)("%s.read.json is what the library reads", (name) => {
+test.each(files)("%s.read.json equals the library's result", (name) => {
   const reading = compactReading(makeReading(`${FIXTURES}${name}`));
   expect(jsonAt(name.replace(/\.jsonl$/, ".read.json"))).toEqual(asJson(reading));
 });
 
-test("the JSON Schema is that of the table of shapes", () => {
+test("the JSON Schema equals that of the table of shapes", () => {
   expect(jsonAt("session.schema.json")).toEqual(asJson(sessionSchema()));
 });

@@ -2,25 +2,25 @@ import { describe, expect, test } from "vitest";
 import type { EntryHead } from "../../src/core/format/head.ts";
 import type { LogChange, LogLine, SessionLog } from "../../src/session/log/session-log.ts";
 
-/** A log together with the place behind it. */
+/** Log with access to its storage. */
 export interface LogUnderTest {
   readonly log: SessionLog;
-  /** All bytes of the place. */
+  /** Returns all bytes of the storage. */
   bytes(): Uint8Array;
-  /** Opens the same place once more. */
+  /** Opens the same storage again. */
   reopen(): SessionLog;
-  /** Lets somebody else write behind everything; missing if nobody else can. */
+  /** Writes to the storage as another writer does; missing if there can be none. */
   readonly writeForeign?: (text: string) => void;
 }
 
-/** Makes a log over a place that holds a text. */
+/** Makes a log over a storage with the given text. */
 export type LogFactory = (content: string) => LogUnderTest;
 
 const TIME = "2026-03-01T12:00:00.000Z";
 
 const HEADER = `{"type":"session","version":3,"id":"one","timestamp":"${TIME}","cwd":"/project"}`;
 
-/** A line with an entry. */
+/** Makes a line with an entry. */
 const entryText = (id: string, parentId: string | null, text: string) =>
   JSON.stringify({
     type: "message",
@@ -30,7 +30,7 @@ const entryText = (id: string, parentId: string | null, text: string) =>
     message: { role: "user", content: text, timestamp: 0 },
   });
 
-/** Spellings that JSON.stringify does not give. */
+/** Spellings that JSON.stringify does not produce. */
 const ODD_LINES = [
   `{ "type" : "message" , "id":"000000b1", "parentId": null,"timestamp":"${TIME}","message":{"role":"user","content":"spaces"}}`,
   `{"type":"of tomorrow","id":"000000b2","parentId":"000000b1","timestamp":"${TIME}","fields":[1e3,"\\u00e9"]}`,
@@ -61,18 +61,18 @@ function changesOf(log: SessionLog): LogChange[] {
   return changes;
 }
 
-/** What every log does, whatever its place: the contract of `SessionLog`, to be run. */
+/** Tests the contract of `SessionLog`, for any storage. */
 export function describeSessionLog(name: string, make: LogFactory): void {
   const filled = text(HEADER, entryText("000000a1", null, "1"), entryText("000000a2", "000000a1", "2"));
 
   describe(`${name}, as a log`, () => {
-    test("knows header and entries of its place, in order", () => {
+    test("reads header and entries of its storage, in order", () => {
       const { log } = make(filled);
       expect(log.index.header?.id).toBe("one");
       expect(ids(log)).toEqual(["000000a1", "000000a2"]);
     });
 
-    test("appends behind everything and gives the ordinal of the first", () => {
+    test("appends after everything and returns the ordinal of the first", () => {
       const { log, reopen, bytes } = make(filled);
       expect(log.append([line("000000a3", "000000a2")], true)).toBe(2);
       expect(log.append([line("000000a4", "000000a3"), line("000000a5", "000000a1")], true)).toBe(3);
@@ -87,13 +87,13 @@ export function describeSessionLog(name: string, make: LogFactory): void {
       expect(Buffer.from(bytes()).toString()).toBe(filled + text(...added));
     });
 
-    test("appends nothing when there is nothing to append", () => {
+    test("appends nothing for an empty list", () => {
       const { log, bytes } = make(filled);
       log.append([], true);
       expect(Buffer.from(bytes()).toString()).toBe(filled);
     });
 
-    test("gives lines byte for byte, in the order in which they are asked for", () => {
+    test("returns lines byte for byte, in the requested order", () => {
       const { log } = make(text(HEADER, ...ODD_LINES));
       log.append([line("000000b5", "000000b4", "\u0000\n\ud800")], true);
       const lines = [...ODD_LINES, entryText("000000b5", "000000b4", "\u0000\n\ud800")].map(
@@ -115,7 +115,7 @@ export function describeSessionLog(name: string, make: LogFactory): void {
       expect(readAll(log)).toEqual(readAll(reopen()));
     });
 
-    test("keeps a torn line, and the next one apart from it", () => {
+    test("keeps a torn line, separate from the next one", () => {
       const torn = entryText("000000ff", "000000a2", "torn").slice(0, 90);
       const { log, bytes, reopen } = make(filled + torn);
       log.append([line("000000a3", "000000a2")], true);
@@ -130,7 +130,7 @@ export function describeSessionLog(name: string, make: LogFactory): void {
       expect(reopened.index.tree.headAt(reopened.index.tree.find("000000a4")).parentId).toBe("000000a3");
     });
 
-    test("rewrites entries, keeps all others as they were, and appends behind them", () => {
+    test("rewrites entries, keeps all others unchanged, and appends after them", () => {
       const { log, bytes, reopen } = make(text(HEADER, ...ODD_LINES));
       const changes = changesOf(log);
       const before = log.index;
@@ -150,7 +150,7 @@ export function describeSessionLog(name: string, make: LogFactory): void {
       expect(ids(reopen())).toEqual(ids(log));
     });
 
-    test("is as it was when a rewrite fails", () => {
+    test("is unchanged after a failed rewrite", () => {
       const { log, bytes } = make(filled);
       const changes = changesOf(log);
       const fail = () => {
@@ -162,7 +162,7 @@ export function describeSessionLog(name: string, make: LogFactory): void {
       expect(changes).toEqual([]);
     });
 
-    test("finds nothing new where nobody wrote", () => {
+    test("finds nothing new if there was no other write", () => {
       const { log } = make(filled);
       const changes = changesOf(log);
       log.append([line("000000a3", "000000a2")], true);
@@ -170,7 +170,7 @@ export function describeSessionLog(name: string, make: LogFactory): void {
       expect(changes).toEqual([]);
     });
 
-    test("is read-only when it is closed, and may be closed again", async () => {
+    test("is read-only after close, and may be closed again", async () => {
       const { log, reopen } = make(filled);
       expect(log.readOnlyReason).toBeUndefined();
       log.append([line("000000a3", "000000a2")], true);
@@ -185,7 +185,7 @@ export function describeSessionLog(name: string, make: LogFactory): void {
       expect(ids(reopen())).toEqual(ids(log));
     });
 
-    test("is read-only when it is left behind", () => {
+    test("is read-only after it was abandoned", () => {
       const { log } = make(filled);
       log.append([line("000000a3", "000000a2")], true);
       log.release();
@@ -201,8 +201,8 @@ export function describeSessionLog(name: string, make: LogFactory): void {
   });
 
   if (make(filled).writeForeign === undefined) return;
-  describe(`${name}, beside other writers`, () => {
-    test("finds what they wrote, once, and tells of it", () => {
+  describe(`${name}, next to other writers`, () => {
+    test("finds their entries, once, and reports them", () => {
       const { log, writeForeign } = make(filled);
       const changes = changesOf(log);
       writeForeign?.(
@@ -214,7 +214,7 @@ export function describeSessionLog(name: string, make: LogFactory): void {
       expect(ids(log)).toEqual(["000000a1", "000000a2", "000000f1", "000000f2"]);
     });
 
-    test("keeps own and others' lines apart, whatever the order", () => {
+    test("separates own and others' lines, in any order", () => {
       const { log, writeForeign, reopen } = make(filled);
       for (let i = 1; i <= 20; i++) {
         log.append([line(`000001${String(i).padStart(2, "0")}`, "000000a2")], true);
@@ -235,7 +235,7 @@ export function describeSessionLog(name: string, make: LogFactory): void {
       expect(reopened.index.issues).toEqual([]);
     });
 
-    test("leaves a line alone that is still being written", () => {
+    test("keeps a line that is still being written", () => {
       const { log, writeForeign } = make(filled);
       const changes = changesOf(log);
       const theirs = entryText("000000f1", "000000a2", "half");

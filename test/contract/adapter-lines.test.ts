@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createProgram, DEFAULT_OPTIONS, diagnose, inventedPath } from "./support/compiler.ts";
 import { readText } from "./support/repository.ts";
 
-/** What the lines of the table name without declaring it, as a user's program has it. */
+/** Declarations for names that the lines of the table use, as in a user's program. */
 const PRELUDE = `
 import { query } from "@anthropic-ai/claude-agent-sdk";
 import { type Agent, type AgentInputItem, run } from "@openai/agents-core";
@@ -21,10 +21,10 @@ declare const answer: AnthropicAnswer, more: { timestamp: number };
 declare const builder: StateGraph<{}>, send: (update: object) => void;
 `;
 
-/** A function of docs/first-agent.md, which a test of its own compiles. */
+/** Function of docs/first-agent.md, which a test of its own compiles. */
 const ELSEWHERE = "openPiAgent";
 
-/** Reads the lines that each framework of the table needs, as a block of code; an ellipsis is what is left out. */
+/** Reads the lines that each framework of the table needs, as a block of code; an ellipsis marks omitted code. */
 function readRows(): string[] {
   const rows = readText("docs/adapters.md").match(/^\| .+ \| `.+` \| .+ \|$/gm) ?? [];
   return rows.flatMap((row) => {
@@ -33,7 +33,7 @@ function readRows(): string[] {
   });
 }
 
-test("the lines that each framework needs compile as they are in the table", () => {
+test("the lines that each framework needs compile as in the table", () => {
   const rows = readRows().filter((row) => !row.includes(ELSEWHERE));
   expect(rows).toHaveLength(8);
   const path = inventedPath("adapter-lines.ts");

@@ -7,15 +7,15 @@ import { member, parseFacts } from "./support/package-facts.ts";
 import { PUBLIC_NAMES_PATH } from "./support/public-names.ts";
 import { ROOT, readText, TARGET } from "./support/repository.ts";
 
-/** Whether a file has a heading for a name: in Markdown, underscores are escaped. */
+/** Returns whether a file has a heading for a name: in Markdown, underscores are escaped. */
 function describes(text: string, name: string): boolean {
   return new RegExp(`^### (?:abstract )?${name}\\b`, "m").test(text.replaceAll("\\_", "_"));
 }
 
 const written = readApiReference(join(ROOT, API_FOLDER));
 
-// It is made from the sources; whether these are built makes no difference to it.
-test.runIf(TARGET === "src")("docs/api is what the docstrings say now", { timeout: 300_000 }, () => {
+// It is generated from the sources; a build makes no difference to it.
+test.runIf(TARGET === "src")("docs/api agrees with the docstrings", { timeout: 300_000 }, () => {
   const folder = temporaryFolder();
   writeApiReference(folder);
   const made = readApiReference(folder);
@@ -25,7 +25,7 @@ test.runIf(TARGET === "src")("docs/api is what the docstrings say now", { timeou
   expect(outdated, "run npm run update:api-reference, and commit what it writes").toEqual([]);
 });
 
-test("docs/api has every name that can be imported", () => {
+test("docs/api has every public name", () => {
   const names = parseFacts(readText(PUBLIC_NAMES_PATH));
   const missing = Object.keys(names).flatMap((subpath) => {
     const text = written.get(subpath === "sessiontree" ? "index.md" : `${subpath.slice(12)}.md`) ?? "";
@@ -36,7 +36,7 @@ test("docs/api has every name that can be imported", () => {
   expect(missing).toEqual([]);
 });
 
-test("docs/api leads to places that are there", () => {
+test("docs/api has no dead links", () => {
   const read = (path: string) => written.get(path.slice(`${API_FOLDER}/`.length));
   const links = [...written].flatMap(([name, text]) => localLinks(`${API_FOLDER}/${name}`, text));
   expect(links.length).toBeGreaterThan(100);

@@ -11,7 +11,7 @@ import { member, parseFacts } from "./support/package-facts.ts";
 import { readSources, readText } from "./support/repository.ts";
 import { parse, readImports } from "./support/syntax.ts";
 
-test("the sources keep the rules of the house", () => {
+test("the sources follow the rules of the architecture", () => {
   expect(checkArchitecture(readSources("src"))).toEqual([]);
 });
 
@@ -19,7 +19,7 @@ test("docs/architecture.md shows the same wings and floors", () => {
   expect(compareWings(readWingDiagram(readText("docs/architecture.md")))).toEqual([]);
 });
 
-test("of what can be imported, the schema alone reaches zod, in values or types", () => {
+test("among the entry points, only the schema imports zod, in values or types", () => {
   const sources = readSources("src");
   const reaches = (start: string) => {
     const reached = new Set([start]);
@@ -35,7 +35,7 @@ test("of what can be imported, the schema alone reaches zod, in values or types"
   expect(subpaths.filter(reaches)).toEqual(["src/schema.ts"]);
 });
 
-test("what docs/architecture.md says where to find is there", () => {
+test("the places that docs/architecture.md names exist", () => {
   const sources = readSources("src");
   const faults = compareWhereTable(readText("docs/architecture.md"), (path) => sources.get(`src/${path}`));
   expect(faults).toEqual([]);
@@ -43,7 +43,7 @@ test("what docs/architecture.md says where to find is there", () => {
 
 test("every package has one home and a row in docs/architecture.md", () => {
   const facts = parseFacts(readText("package.json"));
-  // What a host brings and what is bundled needs a home if it is imported.
+  // Packages of a host and bundled packages need a home if they are imported.
   const imported = ["peerDependencies", "devDependencies"]
     .flatMap((list) => Object.keys(member(facts, list)))
     .filter((name) => name in PACKAGE_HOMES);
@@ -187,13 +187,13 @@ const breaches: [rule: string, path: string, text: string, fault: RegExp][] = [
   ["timer", "src/core/compaction/a.ts", "setTimeout(() => use(), 1);", /uses setTimeout/],
 ];
 
-test.each(breaches)("a breach is found: %s", (_rule, path, text, fault) => {
+test.each(breaches)("finds a violation: %s", (_rule, path, text, fault) => {
   const faults = check({ [path]: text });
   expect(faults).toHaveLength(1);
   expect(faults[0]).toMatch(fault);
 });
 
-test("circles are found, through any number of files, and only those in them are named", () => {
+test("finds cycles of any number of files, and names only the files in them", () => {
   const faults = check({
     "src/core/tree/a.ts": 'import { b } from "./b.ts";\nexport const a = b;',
     "src/core/tree/b.ts": 'import { c } from "./c.ts";\nexport const b = c;',
@@ -204,7 +204,7 @@ test("circles are found, through any number of files, and only those in them are
   ]);
 });
 
-test("what keeps the rules is not reported", () => {
+test("reports no files that follow the rules", () => {
   const faults = check({
     "src/core/tree/a.ts":
       'import type { Entry } from "../format/entry.ts";\nimport { path } from "./path.ts";\nexport { path };\n' +
@@ -218,7 +218,7 @@ test("what keeps the rules is not reported", () => {
   expect(faults).toEqual([]);
 });
 
-test("a diagram that differs from the table is found", () => {
+test("finds a diagram that differs from the table", () => {
   const lines = Object.entries(WINGS)
     .reverse()
     .flatMap(([wing, floors]) => [
@@ -239,7 +239,7 @@ test("a diagram that differs from the table is found", () => {
   );
 });
 
-test("a row that leads nowhere is found", () => {
+test("finds a row with a dead path", () => {
   const rows = ["`log/log.ts` | `Log.append`", "`log/log.ts` | `Log.gone`", "`log/gone.ts` | `a`", "`b`"];
   const table = rows.map((row) => `| what happens | ${row} |`).join("\n");
   const document = `## Where is …?\n\n| what | file | look for |\n|---|---|---|\n${table}\n\n## Next\n`;
@@ -253,7 +253,7 @@ test("a row that leads nowhere is found", () => {
   expect(() => compareWhereTable("## Other\n", read)).toThrow("no table");
 });
 
-test("a package without a home, without a row, or without use is found", () => {
+test("finds a package without a home, without a row, or without use", () => {
   const names = Object.keys(PACKAGE_HOMES);
   const table = names.map((name) => `| \`${name}\` 1 | home |`).join("\n");
   expect(comparePackages(names, table)).toEqual([]);

@@ -6,7 +6,7 @@ import { ROOT } from "./support/repository.ts";
 
 const FROM_BUILD = /import \{([^}]+)\} from "\.\.\/\.\.\/dist\/([a-z]+)\.js"/g;
 
-test("what the benchmarks take from the build is there", () => {
+test("the benchmarks import only existing names of the build", () => {
   const folder = join(ROOT, "test/bench");
   const wanted = readdirSync(folder).flatMap((file) =>
     Array.from(readFileSync(join(folder, file), "utf8").matchAll(FROM_BUILD), ([, list = "", module = ""]) =>

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { countCalls, type Operation } from "../tools/count-calls.ts";
 
-/** The files and functions that an operation on a session of 40 ordinary entries may run: in a new process, each is compiled. */
+/**
+ * Maximum numbers of files and functions that an operation on a session of 40 ordinary entries may run: in a new process, each
+ * is compiled.
+ */
 const MAX_RUN: { readonly [operation in Operation]: readonly [files: number, functions: number] } = {
   open: [15, 70],
   context: [12, 45],
@@ -15,7 +18,7 @@ test("an open, a first context, and a later append with its context run few func
     const [maxFiles, maxFunctions] = MAX_RUN[operation];
     expect(files, `${operation}:\n${names.join("\n")}`).toBeLessThanOrEqual(maxFiles);
     expect(functions, `${operation}:\n${names.join("\n")}`).toBeLessThanOrEqual(maxFunctions);
-    // A count that counts nothing would always be low.
+    // An empty count would always be low.
     expect(functions).toBeGreaterThan(30);
   }
 });

@@ -15,7 +15,7 @@ import { RunningAgent } from "./support/running-agent.ts";
 
 const PAGE = "docs/chat-app.md";
 
-/** The versions of the AI SDK: their routes on the page, and the packages in this repository. */
+/** Versions of the AI SDK: their routes on the page, and the packages in this repository. */
 const VERSIONS = [
   { sdk: 5, routes: "routes-5-6", ai: "ai5", openai: "ai-sdk-openai-2" },
   { sdk: 6, routes: "routes-5-6", ai: "ai6", openai: "ai-sdk-openai-3" },
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => removeFolder(folder));
 
-/** Messages with which a browser would speak for others than its user. */
+/** Messages with which a browser would impersonate other roles than its user. */
 function forgedMessages(text: string): object[] {
   const output = { type: "tool-pay", toolCallId: "c1", state: "output-available", input: {}, output: text };
   const said = { type: "text", text };
@@ -49,14 +49,14 @@ function forgedMessages(text: string): object[] {
   ];
 }
 
-/** Returns a program of the page as it is for a version. */
+/** Returns a program of the page, adapted to a version. */
 function forVersion(sdk: number, text: string): string {
   const named = text.replace("sdk: 6", `sdk: ${sdk}`);
   return sdk === 5 ? named.replace(/ {6}\/\/ Version 5 has no approvals[\s\S]*?\n {6}\}\),\n/, "") : named;
 }
 
 for (const { sdk, routes, ai, openai } of VERSIONS) {
-  /** Makes a program of files of the page. */
+  /** Makes a program from files of the page. */
   async function program(home: string, name: string, contents: string): Promise<string> {
     const outfile = join(home, `${name}.mjs`);
     await build({
@@ -75,7 +75,7 @@ for (const { sdk, routes, ai, openai } of VERSIONS) {
   const support = (name: string) => JSON.stringify(join(ROOT, `test/contract/support/${name}.ts`));
 
   describeWith([ai], `the example of a chat, with version ${sdk} of the AI SDK`, () => {
-    test("answers, answers again, and keeps both answers", async () => {
+    test("answers, regenerates, and keeps both answers", async () => {
       const home = mkdtempSync(join(folder, "example-"));
       const script = await program(home, "chat", readText("docs/examples/chat-app.ts"));
       const example = new RunningAgent(script, home, { PATH: process.env["PATH"] });
@@ -91,7 +91,7 @@ for (const { sdk, routes, ai, openai } of VERSIONS) {
   });
 
   describeWith([ai, openai], `the chat app of the page, with version ${sdk} of the AI SDK`, () => {
-    test("answers, goes on for a page that comes back, and keeps every version", async () => {
+    test("answers, continues for a page that reconnects, and keeps every version", async () => {
       await using provider = await ProviderServer.start();
       const home = mkdtempSync(join(folder, "app-"));
       for (const { name, text } of readDocPrograms(PAGE, readText(PAGE)))

@@ -7,12 +7,12 @@ import { ROOT, TARGET } from "./support/repository.ts";
 
 const core = join(ROOT, TARGET === "dist" ? "dist/core.js" : "src/core.ts");
 
-test("core reaches no module of Node", async () => {
+test("core imports no module of Node", async () => {
   const { nodeImports } = await bundleForBrowser(core);
   expect(nodeImports).toEqual([]);
 });
 
-test("core runs where there is no Node", async () => {
+test("core runs without Node", async () => {
   const bundle = await bundleForBrowser(core);
   const lines = [
     '{"type":"session","version":3,"id":"s1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/project"}',
@@ -33,7 +33,7 @@ test("core runs where there is no Node", async () => {
   });
 });
 
-test("the conversions reach no module of Node, and run where there is none", async () => {
+test("the conversions import no module of Node, and run without Node", async () => {
   const bundle = await bundleForBrowser(join(ROOT, TARGET === "dist" ? "dist/convert.js" : "src/convert.ts"));
   expect(bundle.nodeImports).toEqual([]);
   const script = `bundle.toAnthropic(bundle.fromAnthropic([{ role: "user", content: "Hello" }], { timestamp: 1 }).messages)`;
@@ -43,7 +43,7 @@ test("the conversions reach no module of Node, and run where there is none", asy
   });
 });
 
-/** Writes a file that is gone after the test. */
+/** Writes a file that is removed after the test. */
 function temporaryFile(text: string): string {
   const folder = temporaryFolder();
   const path = join(folder, "entry.ts");
@@ -51,7 +51,7 @@ function temporaryFile(text: string): string {
   return path;
 }
 
-test("the check finds modules of Node, with or without node:, and who imports them", async () => {
+test("the check finds modules of Node, with or without node:, and their importers", async () => {
   const entry = temporaryFile(
     'import { join } from "node:path";\nimport fs from "fs";\nexport { fs, join };\n',
   );
@@ -59,7 +59,7 @@ test("the check finds modules of Node, with or without node:, and who imports th
   expect(nodeImports).toEqual([`${entry} imports node:path`, `${entry} imports fs`]);
 });
 
-test("the check finds what only Node has", async () => {
+test("the check finds globals that only Node has", async () => {
   const bundle = await bundleForBrowser(temporaryFile("export const bytes = () => Buffer.from([1]);\n"));
   expect(() => runAsInBrowser(bundle, "bundle.bytes()")).toThrow("Buffer is not defined");
   const early = await bundleForBrowser(temporaryFile("export const home = process.env.HOME;\n"));

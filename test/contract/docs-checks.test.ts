@@ -6,13 +6,13 @@ import { readAnchors, readFences } from "./support/markdown.ts";
 import { findVersions, wrongVersions } from "./support/named-versions.ts";
 import { openWorkshop, type Workshop } from "./support/run-programs.ts";
 
-/** Writes a document of fenced blocks, each given as `mark` and code. */
+/** Makes a document of fenced blocks, each given as `mark` and code. */
 function document(...blocks: [mark: string, code: string][]): string {
   return ["# Title", ...blocks.map(([mark, code]) => `\`\`\`${mark}\n${code}\n\`\`\``)].join("\n\n");
 }
 
 describe("programs of a document", () => {
-  test("are its ts blocks, each line where it stands in the document", () => {
+  test("are its ts blocks, each on its line of the document", () => {
     const text = document(["ts", "one();"], ["sh", "two"], ["ts no-run", "three();"], ["", "four"]);
     expect(readDocPrograms("a.md", text)).toEqual([
       { place: "a.md:4", file: "a.md", text: "\n\n\none();", runs: true },
@@ -20,7 +20,7 @@ describe("programs of a document", () => {
     ]);
   });
 
-  test("may go on in later blocks, and run only if all their blocks do", () => {
+  test("may continue in later blocks, and run only if all their blocks do", () => {
     const text = document(["ts", "one();"], ["ts continues", "two();"], ["ts continues no-run", "three();"]);
     expect(readDocPrograms("a.md", text)).toEqual([
       { place: "a.md:4", file: "a.md", text: "\n\n\none();\n\n\n\ntwo();\n\n\n\nthree();", runs: false },
@@ -42,7 +42,7 @@ describe("programs of a document", () => {
     expect(faults).toEqual([[], [9]]);
   });
 
-  test("do not escape by their mark", () => {
+  test("are checked whatever their mark", () => {
     expect(() => readDocPrograms("a.md", document(["js", "one();"]))).toThrow("a.md:4 is marked js");
     expect(() => readDocPrograms("a.md", document(["TypeScript", "one();"]))).toThrow("write ts");
     expect(() => readDocPrograms("a.md", document(["ts norun", "one();"]))).toThrow("unknown mark norun");
@@ -50,7 +50,7 @@ describe("programs of a document", () => {
     expect(() => readDocPrograms("a.md", "```ts\none();")).toThrow("never closed");
   });
 
-  test("lose the indentation of the list that they stand in, and keep fences of other lengths", () => {
+  test("lose the indentation of their list, and keep fences of other lengths", () => {
     const text =
       "1. First:\n\n   ```ts\n   if (a) {\n     b();\n   }\n   ```\n\n````md\n```ts\nno();\n```\n````\n";
     expect(readFences(text).map(({ language, code }) => [language, code])).toEqual([
@@ -59,7 +59,7 @@ describe("programs of a document", () => {
     ]);
   });
 
-  test("are compiled strictly, and a fault has the document's line", () => {
+  test("are compiled strictly, and an error has the document's line", () => {
     const [program] = readDocPrograms(
       "a.md",
       document(["ts", "const n: number[] = [];\nconst s: string = n[0];"]),
@@ -74,7 +74,7 @@ describe("programs of a document", () => {
 });
 
 describe("examples of docstrings", () => {
-  test("keep their lines, with a fence or without, and have the public names that they use imported", () => {
+  test("keep their lines, with or without a fence, and have the public names that they use imported", () => {
     const text =
       "/**\n * Adds.\n *\n * @example\n * ```ts\n * add(1);\n *   more();\n * ```\n */\nexport const add = 1;\n" +
       '/**\n * Takes.\n * @example\n * import { x } from "sessiontree";\n * x();\n */\nexport const take = 1;';
@@ -102,7 +102,7 @@ describe("references", () => {
   };
   const read = (path: string) => files[path];
 
-  test("are found in links, images, definitions and tags, but not in code", () => {
+  test("are found in links, images, definitions, and tags, but not in code", () => {
     const text =
       '[a](guide.md#x "title") ![b](../c.png)\n[d]: ./e.md\n<img src="f.png">\n`[g](h.md)`\n[i](https://j.k/l)\n[m](#n)';
     expect(localLinks("docs/a.md", text).map(({ line, to }) => `${line} ${to}`)).toEqual([
@@ -117,7 +117,7 @@ describe("references", () => {
     ]);
   });
 
-  test("that lead nowhere are reported", () => {
+  test("that are dead are reported", () => {
     const at = (to: string) => ({ from: "README.md", line: 3, to });
     expect(checkReferences([at("docs/guide.md"), at("docs/guide.md#with-code-too")], read)).toEqual([]);
     expect(checkReferences([at("docs/gone.md"), at("docs/guide.md#three")], read)).toEqual([
@@ -126,7 +126,7 @@ describe("references", () => {
     ]);
   });
 
-  test("count headings of the same name, and none inside of code", () => {
+  test("resolve headings of the same name, and none inside of code", () => {
     const text = "# A b\n\n## A b\n\n```\n# Not one\n```\n\n### What's `x_y`?\n";
     expect([...readAnchors(text)]).toEqual(["a-b", "a-b-1", "whats-x_y"]);
   });
@@ -140,7 +140,7 @@ describe("a program that runs", () => {
   });
   const run = (text: string) => workshop.run({ place: "a.md:1", file: "a.md", text, runs: true });
 
-  test("has the package, and a folder of its own as working directory, home and place for temporary files", async () => {
+  test("has the package, and a folder of its own as working directory, home, and temporary folder", async () => {
     const text =
       'import * as whole from "sessiontree";\nimport * as core from "sessiontree/core";\n' +
       'import { homedir, tmpdir } from "node:os";\nimport { realpathSync } from "node:fs";\n' +
@@ -159,7 +159,7 @@ describe("a program that runs", () => {
   });
 });
 
-test("files that a document names, but that are not there, are found", () => {
+test("finds files that a document names but that do not exist", () => {
   const files = new Set(["src", "src/session/log", "src/session/log/file-log.ts", "test", "test/a.test.ts"]);
   const exists = (path: string) => files.has(path.replace(/\/$/, ""));
   const isRoom = (folder: string) => exists(folder) || (folder.includes("/") && exists(`src/${folder}`));
@@ -171,7 +171,7 @@ test("files that a document names, but that are not there, are found", () => {
   ]);
 });
 
-test("versions that a document names, but that are not those of the tests, are found", () => {
+test("finds versions that a document names but that are not those of the tests", () => {
   const installed = findVersions({ ai: "7.0.1", ai6: "npm:ai@6.0.2", "@a/b": "1.2.3", loose: "^1.0.0" });
   const text = "`ai` 7.0.1 (Node 22) or 6.0.2, @a/b\n1.2.3, loose 9.9.9 and ai 6.0.2 and 5.0.3; @a/b 1.2.4";
   expect(wrongVersions("a.md", text, installed)).toEqual(["a.md names ai 5.0.3", "a.md names @a/b 1.2.4"]);

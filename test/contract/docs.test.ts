@@ -17,7 +17,7 @@ import { PUBLIC_NAMES_PATH } from "./support/public-names.ts";
 import { listDocuments, ROOT, readSources, readText } from "./support/repository.ts";
 import { openWorkshop, type Workshop } from "./support/run-programs.ts";
 
-/** Lists what the compiler finds wrong in programs, at the lines of the files that they stand in. */
+/** Lists the compiler's errors in programs, at the lines of their files. */
 function compileAll(programs: readonly DocProgram[], options?: ts.CompilerOptions): string[] {
   const invented = new Map(programs.map((program) => [compilerPath(program), program.text]));
   const compiled = createProgram([], invented, {}, options);
@@ -43,16 +43,16 @@ describe("the documents", () => {
   });
 
   test("have code that compiles, and so have the docstrings", () => {
-    // At once: a program of the compiler takes seconds to make.
+    // In one program, because each takes the compiler seconds.
     expect(compileAll(compilable)).toEqual([]);
   });
 
-  test("have code that compiles in a project that sets nothing but `strict`, and so have the examples", () => {
+  test("have code that compiles in a project that sets only `strict`, and so have the examples", () => {
     const files = exampleFiles.map((file) => ({ place: file, file, text: readText(file), runs: false }));
     expect(compileAll([...compilable, ...files], DEFAULT_OPTIONS)).toEqual([]);
   });
 
-  test("lead to places that are there", () => {
+  test("have no dead links", () => {
     const read = (path: string) => {
       if (!existsSync(join(ROOT, path))) return undefined;
       return path.endsWith(".md") ? readText(path) : "";
@@ -62,7 +62,7 @@ describe("the documents", () => {
     expect(checkReferences([...links, ...named], read)).toEqual([]);
   });
 
-  test("name only files that are there", () => {
+  test("name only existing files", () => {
     const exists = (path: string) => existsSync(join(ROOT, path));
     const isRoom = (folder: string) => exists(folder) || (folder.includes("/") && exists(`src/${folder}`));
     const faults = documents.flatMap((path) => missingPaths(path, readText(path), isRoom, exists));
@@ -76,7 +76,7 @@ describe("the documents", () => {
     expect(faults).toEqual([]);
   });
 
-  test("have commands that run files of the package which are there", () => {
+  test("have commands that run existing files of the package", () => {
     const named = documents.flatMap((path) =>
       [...readText(path).matchAll(/node_modules\/sessiontree\/([\w./-]+\.ts)/g)].map(([, file = ""]) => file),
     );
@@ -84,7 +84,7 @@ describe("the documents", () => {
     expect(named.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
   });
 
-  test("link only to what is in the package, if they are in it themselves", () => {
+  test("link only to files in the package, if they are in it themselves", () => {
     const packed = ["dist", "docs", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"];
     const always = ["README.md", "LICENSE"];
     // The README is also read in the repository, where each claim links to its test.
@@ -111,7 +111,7 @@ describe("code of the documents runs", () => {
   test.concurrent.for(takeSample(runnable).map((program) => [program.place, program] as const))(
     "%s",
     async ([, program]) => {
-      // Somebody who tries a recipe runs it more than once.
+      // A user who tries a recipe runs it more than once.
       const times = program.file === "docs/recipes.md" ? 2 : 1;
       expect(await workshop.run(program, times)).toBeUndefined();
     },

@@ -6,22 +6,22 @@ import { PUBLIC_NAMES_PATH } from "./support/public-names.ts";
 import { listFiles, readSources, readText } from "./support/repository.ts";
 import { parse, visit } from "./support/syntax.ts";
 
-/** Documents about the sources: they name what is inside. */
+/** Documents about the sources: they name internals. */
 const ABOUT_SOURCES = ["docs/architecture.md", "CONTRIBUTING.md"];
 
-/** Every name that can be imported. */
+/** All public names. */
 const PUBLIC = new Set(
   Object.values(parseFacts(readText(PUBLIC_NAMES_PATH))).flatMap((names) => Object.keys(Object(names))),
 );
 
-/** Tells whether a function is a member of a frozen object, such as a table that can be imported. */
+/** Returns whether a function is a member of a frozen object, such as a public table. */
 function isPartOfTable(node: ts.Node): node is ts.ShorthandPropertyAssignment {
   if (!ts.isShorthandPropertyAssignment(node)) return false;
   const call = node.parent.parent;
   return ts.isCallExpression(call) && call.expression.getText() === "Object.freeze";
 }
 
-/** What functions the sources export, and the names of members and of what files hold, which mean something else. */
+/** Reads the functions that the sources export, and names of members and of data in files, which have another meaning. */
 function readNames(): { exported: Set<string>; others: Set<string> } {
   const exported = new Set<string>();
   const others = new Set<string>();
@@ -44,7 +44,7 @@ function readNames(): { exported: Set<string>; others: Set<string> } {
   return { exported, others };
 }
 
-/** Lists the code in a document that names a function of the sources that cannot be imported. */
+/** Lists the code in a document that names an internal function of the sources. */
 function findInternalNames(path: string, text: string, { exported, others } = readNames()): string[] {
   return readCodeSpans(text).flatMap(({ line, code }) => {
     const name = /^(\w+)(?:\(.*\))?$/.exec(code)?.[1] ?? "";
@@ -53,7 +53,7 @@ function findInternalNames(path: string, text: string, { exported, others } = re
   });
 }
 
-test("documents name no function that cannot be imported", () => {
+test("documents name no internal function", () => {
   const names = readNames();
   const faults = listFiles("")
     .filter((path) => /^(?:[^/]+|docs\/.+)\.md$/.test(path) && !ABOUT_SOURCES.includes(path))
@@ -61,7 +61,7 @@ test("documents name no function that cannot be imported", () => {
   expect(faults).toEqual([]);
 });
 
-test("the check finds such a name, and lets public names and members pass", () => {
+test("the check finds an internal name, and ignores public names and members", () => {
   const text = "`iterateSessions` and `store.list()`,\nnot `makeFileRow(row)`";
   expect(findInternalNames("a.md", text)).toEqual(["a.md:2 names makeFileRow, which cannot be imported"]);
 });

@@ -18,11 +18,11 @@ const files = readDocPrograms(PAGE, readText(PAGE)).filter(
   ({ name, isUnpacked }) => name !== undefined && isUnpacked !== true,
 );
 
-/** The files of the page that are programs, and the packages that they are written with. */
+/** Files of the page that are programs, and the packages that they use. */
 const AGENTS: readonly {
   readonly file: string;
   readonly packages: readonly string[];
-  /** The packages of another version, by the names in the program, and what the page says differs with it. */
+  /** Packages of another version, by the names in the program, and the differences that the page documents. */
   readonly alias?: { readonly [name: string]: string };
   readonly changes?: readonly (readonly [string, string])[];
 }[] = [
@@ -53,7 +53,7 @@ test("every program of the page is run", () => {
   expect(new Set(programs)).toEqual(new Set(AGENTS.map(({ file }) => file)));
 });
 
-test("the page says what differs with another version", () => {
+test("the page documents the differences of another version", () => {
   const page = readText(PAGE);
   for (const text of AGENTS.flatMap(({ changes = [] }) => changes.flat()))
     expect(page).toContain(`\`${text}\``);
@@ -62,7 +62,7 @@ test("the page says what differs with another version", () => {
 for (const { file, packages, alias = {}, changes = [] } of AGENTS) {
   const title = `the first agent, ${file} with ${packages.join(" and ")}`;
   describeWith(packages, title, () => {
-    /** Makes a project with a file to read, and gives what starts the agent there. */
+    /** Makes a project with a file to read, and returns the command that starts the agent there. */
     async function project(server: ProviderServer): Promise<{ home: string; start: () => RunningAgent }> {
       for (const name of packages) {
         const place = join(folder, "node_modules", name);
@@ -104,7 +104,7 @@ for (const { file, packages, alias = {}, changes = [] } of AGENTS) {
 
     const lastRequest = (server: ProviderServer) => JSON.stringify(server.requests.at(-1)?.body);
 
-    test("answers, runs tools, goes back, is interrupted, compacts, and goes on when it is started again", async () => {
+    test("answers, runs tools, branches, is interrupted, compacts, and continues after a restart", async () => {
       await using server = await ProviderServer.start();
       const { home, start } = await project(server);
       const agent = start();
@@ -168,7 +168,7 @@ for (const { file, packages, alias = {}, changes = [] } of AGENTS) {
       expect(JSON.stringify(aborted)).toContain("Once");
     });
 
-    test("shows what a provider refuses, and goes on", async () => {
+    test("reports a provider's rejection, and continues", async () => {
       await using server = await ProviderServer.start();
       const { home, start } = await project(server);
       const agent = start();

@@ -33,7 +33,7 @@ test("functions share a name only where they are the same", () => {
   expect(findSharedNames(ours, SHARED)).toEqual([]);
 });
 
-test("every exception is still needed", () => {
+test("every exception is still necessary", () => {
   const exceptions = Object.keys(IN_THE_FIELD);
   const mentioned = [...sources].filter(([, text]) => exceptions.some((name) => text.includes(name)));
   const used = mentioned.flatMap(([path, text]) => findNameFaults(path, text, {})).join("\n");
@@ -44,7 +44,7 @@ describe("these checks", () => {
   const find = (text: string) =>
     findNameFaults("src/a.ts", text, IN_THE_FIELD).map((fault) => fault.replace(/^[^ ]+ ([^:]+).*/, "$1"));
 
-  test("find functions, methods, members, parameters and bounds", () => {
+  test("find functions, methods, members, parameters, and bounds", () => {
     expect(find("export function textOf() {}")).toEqual(["textOf"]);
     expect(find("const namesIn = (text: string) => [text];")).toEqual(["namesIn"]);
     expect(find("class A { #keyOf() {} nameIn = () => 1; }")).toEqual(["keyOf", "nameIn"]);
@@ -58,7 +58,7 @@ describe("these checks", () => {
     ]);
   });
 
-  test("leave out data, what the field uses, and words that end so", () => {
+  test("ignore data, terms of the field, and words that end in the same letters", () => {
     expect(
       find("const a = { forkOf: 1, indexOf: () => 0 }; let plugin = () => 1; function join() {}"),
     ).toEqual([]);
@@ -77,7 +77,7 @@ describe("these checks", () => {
     expect(share(...three.slice(1))).toEqual([]);
   });
 
-  test("leave out equal functions, those inside others, families and exceptions", () => {
+  test("ignore equal functions, nested ones, families, and exceptions", () => {
     const same = (path: string): [string, string] => [path, "export function toText() { return 1; }"];
     expect(share(same("src/a.ts"), same("src/b.ts"), same("src/c.ts"))).toEqual([]);
     expect(

@@ -30,8 +30,8 @@ const folder = mkdtempSync(join(tmpdir(), "sessiontree-options-"));
 
 afterAll(() => removeFolder(folder));
 
-/** What a program without types may hand in. */
-// biome-ignore lint/suspicious/noExplicitAny: wrong options are what this is about
+/** Options that an untyped program may pass. */
+// biome-ignore lint/suspicious/noExplicitAny: wrong options are the subject
 type Wrong = any;
 
 const session = SessionManager.create("/project", { sessionDir: folder });
@@ -43,7 +43,7 @@ const all = async (values: AsyncIterable<unknown>) => {
   for await (const _ of values);
 };
 
-/** Every public function that takes options, and what is wrong for it. */
+/** Public functions that accept options, with wrong values. */
 const CALLS: readonly [name: string, call: (options: Wrong) => unknown, wrong: Record<string, unknown[]>][] =
   [
     [
@@ -217,14 +217,14 @@ describe.each(CALLS)("%s", (_name, call, wrong) => {
     values.map((value) => [name, value] as const),
   );
 
-  test.each(cases)("refuses %s: %j, and says what is allowed", async (name, value) => {
+  test.each(cases)("rejects %s: %j, and names the allowed values", async (name, value) => {
     const refused = expect((async () => call({ [name]: value }))()).rejects;
     await refused.toThrow(TypeError);
     await refused.toThrow(/ must be (?:"|a |an |true)|^Say where|needs a contextWindow/);
   });
 });
 
-test("what is wrong is named with all that would be right", () => {
+test("an error names all allowed values", () => {
   const open = (options: Wrong) => () => SessionManager.open(path, options);
   expect(open({ lease: "off" })).toThrow(
     'The option lease must be "none", "fail", "read-only" or "wait", and is "off".',
@@ -238,7 +238,7 @@ test("what is wrong is named with all that would be right", () => {
   expect(() => listSessions(Object(null))).not.toThrow();
 });
 
-test("what is not given, or no option of ours, is no matter", () => {
+test("missing and unknown options are ignored", () => {
   const options: Wrong = {
     lease: undefined,
     durability: undefined,

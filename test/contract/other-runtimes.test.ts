@@ -8,7 +8,7 @@ import { removeFolder } from "../support/remove-folder.ts";
 import { ROOT, readText } from "./support/repository.ts";
 import { install } from "./support/run-programs.ts";
 
-/** What check-tarball.ts runs with Node. */
+/** Script that check-tarball.ts runs with Node. */
 const SMOKE = "test/tools/consumer/run.mjs";
 
 const { arch, platform } = process;
@@ -16,7 +16,7 @@ const { arch, platform } = process;
 /** Folders that a program in `home` reads and writes: its own, and those of the package. */
 const granted = (home: string) => `${home},${folder},${ROOT}`;
 
-/** Runtimes other than Node: the npm package that brings the binary for this system, the binary, and how it runs a script. */
+/** Runtimes other than Node: the npm package with the binary for this system, the binary, and its arguments for a script. */
 const RUNTIMES = [
   {
     name: "Bun 1.4",
@@ -48,7 +48,7 @@ test.for(RUNTIMES)("$name runs the script that Node runs", ({ spec, binary, opti
   if (!process.env["SESSIONTREE_WITH_REGISTRY"]) return skip("set SESSIONTREE_WITH_REGISTRY=1");
   const installed = installPackage(folder, spec);
   if ("reason" in installed) {
-    // The reporter names no reason.
+    // The reporter prints no reason.
     process.stderr.write(`skipped: ${installed.reason}\n`);
     return skip(installed.reason);
   }

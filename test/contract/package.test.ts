@@ -4,7 +4,7 @@ import { listFiles, ROOT, readText } from "./support/repository.ts";
 
 const facts = parseFacts(readText("package.json"));
 
-test("package.json says what the package is", () => {
+test("package.json describes the package", () => {
   expect(facts).toMatchObject({
     name: "sessiontree",
     license: "MIT",
@@ -15,7 +15,7 @@ test("package.json says what the package is", () => {
   });
 });
 
-test("every file that lies directly in src can be imported, and nothing else", () => {
+test("every file directly in src can be imported, and nothing else", () => {
   const names = listFiles("src").flatMap((path) => /^src\/(?!errors|ids)([^/]+)\.ts$/.exec(path)?.[1] ?? []);
   const wanted = names.map((name) => [
     name === "index" ? "." : `./${name}`,
@@ -23,7 +23,7 @@ test("every file that lies directly in src can be imported, and nothing else", (
   ]);
   expect(member(facts, "exports")).toEqual({
     ...Object.fromEntries(wanted),
-    // Node wins where both hold, as in Electron.
+    // Node takes precedence where both apply, as in Electron.
     ".": {
       types: "./dist/index.d.ts",
       node: "./dist/index.js",
@@ -34,18 +34,18 @@ test("every file that lies directly in src can be imported, and nothing else", (
   });
 });
 
-test("package.json names no repository, author or address for bugs, because none is known", () => {
+test("package.json names no repository, author, or address for bugs, because none is known", () => {
   for (const name of ["author", "bugs", "homepage", "repository"]) expect(facts).not.toHaveProperty(name);
 });
 
-test("types come first in every export: TypeScript takes the first condition that holds", () => {
+test("types come first in every export: TypeScript uses the first matching condition", () => {
   for (const conditions of Object.values(member(facts, "exports"))) {
     if (typeof conditions === "object" && conditions !== null)
       expect(Object.keys(conditions)[0]).toBe("types");
   }
 });
 
-test("what npm start, npm test and a user need is there without a build or a script at installation", () => {
+test("npm start, npm test, and installed packages need no build or installation script", () => {
   const scripts = member(facts, "scripts");
   expect(scripts["start"]).toBe("tsx docs/examples/main-job.ts");
   expect(scripts["test"]).toBe("vitest run --project library --project alone");
@@ -54,15 +54,15 @@ test("what npm start, npm test and a user need is there without a build or a scr
   }
 });
 
-test("the licence is the one that package.json names", () => {
+test("the license is the one that package.json names", () => {
   expect(readText("LICENSE")).toMatch(/^MIT License/);
 });
 
-test("the command starts with the line that makes it a program", () => {
+test("the command starts with a shebang line", () => {
   expect(readText("src/apps/cli/bin.ts").split("\n")[0]).toBe("#!/usr/bin/env node");
 });
 
-test("package-lock.json installs on every platform, from whatever registry one has", () => {
+test("package-lock.json installs on every platform, from any registry", () => {
   expect(checkLock(readText("package-lock.json"))).toEqual([]);
 });
 
@@ -71,7 +71,7 @@ test("the types of Node are those of the oldest Node that runs the package", () 
   expect(member(lock, "node_modules/@types/node")["version"]).toMatch(/^20\./);
 });
 
-test("no file tells of the machine that it was written on", () => {
+test("no file contains traces of the machine on which it was written", () => {
   const ownAddress = ROOT.replace(/[\\/]$/, "");
   const faults = listFiles("")
     .filter((path) => !path.startsWith("test/contract/"))

@@ -15,10 +15,10 @@ import { readSources, readText } from "./support/repository.ts";
 
 const VALUES = /^(?:class|function|const|enum|namespace)/;
 
-/** Values that the entries export, each counted once. */
+/** Maximum number of values that the entry points export, each counted once. */
 const MAX_VALUES = 126;
 
-/** Names that the entries export, values and types, each counted once. */
+/** Maximum number of names that the entry points export, values and types, each counted once. */
 const MAX_NAMES = 382;
 
 function listedNames(entry: string): PublicNames {
@@ -26,21 +26,21 @@ function listedNames(entry: string): PublicNames {
   return Object.fromEntries(pairs.map(([name, kind]) => [name, String(kind)]));
 }
 
-/** All at once: a program takes seconds to make. */
+/** One program for all, because each takes seconds. */
 const program = createEntriesProgram();
 const exportedNames = readPublicNames(program);
 
-/** Counts the names of several entries, each once. */
+/** Counts the names of several entry points, each once. */
 function countNames(entries: Readonly<Record<string, PublicNames>>): { values: number; names: number } {
   const kinds = new Map(Object.values(entries).flatMap((names) => Object.entries(names)));
   return { values: [...kinds.values()].filter((kind) => VALUES.test(kind)).length, names: kinds.size };
 }
 
-/** What backends of others implement: `remoteStore` closes them. */
+/** Interfaces that others implement: `remoteStore` closes their instances. */
 const CLOSED_BY_US = ["SessionBackend"];
 
 describe.each(Object.keys(ENTRIES))("%s", (entry) => {
-  test("exports what the list says (npm run update:public-names, if a change is meant)", () => {
+  test("exports the names on the list (after an intended change: npm run update:public-names)", () => {
     expect(compareNames(listedNames(entry), exportedNames[entry] ?? {})).toEqual([]);
   });
 
@@ -57,12 +57,12 @@ test(`are at most ${MAX_VALUES} values and ${MAX_NAMES} names: replace one befor
   expect(names).toBeLessThanOrEqual(MAX_NAMES);
 });
 
-test("whatever can be closed works with `await using`", () => {
+test("everything that can be closed works with `await using`", () => {
   const found = Object.values(ENTRIES).flatMap((file) => findUndisposable(program, entryFile(file)));
   expect(found).toEqual(CLOSED_BY_US);
 });
 
-test("core exports nothing that Node's part of the package does not", () => {
+test("core exports only names that the main entry point exports", () => {
   const others = Object.keys(ENTRIES).filter((entry) => entry !== "sessiontree/core");
   const names = new Set(others.flatMap((entry) => Object.keys(listedNames(entry))));
   expect(Object.keys(listedNames("sessiontree/core")).filter((name) => !names.has(name))).toEqual([]);
@@ -79,12 +79,12 @@ test("every @param of the sources names a parameter", () => {
 });
 
 describe("the checks find", () => {
-  test("how many names there are, those of several entries once, and types of classes among the types", () => {
+  test("the number of names, those of several entry points once, and types of classes among the types", () => {
     const one = { A: "class", b: "function", T: "interface", K: "type of class" };
     expect(countNames({ one, two: { b: "function", c: "const and type" } })).toEqual({ values: 3, names: 5 });
   });
 
-  test("names that came, went, and changed", () => {
+  test("names that were added, removed, and changed", () => {
     const listed = { gone: "function", same: "class", turned: "const" };
     const exported = { same: "class", turned: "type", fresh: "interface" };
     expect(compareNames(listed, exported)).toEqual([
@@ -94,7 +94,7 @@ describe("the checks find", () => {
     ]);
   });
 
-  test("what can be closed only by hand", () => {
+  test("classes that can be closed only by hand", () => {
     const text =
       "export interface A { close(): void }\nexport class B { close(): void {} }\n" +
       "export class C { close(): void {}\n async [Symbol.asyncDispose](): Promise<void> {} }\nexport class D {}";
@@ -102,7 +102,7 @@ describe("the checks find", () => {
     expect(findUndisposable(createProgram([], new Map([[invented, text]])), invented)).toEqual(["A", "B"]);
   });
 
-  test("what kind of thing each name is, also through re-exports", () => {
+  test("the kind of each name, also through re-exports", () => {
     const things =
       "export class C {}\nexport function f(): void {}\nexport const k = 1;\nexport interface I {}\n" +
       "export type T = 1;\nexport class Hidden {}\nexport const both = 1;\nexport type both = 2;";

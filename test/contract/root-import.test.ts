@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { ROOT, TARGET } from "./support/repository.ts";
 
-/** Bundles the root as the package does, and tells what a process loads that imports it and nothing else. */
+/** Bundles the root as the package does, and returns what a process loads that imports only the root. */
 async function loadedByRoot(): Promise<{ ours: string[]; packages: string[]; builtins: string[] }> {
   const { metafile } = await build({
     absWorkingDir: ROOT,
@@ -44,9 +44,9 @@ async function loadedByRoot(): Promise<{ ours: string[]; packages: string[]; bui
   };
 }
 
-test("importing the root loads what opening and appending need, and little else", async () => {
+test("importing the root loads little more than opening and appending need", async () => {
   const { ours, packages, builtins } = await loadedByRoot();
-  // Both are bundled into the package. Zod, write-file-atomic and trash are loaded when something needs them.
+  // Both are bundled into the package. Zod, write-file-atomic, and trash are loaded on demand.
   expect(packages).toEqual(["nanoid", "uuid"]);
   expect(builtins).toEqual([
     "node:buffer",
@@ -62,12 +62,12 @@ test("importing the root loads what opening and appending need, and little else"
     expect(rooms).not.toContain(room);
   expect(ours).not.toContain("src/catalog/list/list-sessions.ts");
   expect(ours).not.toContain("src/catalog/search/search.ts");
-  // Whoever raises this has looked at what it costs: docs/performance.md#a-fresh-process.
+  // Before raising this, check the cost: docs/performance.md#a-fresh-process.
   expect(ours.length).toBeLessThanOrEqual(168);
 });
 
 test.skipIf(TARGET !== "dist")(
-  "the built root loads neither Node's streams nor its cryptography (skipped but on the build)",
+  "the built root loads neither Node's streams nor its cryptography (skipped unless on the build)",
   () => {
     const program = join(temporaryFolder(), "import.mjs");
     const index = JSON.stringify(join(ROOT, "dist/index.js"));

@@ -5,7 +5,7 @@ import { SessionError, SessionManager } from "sessiontree";
 import { expect, test } from "vitest";
 import { ROOT, TARGET } from "./support/repository.ts";
 
-/** The files named in the stack of an error that the package throws. */
+/** Returns the files in the stack of an error that the package throws. */
 function filesInStack(): string[] {
   try {
     SessionManager.open(join(ROOT, "package.json"));
@@ -17,12 +17,12 @@ function filesInStack(): string[] {
   throw new Error("package.json is no session");
 }
 
-test("what tests import from the package is the build where they are to test that, else the sources", () => {
+test("tests import the build when they are to test the build, otherwise the sources", () => {
   const [first = ""] = filesInStack();
   expect(realpathSync(first).startsWith(join(realpathSync(ROOT), TARGET))).toBe(true);
 });
 
-test("a session is shown under the name of its class", () => {
+test("the class name of a session is visible", () => {
   expect(SessionManager.name).toBe("SessionManager");
   expect(inspect(SessionManager.inMemory("/project"))).toMatch(/^SessionManager /);
 });

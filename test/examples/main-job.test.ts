@@ -12,7 +12,7 @@ interface Outcome {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** What the program left in the folder for temporary files. */
+  /** Files that the program left in the folder for temporary files. */
   readonly left: string[];
 }
 
@@ -25,14 +25,14 @@ async function runMainJob(...args: string[]): Promise<Outcome> {
   const env = { ...process.env, TMPDIR: temporary, TEMP: temporary, NO_COLOR: "1" };
   return new Promise((resolve) => {
     execFile(process.execPath, argv, { cwd: ROOT, env }, (error, stdout, stderr) => {
-      // tsx keeps what it compiled in a folder of its own.
+      // tsx keeps compiled files in a folder of its own.
       const left = readdirSync(temporary).filter((name) => !name.startsWith("tsx-"));
       resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr, left });
     });
   });
 }
 
-test("goes from opening version 1 to finding everything again", async () => {
+test("runs from opening version 1 to finding everything again", async () => {
   const { code, stdout, stderr, left } = await runMainJob();
   expect(stderr).toBe("");
   expect(code).toBe(0);
@@ -54,7 +54,7 @@ test("goes from opening version 1 to finding everything again", async () => {
   expect(left).toEqual([]);
 });
 
-test("continues a damaged session, and says what is wrong with it", async () => {
+test("continues a damaged session, and reports its issues", async () => {
   const file = "fixtures/broken/v3-glued-to-torn-record.jsonl";
   const before = readFileSync(join(ROOT, file));
   const { code, stdout, left } = await runMainJob(file);
@@ -73,9 +73,12 @@ const WRONG_FILES: readonly (readonly [file: string, problem: string])[] = [
   ["fixtures/v4/newer-than-known.jsonl", "VERSION_TOO_NEW"],
 ];
 
-test.each(takeSample(WRONG_FILES))("says in one line why %s cannot be continued", async (file, problem) => {
-  const { code, stderr, left } = await runMainJob(file);
-  expect(code).toBe(1);
-  expect(stderr.split("\n")).toEqual([expect.stringContaining(`${problem}: `), ""]);
-  expect(left).toEqual([]);
-});
+test.each(takeSample(WRONG_FILES))(
+  "reports in one line why %s cannot be continued",
+  async (file, problem) => {
+    const { code, stderr, left } = await runMainJob(file);
+    expect(code).toBe(1);
+    expect(stderr.split("\n")).toEqual([expect.stringContaining(`${problem}: `), ""]);
+    expect(left).toEqual([]);
+  },
+);

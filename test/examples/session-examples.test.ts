@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { runExample } from "./support/run-example.ts";
 
-test("the agent prompts, calls tools, compacts, goes back, forks, and is gone on with by another process", async () => {
+test("the agent prompts, calls tools, compacts, branches, forks, and is continued by another process", async () => {
   const { code, stdout, stderr, left } = await runExample("agent-runtime");
   expect(stderr).toBe("");
   expect(code).toBe(0);

@@ -9,7 +9,7 @@ import { getTexts, header, lines, message, onDisk, user } from "./support/sessio
 
 const SECRET = "hunter2";
 
-/** A file system whose calls fail while `isFailing` says so. */
+/** File system whose calls fail while `isFailing` returns true. */
 class Failing {
   isFailing: (name: string) => boolean = () => false;
   readonly fs: FileSystem = watchedFs((name) => {
@@ -17,7 +17,7 @@ class Failing {
     return undefined;
   });
 
-  /** Lets reads fail after so many. */
+  /** Makes reads fail after the given number. */
   failReadsAfter(count: number): void {
     let reads = 0;
     this.isFailing = (name) => name === "readSync" && ++reads > count;
@@ -28,7 +28,7 @@ class Failing {
   }
 }
 
-/** A session that tells which entries of others it was told of, and another one that has its file open. */
+/** Opens a session that records the entries of others it reported, and another one that has its file open. */
 function openTwice(fs: FileSystem) {
   const path = place(sandbox(), "s.jsonl", lines(header(), message("0000000a", null, "a")));
   const session = SessionManager.open(path, { fs });
@@ -37,8 +37,8 @@ function openTwice(fs: FileSystem) {
   return { path, session, told, other: SessionManager.open(path) };
 }
 
-describe("what others have written", () => {
-  test("is told once, though reading it fails in the middle, more than once", () => {
+describe("entries of other writers", () => {
+  test("are reported once, even if reading them fails in the middle, repeatedly", () => {
     const disk = new Failing();
     const { session, told, other } = openTwice(disk.fs);
     const ids = Array.from({ length: 10 }, (_, i) => other.appendMessage(user(`${i}${"x".repeat(100_000)}`)));
@@ -52,7 +52,7 @@ describe("what others have written", () => {
     expect(told).toEqual(ids);
   });
 
-  test("and was cut off before it could be told is not told", () => {
+  test("are not reported if they were cut off before", () => {
     const disk = new Failing();
     const { path, session, told, other } = openTwice(disk.fs);
     const before = readFileSync(path);
@@ -69,8 +69,8 @@ describe("what others have written", () => {
   });
 });
 
-describe("a session whose file could not be made", () => {
-  test("is written after a redaction, over what the failed attempt has left", async () => {
+describe("a session whose file could not be created", () => {
+  test("is written after a redaction, over the rest of the failed attempt", async () => {
     let isBroken = true;
     const fs = watchedFs((name, [fd, bytes]) => {
       if (!isBroken || (name !== "writeSync" && name !== "unlinkSync")) return undefined;
@@ -92,8 +92,8 @@ describe("a session whose file could not be made", () => {
   });
 });
 
-describe("where files have no numbers", () => {
-  test("a session reads and appends to the file that its own redaction has made", async () => {
+describe("a file system without inode numbers", () => {
+  test("a session reads and appends to the file that its own redaction wrote", async () => {
     const fs: FileSystem = new Proxy<FileSystem>(nodeFs, {
       get(target, key) {
         const call: unknown = Reflect.get(target, key);
@@ -117,7 +117,7 @@ describe("where files have no numbers", () => {
   });
 });
 
-test("a walk goes on through redactions and appends that happen meanwhile, its own session's among them", () => {
+test("a walk continues through concurrent redactions and appends, including those of its own session", () => {
   const hex = (number: number) => number.toString(16).padStart(8, "0");
   const records = Array.from({ length: 50 }, (_, i) =>
     message(hex(i), i === 0 ? null : hex(i - 1), `${SECRET} ${i} ${"y".repeat(9000)}`),

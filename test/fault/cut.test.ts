@@ -21,10 +21,10 @@ const files: readonly (readonly [string, Buffer])[] = [
 
 const LF = 0x0a;
 
-/** The entries of a session, each as text, so that many can be compared fast. */
+/** Returns the entries of a session as strings, for fast comparison. */
 const entriesOf = (session: SessionManager) => session.getEntries().map((entry) => JSON.stringify(entry));
 
-/** Opens a file, or gives undefined if it is refused as no session. */
+/** Opens a file, or returns undefined if it is rejected as not a session. */
 function tryOpen(path: string): SessionManager | undefined {
   try {
     return onDisk(path);
@@ -34,7 +34,7 @@ function tryOpen(path: string): SessionManager | undefined {
   }
 }
 
-/** The bytes of a file, or of what it was before an upgrade. */
+/** Returns the bytes of a file, or of its backup from before an upgrade. */
 function original(folder: string): Buffer {
   const backup = names(folder).find((name) => name.endsWith(".bak"));
   return readFileSync(join(folder, backup ?? "s.jsonl"));
@@ -73,7 +73,7 @@ describe.each(files)("%s, cut at every byte of the sample", (_name, bytes) => {
       const entries = session === undefined ? [] : entriesOf(session);
       expect(snapshot(path)).toEqual(before);
       if (entries.slice(0, whole.length).join("\n") !== whole.join("\n")) expect(entries).toEqual(whole);
-      // What stands on the line that is cut may be whole but for the line break; nothing is made up.
+      // The cut line may be complete but for its line break; nothing is made up.
       expect(full).toEqual(expect.arrayContaining(entries.slice(whole.length)));
       if (session === undefined) refused++;
       else growAndReopen(folder, path, cut, entries);
@@ -86,7 +86,7 @@ describe.each(files)("%s, cut at every byte of the sample", (_name, bytes) => {
   });
 });
 
-/** Entries of a file that ends in a line break. */
+/** Returns the entries of a file that ends in a line break. */
 function terminated(path: string, cut: Buffer): string[] {
   writeFileSync(path, cut);
   return entriesOf(onDisk(path));

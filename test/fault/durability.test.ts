@@ -8,11 +8,11 @@ import { type FileSystem, watchedFs } from "./support/faulty-fs.ts";
 import { names, place, sandbox } from "./support/sandbox.ts";
 import { BRANCHED, getTexts, onDisk, user, VERSION_1 } from "./support/sessions.ts";
 
-/** Notes what is opened, written and waited for, by path. */
+/** Records opens, writes, and flushes by path. */
 class Witness {
   readonly #paths = new Map<unknown, string>();
   events: string[] = [];
-  /** The next call of this name fails. */
+  /** Name of the call whose next invocation fails. */
   failing: string | undefined;
   readonly fs: FileSystem;
 
@@ -36,7 +36,7 @@ class Witness {
     });
   }
 
-  /** What has happened since the last question, below a folder. */
+  /** Returns the recorded calls below a folder since the last call of `take`. */
   take(folder: string): string[] {
     const taken = this.events.map((event) =>
       event.replaceAll(folder, "").replace(/\.[0-9a-f]{8}-\d+-\d*-[0-9a-f]{16}\.tmp/, "(temporary)"),
@@ -52,7 +52,7 @@ function stage(options: SessionOptions = {}) {
   return { folder, witness, options: { ...options, fs: witness.fs, sessionDir: join(folder, "sessions") } };
 }
 
-test("by default, an append is one write and waits for nothing", () => {
+test("by default, an append is one write without a flush", () => {
   const { folder, witness, options } = stage();
   const session = SessionManager.create("/project", options);
   const path = session.getSessionFile() ?? "";
@@ -66,7 +66,7 @@ test("by default, an append is one write and waits for nothing", () => {
 
 // Windows flushes no folders.
 test.skipIf(IS_WINDOWS)(
-  "a flush waits for the file, for its name once, and for nothing if nothing was written",
+  "a flush syncs the file, its name once, and nothing if nothing was written",
   async () => {
     const { folder, witness, options } = stage();
     const session = SessionManager.create("/project", options);
@@ -88,26 +88,23 @@ test.skipIf(IS_WINDOWS)(
   },
 );
 
-test.skipIf(IS_WINDOWS)(
-  "a flush waits for what was written through a descriptor that was closed since",
-  async () => {
-    const { folder, witness, options } = stage();
-    const session = SessionManager.create("/project", options);
-    session.appendMessage(user("one"));
-    // So many others are written to that the descriptor must make room.
-    for (let i = 0; i < 70; i++)
-      SessionManager.create("/project", join(folder, "others")).appendMessage(user("x"));
-    witness.take(folder);
-    await session.flush();
-    expect(witness.take(folder)).toEqual([
-      `sync ${(session.getSessionFile() ?? "").replace(folder, "")}`,
-      "sync /sessions",
-    ]);
-  },
-);
+test.skipIf(IS_WINDOWS)("a flush syncs writes through a descriptor that was closed since", async () => {
+  const { folder, witness, options } = stage();
+  const session = SessionManager.create("/project", options);
+  session.appendMessage(user("one"));
+  // Enough other files are written to that the descriptor is closed.
+  for (let i = 0; i < 70; i++)
+    SessionManager.create("/project", join(folder, "others")).appendMessage(user("x"));
+  witness.take(folder);
+  await session.flush();
+  expect(witness.take(folder)).toEqual([
+    `sync ${(session.getSessionFile() ?? "").replace(folder, "")}`,
+    "sync /sessions",
+  ]);
+});
 
 test.skipIf(IS_WINDOWS)(
-  'with "fsync", each append has been waited for when it returns, and a new file\'s name, too',
+  'with "fsync", each append is synced when it returns, and so is the name of a new file',
   async () => {
     const { folder, witness, options } = stage({ durability: "fsync" });
     mkdirSync(options.sessionDir);
@@ -122,7 +119,7 @@ test.skipIf(IS_WINDOWS)(
   },
 );
 
-test.skipIf(IS_WINDOWS)("new folders are made to last before anything is put into them", () => {
+test.skipIf(IS_WINDOWS)("new folders are synced before anything is written to them", () => {
   const folder = sandbox();
   const witness = new Witness();
   const path = join(folder, "a/b/s.jsonl");
@@ -133,13 +130,13 @@ test.skipIf(IS_WINDOWS)("new folders are made to last before anything is put int
 test.skipIf(IS_WINDOWS).each([
   ["an upgrade", VERSION_1, 1, (session: SessionManager) => session.upgrade()],
   ["a redaction", BRANCHED, 0, (session: SessionManager) => session.redactEntry("00000002")],
-])("%s is waited for before and after it takes the name", (_name, content, backups, replace) => {
+])("%s is synced before and after the rename", (_name, content, backups, replace) => {
   const path = place(sandbox(), "s.jsonl", content);
   const witness = new Witness();
   const session = SessionManager.open(path, { fs: witness.fs });
   witness.take("");
   replace(session);
-  // The lock comes first, which need not survive a power cut; then the new content, and the backup if there is one.
+  // The lock comes first, which need not survive a power cut; then the new content, and the backup, if any.
   const written = ["write /(temporary)", "sync /(temporary)"];
   expect(witness.take(dirname(path))).toEqual([
     "write /(temporary)",
@@ -150,7 +147,7 @@ test.skipIf(IS_WINDOWS).each([
   ]);
 });
 
-test.skipIf(IS_WINDOWS)("a flush that fails says so, and the next one waits for the same", async () => {
+test.skipIf(IS_WINDOWS)("a flush that fails throws, and the next one syncs the same", async () => {
   const { folder, witness, options } = stage();
   const session = SessionManager.create("/project", options);
   session.appendMessage(user("one"));
@@ -163,7 +160,7 @@ test.skipIf(IS_WINDOWS)("a flush that fails says so, and the next one waits for 
   expect(witness.take(folder)).toHaveLength(2);
 });
 
-test.skipIf(IS_WINDOWS)("a close that fails says so, and lets go of everything all the same", async () => {
+test.skipIf(IS_WINDOWS)("a close that fails throws, and releases everything nevertheless", async () => {
   const { folder, witness, options } = stage({ lease: "fail" });
   const session = SessionManager.create("/project", options);
   session.appendMessage(user("one"));
@@ -213,7 +210,7 @@ test("nothing is on disk before the first message, and everything with it", asyn
   }
 });
 
-test("a session that never said anything leaves no file, and one that is to be there at once does", async () => {
+test("a session without entries leaves no file, and one created at once does", async () => {
   const { folder, options } = stage();
   const session = SessionManager.create("/project", options);
   session.appendModelChange("acme", "m1");
@@ -223,7 +220,7 @@ test("a session that never said anything leaves no file, and one that is to be t
   expect(onDisk(atOnce.getSessionFile() ?? "").getSessionId()).toBe(atOnce.getSessionId());
 });
 
-test("the first message of a session whose place is taken is refused, and what stands there is left alone", () => {
+test("the first message of a session whose path exists is rejected, and that file is not changed", () => {
   const { options } = stage();
   const session = SessionManager.create("/project", options);
   const path = session.getSessionFile() ?? "";

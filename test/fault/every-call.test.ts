@@ -7,17 +7,17 @@ import { type Fault, type FaultyFileSystem, type FileSystem, faultyFs } from "./
 import { litter, names, place, sandbox } from "./support/sandbox.ts";
 import { BRANCHED, DAMAGED, getIds, NOW, onDisk, user, VERSION_1, view } from "./support/sessions.ts";
 
-/** Something that is done with a session's file, through a file system that may fail. */
+/** Operation on a session's file, through a file system that may fail. */
 interface Operation {
   readonly name: string;
-  /** What stands at `s.jsonl` before; nothing by default. */
+  /** Content of `s.jsonl` before the operation; no file by default. */
   readonly file?: string;
-  /** Files of the folder afterwards, whether it went well or not, the one that is written among them. */
+  /** Files of the folder after success or failure, including the written one. */
   readonly leaves: RegExp;
   run(attempt: Attempt): void;
 }
 
-/** One try of an operation. */
+/** One attempt of an operation. */
 class Attempt {
   readonly folder = sandbox();
   readonly path = join(this.folder, "s.jsonl");
@@ -36,7 +36,7 @@ class Attempt {
     return { sessionDir: this.folder, fs: this.fs, now: () => NOW };
   }
 
-  /** Works with a session from here on. */
+  /** Uses a session from here on. */
   use(session: SessionManager): SessionManager {
     session.on("persistence_state", ({ state }) => this.states.push(state));
     this.session = session;
@@ -105,7 +105,7 @@ const operations: readonly Operation[] = [
     },
   },
   {
-    name: "appending durably behind a torn line",
+    name: "appending durably after a torn line",
     file: DAMAGED,
     leaves: /^s\.jsonl(\.v3\.bak)?$/,
     run(attempt) {
@@ -176,7 +176,7 @@ const operations: readonly Operation[] = [
   },
 ];
 
-/** Does an operation with a fault, which is gone afterwards, and gives what it threw. */
+/** Performs an operation with a fault, which is removed afterward, and returns the error. */
 function perform(
   operation: Operation,
   fault: Fault,
@@ -193,14 +193,14 @@ function perform(
   }
 }
 
-/** Whether an error, or what caused it, is the injected one. */
+/** Whether an error or its cause is the injected one. */
 function comesFrom(error: unknown, code: string): boolean {
   for (let at = error; at instanceof Error; at = at.cause)
     if ("syscall" in at && "code" in at && at.code === code) return true;
   return false;
 }
 
-/** How many calls of the file system an operation makes when all goes well. */
+/** Returns the number of file system calls of an operation that succeeds. */
 function countCalls(operation: Operation): number {
   const { error, faulty } = perform(operation, { at: Number.POSITIVE_INFINITY, code: "EIO" });
   expect(error).toBeUndefined();
@@ -213,7 +213,7 @@ function assertTyped(error: unknown, code: string): void {
   if (code !== "SHORT") expect(comesFrom(error, code), `${String(error)} has its cause`).toBe(true);
 }
 
-/** Memory is what is on disk. */
+/** Checks that memory agrees with the disk. */
 function assertEqualToDisk({ session, acknowledged }: Attempt): void {
   const path = session?.getSessionFile() ?? "";
   if (session === undefined || !existsSync(path)) return;
@@ -226,7 +226,7 @@ function inOrder(issues: readonly SessionIssue[]): SessionIssue[] {
   return issues.toSorted((a, b) => a.offset - b.offset || a.code.localeCompare(b.code));
 }
 
-/** Once the cause has gone, the session goes on, and nothing that was acknowledged is lost. */
+/** Checks that the session continues after the fault is removed, without losing an acknowledged entry. */
 function assertGoesOn(attempt: Attempt): void {
   const { session } = attempt;
   if (session === undefined) return;
@@ -235,10 +235,10 @@ function assertGoesOn(attempt: Attempt): void {
   expect(inOrder(onDisk(session.getSessionFile() ?? "").issues)).toEqual(inOrder(session.issues));
 }
 
-/** A lock that could not be given up is taken over by the next replacement. */
+/** The next replacement takes over a lock that could not be released. */
 const isNoLock = (name: string) => !name.endsWith(".lease");
 
-/** An old file keeps its hidden name until the next look has made sure that its lines are in the new one. */
+/** An old file keeps its hidden name until the next check ensures that its lines are in the new one. */
 const isForGood = (name: string) => isNoLock(name) && !name.endsWith(".old");
 
 const single: readonly Omit<Fault, "at">[] = [
@@ -257,13 +257,13 @@ describe.each(operations)("$name, when one call fails", (operation) => {
       const { attempt, faulty, error } = perform(operation, { ...fault, at });
       assertTyped(error, fault.code);
       if (error !== undefined) failures++;
-      // What cannot be removed stays.
+      // Files that cannot be removed stay.
       const canRemove = !faulty.failed.includes("unlinkSync");
       if (canRemove) expect(litter(attempt.folder).filter(isForGood), `call ${at}`).toEqual([]);
       for (const name of names(attempt.folder)) {
         if (!canRemove || name.endsWith(".lease") || name.endsWith(".old")) continue;
         expect(name).toMatch(operation.leaves);
-        // A copy that was made is used, or gone.
+        // A finished copy is used or removed.
         const own = [attempt.path, attempt.session?.getSessionFile()];
         if (name.endsWith(".jsonl")) expect(own).toContain(join(attempt.folder, name));
       }
@@ -273,11 +273,11 @@ describe.each(operations)("$name, when one call fails", (operation) => {
       if (canRemove) expect(litter(attempt.folder).filter(isNoLock), `call ${at}, afterwards`).toEqual([]);
       expect(attempt.states).toEqual(wasDegraded ? ["degraded", "ok"] : []);
     }
-    // An operation that no fault harms is not tested at all.
+    // An operation that no fault affects is not tested at all.
     expect(failures > 0).toBe(fault.code !== "SHORT");
   });
 
-  test.each(["ENOSPC", "EIO"] as const)("and all after it, with %s, until the cause has gone", (code) => {
+  test.each(["ENOSPC", "EIO"] as const)("and all after it, with %s, until the cause is removed", (code) => {
     const calls = countCalls(operation);
     for (const at of sampledCalls(calls)) {
       const { attempt, error } = perform(operation, { at, code, isLasting: true });
@@ -288,7 +288,7 @@ describe.each(operations)("$name, when one call fails", (operation) => {
 });
 
 describe("repairing", () => {
-  test.each(single)("fails whole, with %o at any call", (fault) => {
+  test.each(single)("fails entirely, with %o at any call", (fault) => {
     const reference = place(sandbox(), "s.jsonl", DAMAGED);
     repairSession(reference);
     const healthy = view(onDisk(reference));

@@ -20,12 +20,12 @@ beforeAll(() => {
 });
 
 afterAll(() => {
-  // Lazily, since a test that failed may hold a file open.
+  // Lazy, because a failed test may hold a file open.
   if (reason === "") execFileSync("umount", ["--lazy", disk]);
   rmSync(disk, { recursive: true, force: true });
 });
 
-/** Appends until the disk is full; gives the texts that were acknowledged. */
+/** Appends until the disk is full; returns the acknowledged texts. */
 function fill(session: SessionManager): string[] {
   const acknowledged: string[] = [];
   for (;;) {
@@ -41,8 +41,8 @@ function fill(session: SessionManager): string[] {
   }
 }
 
-describe("a disk that is really full", () => {
-  test("takes nothing more, loses nothing, and takes more when there is room again", async (context) => {
+describe("a full disk", () => {
+  test("rejects appends, loses nothing, and accepts appends after space is freed", async (context) => {
     if (reason !== "") context.skip(reason);
     const ballast = join(disk, "ballast");
     writeFileSync(ballast, Buffer.alloc(32 * 1024));
@@ -57,7 +57,7 @@ describe("a disk that is really full", () => {
     expect(getTexts(session.getEntries())).toEqual(acknowledged);
     expect(getTexts(onDisk(path).getEntries())).toEqual(acknowledged);
 
-    // Nothing that needs a second file is begun in earnest, and nothing is left of it.
+    // Operations that need a second file do not start, and leave no file.
     for (const attempt of [
       () => session.redactEntry(getIds(session)[0] ?? ""),
       () => session.createBranchedSession(session.getLeafId() ?? ""),

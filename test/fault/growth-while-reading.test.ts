@@ -16,7 +16,7 @@ beforeEach(() => {
 const timestamp = "2026-01-01T00:00:00.000Z";
 const header = `${JSON.stringify({ type: "session", version: 3, id: "s", timestamp, cwd: "/" })}\n`;
 
-/** Characters of a line: seven of them are read at once, or in pieces. */
+/** Number of characters in a line: seven of them are read at once, or in pieces. */
 const SIZES = { small: 100_000, large: 700_000 };
 
 function line(id: number, length = SIZES.large): string {
@@ -25,7 +25,7 @@ function line(id: number, length = SIZES.large): string {
   return `${JSON.stringify({ type: "message", id: String(id), parentId, timestamp, message })}\n`;
 }
 
-/** A file system in which something happens to the file between so many reads of it and the next call. */
+/** Makes a file system that calls `happen` between the given number of reads of the file and the next call. */
 function after(reads: number, happen: () => void): FileSystem {
   let count = 0;
   return watchedFs((name) => {
@@ -43,18 +43,21 @@ test.each([
   [1, "large"],
   [2, "large"],
   [3, "large"],
-] as const)("what another process appends after read %i of a %s file is read, too", async (reads, size) => {
-  const before = header + [1, 2, 3, 4, 5, 6, 7].map((id) => line(id, SIZES[size])).join("");
-  const more = () => appendFileSync(path, line(8) + line(9));
-  for (const open of [FileLog.open, FileLog.load]) {
-    writeFileSync(path, before);
-    const log = await open(path, { mode: "read-only", fs: after(reads, more) });
-    expect(idsOf(log)).toEqual(["1", "2", "3", "4", "5", "6", "7", "8", "9"]);
-    expect(log?.index.issues).toEqual([]);
-  }
-});
+] as const)(
+  "lines that another process appends after read %i of a %s file are read, too",
+  async (reads, size) => {
+    const before = header + [1, 2, 3, 4, 5, 6, 7].map((id) => line(id, SIZES[size])).join("");
+    const more = () => appendFileSync(path, line(8) + line(9));
+    for (const open of [FileLog.open, FileLog.load]) {
+      writeFileSync(path, before);
+      const log = await open(path, { mode: "read-only", fs: after(reads, more) });
+      expect(idsOf(log)).toEqual(["1", "2", "3", "4", "5", "6", "7", "8", "9"]);
+      expect(log?.index.issues).toEqual([]);
+    }
+  },
+);
 
-test("a file that is cut after its first piece is read as far as it goes", async () => {
+test("a file that is cut after its first piece is read up to the cut", async () => {
   const lines = [1, 2, 3, 4, 5, 6, 7].map((id) => line(id));
   for (const open of [FileLog.open, FileLog.load]) {
     writeFileSync(path, header + lines.join(""));

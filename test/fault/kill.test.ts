@@ -14,12 +14,12 @@ const children = new Children();
 
 const ROUNDS = scaleCount(220);
 
-/** A number that looks random and is the same at every run. */
+/** Returns a pseudorandom number that is the same in every run. */
 function scattered(round: number, below: number): number {
   return (Math.imul(round + 1, 0x9e3779b1) >>> 0) % below;
 }
 
-/** Lets a child append and kills it in the middle; gives the ids that it has said. */
+/** Kills a child during an append; returns the ids that it reported. */
 async function killAppending(path: string, round: number, json: string): Promise<string[]> {
   const child = children.start("appendForEver", [path, `round ${round}`, json]);
   await child.hear();
@@ -29,7 +29,7 @@ async function killAppending(path: string, round: number, json: string): Promise
   return child.said.map(String);
 }
 
-/** What must hold after a kill: every acknowledged entry is there, and the file grows. */
+/** Checks a file after a kill: every acknowledged entry exists, and the file grows. */
 function assertAcknowledged(path: string, acknowledged: readonly string[], round: number): void {
   const session = SessionManager.open(path);
   const found = new Set(getIds(session));
@@ -45,15 +45,15 @@ function assertAcknowledged(path: string, acknowledged: readonly string[], round
   expect(onDisk(path).getEntry(id)).toMatchObject({ message: user("after the kill") });
 }
 
-describe("a process that is killed while it appends", () => {
-  test(`loses nothing that was acknowledged, ${ROUNDS} times`, async () => {
+describe("a process that is killed during appends", () => {
+  test(`loses no acknowledged entry, ${ROUNDS} times`, async () => {
     const folder = sandbox();
     let total = 0;
     const chains = [0, 1].map(async (chain) => {
       let acknowledged: string[] = [];
       let path = "";
       for (let round = chain; round < ROUNDS; round += 2) {
-        // Ten kills in a row on the same file: behind what each left, the next one goes on.
+        // Ten kills in a row on the same file: each child continues after the rest of the previous one.
         if (path === "" || Math.floor(round / 2) % 10 === 0) {
           path = join(folder, `${round}.jsonl`);
           acknowledged = [];
@@ -73,7 +73,7 @@ describe("a process that is killed while it appends", () => {
 
 const PIECES = z.array(z.object({ piece: z.number(), atMs: z.number() }));
 
-/** Lets a child receive an answer and kills it in the middle; returns the pieces that it said, and the last one recovered. */
+/** Kills a child that is receiving an answer; returns the pieces that it reported, and the last one recovered. */
 async function killStreaming(path: string, round: number, everyMs: number) {
   const child = children.start("streamForEver", [path, String(everyMs)]);
   await child.hear();
@@ -91,7 +91,7 @@ async function killStreaming(path: string, round: number, everyMs: number) {
   return { said, text, last: Number(text.split(" ").at(-1)) };
 }
 
-describe("a process that is killed in the middle of an answer", () => {
+describe("a process that is killed during an answer", () => {
   const rounds = scaleCount(60);
 
   test(`loses at most the last interval, ${rounds} times`, async () => {
@@ -109,12 +109,12 @@ describe("a process that is killed in the middle of an answer", () => {
       expect((missing.at(-1)?.atMs ?? 0) - first.atMs, `round ${round}`).toBeLessThan(everyMs);
       expect(names(folder).filter((name) => name.endsWith(".partial"))).toEqual([]);
     }
-    // Some must have been killed between two saves, or the test shows nothing.
+    // Some must have been killed between two saves; otherwise the test proves nothing.
     expect(lost).toBeGreaterThan(0);
   });
 });
 
-/** Lets a child upgrade a file by an append and die at a call; gives which file stands there then. */
+/** Kills a child at a call during the upgrade of a file; returns which file remains. */
 async function killUpgrading(folder: string, call: number): Promise<"old" | "new"> {
   for (const name of names(folder)) rmSync(join(folder, name));
   const path = place(folder, "s.jsonl", VERSION_1);
@@ -130,16 +130,16 @@ async function killUpgrading(folder: string, call: number): Promise<"old" | "new
   const next = SessionManager.open(path);
   next.appendMessage(user("next"));
   const texts = getTexts(onDisk(path).getEntries());
-  // It may have died between the append and the word of it.
+  // It may have died between the append and its report.
   expect(texts.filter((text) => text !== "after")).toEqual(["first", "second", "third", "next"]);
-  // What it has left holds text that can be redacted, and so it goes before that.
+  // The leftovers hold text that can be redacted; therefore they are removed before that.
   next.redactEntry(next.getLeafId() ?? "");
   expect(litter(folder), `killed at call ${call}`).toEqual([]);
   return isOld ? "old" : "new";
 }
 
-describe("a process that is killed while it upgrades", () => {
-  test("leaves the old or the new file, whole, at whatever call it dies", async () => {
+describe("a process that is killed during an upgrade", () => {
+  test("leaves the old or the new file, complete, at whatever call it dies", async () => {
     const path = place(sandbox(), "s.jsonl", VERSION_1);
     const [calls] = await children.run("upgradeUntilCall", [path, "0"]);
     expect(calls).toBeGreaterThan(10);
@@ -156,7 +156,7 @@ describe("a process that is killed while it upgrades", () => {
   });
 });
 
-/** What a child says after it has appended many entries. */
+/** Report of a child after many appends. */
 interface Appended {
   readonly ids: readonly string[];
   readonly path: readonly string[];
@@ -169,7 +169,7 @@ function isAppended(value: unknown): value is Appended {
 }
 
 describe("eight processes on one file", () => {
-  test("keep all 8,000 entries, each line whole, each path unbroken, and notice each other", async () => {
+  test("keep all 8,000 entries, each line complete, each path unbroken, and notice each other", async () => {
     const path = place(sandbox(), "s.jsonl", lines(header()));
     const writers = Array.from({ length: 8 }, (_, i) =>
       children.start("appendMany", [path, `writer ${i}`, "1000", "7"]),
@@ -185,7 +185,7 @@ describe("eight processes on one file", () => {
     const known = new Set<unknown>([null]);
     const text = readFileSync(path, "utf8");
     expect(text.endsWith("\n")).toBe(true);
-    // A line that is seen while it is being written is closed by the next writer, in vain: that leaves a blank one.
+    // The next writer closes a line that is visible during its write, unnecessarily: that leaves a blank one.
     for (const line of text
       .split("\n")
       .slice(1)
@@ -196,7 +196,7 @@ describe("eight processes on one file", () => {
     }
     expect(results).toHaveLength(8);
     for (const [i, result] of results.entries()) {
-      // The own leaf stayed: what others wrote came beside, not between.
+      // The own leaf stayed: others' entries are on their own branches.
       expect(result.path).toEqual(result.ids);
       const branch = getTexts(session.getBranch(result.ids[999]));
       expect(branch).toEqual(Array.from({ length: 1000 }, (_, at) => `writer ${i} ${at}`));
@@ -204,12 +204,12 @@ describe("eight processes on one file", () => {
         Array.from({ length: 8 }, (_, other) => `writer ${other}`).filter((_, other) => other !== i),
       );
     }
-    // Whoever looked last has seen everything.
+    // The last reader has seen everything.
     expect(Math.max(...results.map(({ entries }) => entries))).toBe(8000);
   });
 });
 
-test("a process that is killed while it imports leaves nothing that stays", async () => {
+test("a process killed during an import leaves no permanent file", async () => {
   const folder = sandbox();
   const child = children.start("importForEver", [folder]);
   expect(await child.hear()).toBe("began");
@@ -226,7 +226,7 @@ test("a process that is killed while it imports leaves nothing that stays", asyn
   expect(litter(folder)).toEqual([]);
 });
 
-test("a file that a killed process was about to make is begun by the next", async () => {
+test("the next process creates a file that a killed one was about to create", async () => {
   const path = join(sandbox(), "s.jsonl");
   writeFileSync(path, "");
   const session = SessionManager.open(path);

@@ -11,7 +11,7 @@ const children = new Children();
 const PROCESSES = 6;
 
 describe("openOrCreate", () => {
-  test(`of ${PROCESSES} processes at once ends in one file`, async () => {
+  test(`of ${PROCESSES} concurrent processes ends in one file`, async () => {
     for (let round = 0; round < scaleCount(10); round++) {
       const folder = sandbox();
       const started = Array.from({ length: PROCESSES }, (_, i) =>
@@ -32,7 +32,7 @@ describe("openOrCreate", () => {
     }
   });
 
-  test("begins a file at once, and opens it again, of this project alone", () => {
+  test("creates a file immediately, and opens it again, of this project only", () => {
     const folder = sandbox();
     const one = SessionManager.openOrCreate("/project", "chat", {
       sessionDir: folder,
@@ -46,7 +46,7 @@ describe("openOrCreate", () => {
     expect(readdirSync(folder)).toHaveLength(2);
   });
 
-  test("refuses ids that are none, and begins nothing for reading", () => {
+  test("rejects invalid ids, and creates nothing when read-only", () => {
     const folder = sandbox();
     const code = (code: string) => expect.objectContaining({ code });
     for (const id of ["", "../x", "a/b"])

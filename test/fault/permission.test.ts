@@ -10,13 +10,13 @@ import { bundle } from "./support/bundle.ts";
 import { litter, names, place, sandbox } from "./support/sandbox.ts";
 import { getTexts, onDisk, VERSION_1 } from "./support/sessions.ts";
 
-/** How this Node is told to restrict a process, if it can be. */
+/** Option by which this Node restricts a process, if there is one. */
 const FLAG = ["--permission", "--experimental-permission"].find((flag) =>
   process.allowedNodeEnvironmentFlags.has(flag),
 );
 
 describe.runIf(FLAG !== undefined && !IS_WINE)("a process that may not flush files", () => {
-  test("appends, and tells once what that is worth; what must be on the disk is refused by name", async () => {
+  test("appends, and reports the reduced durability once; a required flush is rejected by name", async () => {
     const folder = temporaryFolder();
     const program = join(folder, "permitted.mjs");
     await bundle("fault/support/permitted.ts", program);

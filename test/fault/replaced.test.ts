@@ -32,7 +32,7 @@ import {
   VERSION_1,
 } from "./support/sessions.ts";
 
-/** A session of three entries that others wrote, and two that it has appended itself. */
+/** Session of three entries of other writers, and two that it has appended itself. */
 class Stage {
   readonly path: string;
   readonly session: SessionManager;
@@ -52,19 +52,19 @@ class Stage {
     return this.session.appendMessage(user(text));
   }
 
-  /** A copy of the file beside it. */
+  /** Copies the file next to it. */
   copy(): string {
     const copy = join(dirname(this.path), "copy.jsonl");
     copyFileSync(this.path, copy);
     return copy;
   }
 
-  /** The texts in the file, in order; the file must be a session. */
+  /** Returns the texts in the file, in order; the file must be a session. */
   texts(): unknown[] {
     return getTexts(onDisk(this.path).getEntries());
   }
 
-  /** Lets an append fail, more than once, and makes sure that it touched nothing. */
+  /** Checks that an append fails repeatedly and changes nothing. */
   assertRefused(code: SessionErrorCode): void {
     const before = existsSync(this.path) && statSync(this.path).isFile() ? snapshot(this.path) : undefined;
     for (let i = 0; i < 3; i++) {
@@ -94,8 +94,8 @@ beforeEach(() => {
 });
 
 // Windows keeps the name of a file that is removed while it is open.
-describe.skipIf(IS_WINDOWS)("a file that has gone", () => {
-  test("is made anew, whole, by the next append", () => {
+describe.skipIf(IS_WINDOWS)("a removed file", () => {
+  test("is written again, entirely, by the next append", () => {
     rmSync(stage.path);
     stage.say("e");
     expect(stage.texts()).toEqual(["a", "b", "c", "d", "e"]);
@@ -106,14 +106,14 @@ describe.skipIf(IS_WINDOWS)("a file that has gone", () => {
     expect(litter(dirname(stage.path))).toEqual([]);
   });
 
-  test("is made anew with its folder", () => {
+  test("is written again with its folder", () => {
     rmSync(dirname(stage.path), { recursive: true });
     stage.say("e");
     expect(stage.texts()).toEqual(["a", "b", "c", "d", "e"]);
     expect(statSync(dirname(stage.path)).mode & 0o777).toBe(0o700);
   });
 
-  test("is made anew where it was when it was moved away, and the moved one is left alone", () => {
+  test("is written again at its path after it was moved, and the moved one is not changed", () => {
     const moved = join(dirname(stage.path), "moved.jsonl");
     renameSync(stage.path, moved);
     const before = readFileSync(moved);
@@ -122,7 +122,7 @@ describe.skipIf(IS_WINDOWS)("a file that has gone", () => {
     expect(stage.texts()).toEqual(["a", "b", "c", "d", "e"]);
   });
 
-  test("is not made anew by looking, nor by closing", async () => {
+  test("is not written again by a check or a close", async () => {
     rmSync(stage.path);
     expect(stage.session.refresh()).toEqual([]);
     expect(getTexts(stage.session.getEntries())).toEqual(["a", "b", "c", "d"]);
@@ -140,7 +140,7 @@ describe.skipIf(IS_WINDOWS)("a file that has gone", () => {
   });
 
   test.each([[[]], [["one before"]]])(
-    "at any call of an append, after %j, is made anew or a typed error, and never half a session",
+    "at any call of an append, after %j, is written again or a typed error, and never part of a session",
     (before) => {
       for (let at = 1, calls = at; at <= calls; at++) {
         const path = place(sandbox(), "s.jsonl", BRANCHED);
@@ -158,7 +158,7 @@ describe.skipIf(IS_WINDOWS)("a file that has gone", () => {
     },
   );
 
-  test("comes back", () => {
+  test("may return", () => {
     const session = SessionManager.open(stage.path);
     const away = `${stage.path}.away`;
     renameSync(stage.path, away);
@@ -168,7 +168,7 @@ describe.skipIf(IS_WINDOWS)("a file that has gone", () => {
     expect(stage.texts()).toEqual(["a", "b", "c", "d", "e"]);
   });
 
-  test("is made anew by one of those who hold it open; the others go on with that", () => {
+  test("is written again by one of the sessions that hold it open; the others continue with that one", () => {
     const other = SessionManager.open(stage.path);
     other.appendMessage(user("e"));
     rmSync(stage.path);
@@ -179,7 +179,7 @@ describe.skipIf(IS_WINDOWS)("a file that has gone", () => {
     expect(new Set(getIds(stage.session))).toEqual(new Set(getIds(onDisk(stage.path))));
   });
 
-  test.each(["ENOSPC", "EIO"] as const)("stays held open while it cannot be made anew, with %s", (code) => {
+  test.each(["ENOSPC", "EIO"] as const)("stays open while it cannot be written again, with %s", (code) => {
     let failures = 0;
     let isOver = false;
     for (let at = 1; !isOver; at++) {
@@ -187,7 +187,7 @@ describe.skipIf(IS_WINDOWS)("a file that has gone", () => {
       let isBroken = false;
       let calls = 0;
       const fs = watchedFs((name) => {
-        // What is cleared away on the way out is not what is tested here.
+        // Cleanup errors are not tested here.
         if (!isBroken || name === "closeSync" || name === "unlinkSync" || ++calls < at) return;
         throw Object.assign(new Error("injected"), { code });
       });
@@ -201,7 +201,7 @@ describe.skipIf(IS_WINDOWS)("a file that has gone", () => {
       const all = ["one", "two", "three"];
       const texts = getTexts(onDisk(path).getEntries());
       const appended = texts.filter((text) => all.includes(String(text)));
-      // A line that was written and could neither be vouched for nor cut off stays.
+      // A line that was written and could neither be confirmed nor cut off stays.
       expect(outcome === "no error" ? [all] : [all, ["one", "three"]]).toContainEqual(appended);
       if (outcome !== "no error") failures++;
       isOver = calls < at;
@@ -211,7 +211,7 @@ describe.skipIf(IS_WINDOWS)("a file that has gone", () => {
 });
 
 describe("another file at the path", () => {
-  test("is never written to, and the session goes on when its own is back", () => {
+  test("is never written to, and the session continues when its own is restored", () => {
     const away = `${stage.path}.away`;
     renameSync(stage.path, away);
     const foreign = lines(header({ id: "other" }), message("0000000a", null, "x".repeat(5000)));
@@ -231,7 +231,7 @@ describe("another file at the path", () => {
       lines(header(), message("0000000a", null, "a")),
       "WRITE_FAILED",
     ],
-  ] as const)("%s is refused", (_name, content, code) => {
+  ] as const)("%s is rejected", (_name, content, code) => {
     rmSync(stage.path);
     writeFileSync(stage.path, content);
     stage.assertRefused(code);
@@ -252,7 +252,7 @@ describe("another file at the path", () => {
     expect(stage.session.getEntry("0000000e")).toMatchObject({ message: { content: "e" } });
   });
 
-  test.skipIf(IS_WINDOWS)("that lacks what was appended last gets it once more", () => {
+  test.skipIf(IS_WINDOWS)("that lacks the last appended entry gets it again", () => {
     const copy = stage.copy();
     const leafId = stage.say("e");
     renameSync(copy, stage.path);
@@ -262,7 +262,7 @@ describe("another file at the path", () => {
     expect(onDisk(stage.path).issues).toEqual([]);
   });
 
-  test.skipIf(IS_WINDOWS)("gets what it lacks when the session is flushed or closed, too", async () => {
+  test.skipIf(IS_WINDOWS)("gets missing entries when the session is flushed or closed, too", async () => {
     const copy = stage.copy();
     stage.say("e");
     renameSync(copy, stage.path);
@@ -270,7 +270,7 @@ describe("another file at the path", () => {
     expect(stage.texts()).toEqual(["a", "b", "c", "d", "e"]);
   });
 
-  test.skipIf(IS_WINDOWS)("that lacks what others wrote is refused", () => {
+  test.skipIf(IS_WINDOWS)("that lacks entries of other writers is rejected", () => {
     writeFileSync(`${stage.path}.new`, lines(header(), message("0000000a", null, "a")));
     renameSync(`${stage.path}.new`, stage.path);
     stage.assertRefused("WRITE_FAILED");
@@ -281,22 +281,22 @@ describe("another file at the path", () => {
     ["a pipe", (path: string) => execFileSync("mkfifo", [path])],
     ["a link to nowhere", (path: string) => symlinkSync("nowhere", path)],
     ["a link to the file itself", (path: string) => symlinkSync(`${path}.away`, path)],
-  ])("that is %s is refused", (_name, make) => {
+  ])("that is %s is rejected", (_name, make) => {
     renameSync(stage.path, `${stage.path}.away`);
     make(stage.path);
     const before = snapshot(`${stage.path}.away`);
     const session = SessionManager.open(`${stage.path}.away`);
-    // Whoever holds the file open must not be led astray either.
+    // A session that holds the file open must detect it, too.
     const code = codeOf(() => stage.say("lost"));
     expect(["WRITE_FAILED", "SESSION_EXISTS", "no error"]).toContain(code);
     if (code !== "no error") expect(snapshot(`${stage.path}.away`)).toEqual(before);
     expect(getIds(session)).toHaveLength(4);
   });
 
-  test("that has got the number of the old one is known by its content", () => {
+  test("with the inode number of the old one is recognized by its content", () => {
     const session = SessionManager.open(stage.path);
     const { ino } = statSync(stage.path);
-    // The same number, as the system gives it to the next file: the content is put in its place without a new file.
+    // The same inode number, as the system may reuse it: the content is written without a new file.
     writeFileSync(
       stage.path,
       lines(header({ id: "other" }), ...Array(9).fill(message("0000000f", null, "foreign"))),
@@ -309,11 +309,11 @@ describe("another file at the path", () => {
   });
 });
 
-describe("a file that is not what it was", () => {
+describe("a file that changed in place", () => {
   const sizes = ["nothing", "half a line", "whole lines"] as const;
 
   test.each(sizes)(
-    "because it was cut to %s is never appended to, unless what is missing can be put back",
+    "because it was cut to %s is never appended to, unless the missing lines can be restored",
     (kind) => {
       const text = readFileSync(stage.path, "utf8");
       const ends = [...text.matchAll(/\n/g)].map(({ index }) => index + 1);
@@ -323,7 +323,7 @@ describe("a file that is not what it was", () => {
     },
   );
 
-  test("because what was appended last was cut off gets it once more", () => {
+  test("because the last append was cut off gets it again", () => {
     const { size } = statSync(stage.path);
     stage.say("e");
     truncateSync(stage.path, size);
@@ -345,7 +345,7 @@ describe("a file that is not what it was", () => {
     expect(readFileSync(stage.path, "utf8")).toBe(newer);
   });
 
-  test("because another program rewrote it in place is read anew", () => {
+  test("because another program rewrote it is read again", () => {
     const text = readFileSync(stage.path, "utf8");
     const rewritten = text.replace("{", '{ "note" : "written by another program, with more bytes", ');
     writeFileSync(stage.path, `${rewritten}${lines(message("0000000e", "0000000b", "e"))}`);
@@ -357,7 +357,7 @@ describe("a file that is not what it was", () => {
     );
   });
 
-  test("gives no body of another entry to a session that does not hold it open", () => {
+  test("returns no body of another entry to a session that does not hold it open", () => {
     const session = SessionManager.open(stage.path);
     const other = SessionManager.open(stage.path);
     other.redactEntry("0000000a", {
@@ -367,7 +367,7 @@ describe("a file that is not what it was", () => {
     expect(session.getEntry("0000000a")).toMatchObject({ message: { content: /longer/ } });
   });
 
-  test("because it was redacted by another process gives the old content to nobody", () => {
+  test("because it was redacted by another process returns the old content to no caller", () => {
     const held = stage.session.getEntry("0000000a");
     const kept = stage.session.getEntry("0000000b");
     expect(held).toMatchObject({ message: { content: "a" } });
@@ -375,13 +375,13 @@ describe("a file that is not what it was", () => {
     stage.session.refresh();
     expect(stage.session.getEntry("0000000a")).toMatchObject({ message: { content: "[redacted]" } });
     expect(JSON.stringify(stage.session.buildSessionContext())).toContain("[redacted]");
-    // What is as it was stays the object that it was.
+    // Unchanged entries stay the same objects.
     expect(stage.session.getEntry("0000000b")).toBe(kept);
   });
 });
 
-describe("a file that is replaced at the very moment of an append", () => {
-  /** Lets `act` happen just before a session renames its copy over the file. */
+describe("a file that is replaced at the moment of an append", () => {
+  /** Calls `act` just before a session renames its copy over the file. */
   function atRename(path: string, act: () => void): SessionManager {
     let isDone = false;
     return SessionManager.open(path, {
@@ -393,7 +393,7 @@ describe("a file that is replaced at the very moment of an append", () => {
     });
   }
 
-  test("by a redaction has the entry when that is done", () => {
+  test("by a redaction has the entry when that is finished", () => {
     const redacting = atRename(stage.path, () => stage.say("in between"));
     redacting.redactEntry("0000000a");
     expect(stage.texts()).toEqual(["[redacted]", "b", "c", "d", "in between"]);
@@ -401,7 +401,7 @@ describe("a file that is replaced at the very moment of an append", () => {
     expect(stage.texts()).toEqual(["[redacted]", "b", "c", "d", "in between", "after"]);
   });
 
-  test("by an upgrade that waits below it is refused, but not for good", () => {
+  test("by an upgrade that waits below it is rejected, but not permanently", () => {
     const path = place(sandbox(), "s.jsonl", VERSION_1);
     const other = SessionManager.open(path);
     const refusals: string[] = [];
@@ -422,7 +422,7 @@ describe("a file that is replaced at the very moment of an append", () => {
     expect(new Set(getIds(upgrading))).toEqual(new Set(getIds(onDisk(path))));
   });
 
-  test("by an upgrade in two processes at once ends in one file", () => {
+  test("by concurrent upgrades in two processes ends in one file", () => {
     const path = place(sandbox(), "s.jsonl", VERSION_1);
     const sessions = [1, 2, 3].map(() => SessionManager.open(path));
     for (const [i, session] of sessions.entries()) session.appendMessage(user(`by ${i}`));
@@ -434,14 +434,14 @@ describe("a file that is replaced at the very moment of an append", () => {
 });
 
 // Windows keeps the name of a file that is removed while it is open.
-describe.skipIf(IS_WINDOWS)("a session that was deleted", () => {
-  test("is not made anew by one who holds it open", async () => {
+describe.skipIf(IS_WINDOWS)("a deleted session", () => {
+  test("is not written again by a process that holds it open", async () => {
     await deleteSession(stage.path, { permanent: true });
     expect(codeOf(() => stage.session.appendMessage(user("e")))).toBe("SESSION_NOT_FOUND");
     expect(existsSync(stage.path)).toBe(false);
   });
 
-  test("is not made anew in the mode in which it must exist, however it has gone", () => {
+  test("is not written again in the mode that requires an existing file, however it was removed", () => {
     rmSync(stage.path);
     const draft = { type: "custom" as const, customType: "note" };
     expect(codeOf(() => stage.session.append(draft, { mustExist: true }))).toBe("SESSION_NOT_FOUND");
@@ -450,7 +450,7 @@ describe.skipIf(IS_WINDOWS)("a session that was deleted", () => {
     );
     expect(existsSync(stage.path)).toBe(false);
     expect(codeOf(() => SessionManager.open(stage.path, { mustExist: true }))).toBe("SESSION_NOT_FOUND");
-    // Without the mode, what its host holds is made anew.
+    // Without the mode, it is written again from the entries in memory.
     stage.say("e");
     const session = SessionManager.open(stage.path, { mustExist: true });
     session.appendMessage(user("f"));

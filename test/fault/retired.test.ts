@@ -12,10 +12,10 @@ import { getIds, header, lines, message, onDisk, user, VERSION_1 } from "./suppo
 import { StoppedReplacement } from "./support/stopped-replacement.ts";
 import { SYSTEMS, type System, systemFs } from "./support/systems.ts";
 
-/** A session with something to redact and something to repair. */
+/** Session with text to redact and a line to repair. */
 const SESSION = lines(header(), message("0000000a", null, "hunter2"), "what is this");
 
-/** What each replacement needs in the file beside that, written so late that no session does the work itself. */
+/** Additional lines that each replacement needs, written so late that no session does the work itself. */
 const NEEDS: { readonly [task in ReplacementName]: string } = {
   redact: "",
   upgrade: lines({ type: "message", timestamp: "2026-03-01T12:00:00.000Z", message: user("without an id") }),
@@ -25,17 +25,17 @@ const NEEDS: { readonly [task in ReplacementName]: string } = {
 
 const NAMES = ["redact", "upgrade", "repair", "merge"] as const;
 
-/** What a writer's call does while the file is replaced. */
+/** Behavior of a writer's call during the replacement. */
 interface Moment {
-  /** What the writer calls when the replacement goes on for some calls. */
+  /** Call of the writer during which the replacement continues for some calls. */
   readonly at: "fsyncSync" | "fstatSync" | "ftruncateSync";
-  /** Whether waiting for the disk fails. */
+  /** Whether the flush fails. */
   readonly fails: boolean;
 }
 
 const thread = new StoppedReplacement();
 
-/** One file, a writer, and a reader who has read the writer's line before it was acknowledged. */
+/** File, a writer, and a reader that has read the writer's line before it was acknowledged. */
 class Stage {
   readonly path = place(sandbox(), "s.jsonl", SESSION);
   readonly reader: SessionManager;
@@ -45,7 +45,7 @@ class Stage {
   readonly #moment: Moment;
   readonly #calls: number;
   #next: "nothing" | "write" | "moment" | "look" = "nothing";
-  /** What the replacement threw, and how many calls it made. */
+  /** Error of the replacement, and the number of its calls. */
   outcome: { error: string | undefined; calls: number } | undefined;
 
   constructor(task: ReplacementName, system: System, moment: Moment, calls: number) {
@@ -58,12 +58,12 @@ class Stage {
     const fs = watchedFs((name) => this.#before(name), systemFs(system));
     this.reader = SessionManager.open(this.path, { fs: systemFs(system) });
     this.writer = SessionManager.open(this.path, { durability, fs });
-    // Whoever has appended holds the file open.
+    // A session that has appended holds the file open.
     this.reader.appendMessage(user("by the reader"));
     this.writer.appendMessage(user("by the writer"));
   }
 
-  /** Appends while the file is replaced; undefined if that was refused. */
+  /** Appends during the replacement; undefined if that was rejected. */
   append(): string | undefined {
     this.#next = "write";
     try {
@@ -125,11 +125,11 @@ describe.each(KINDS)("a file that is retired by: %s, %s,", (task, system) => {
   });
 });
 
-/** The call by which the new file takes the path. */
+/** Call by which the new file takes the path. */
 const TAKING = { posix: "renameSync", windows: "linkSync", "without links": "renameSync" } as const;
 
-describe("a replacement that has taken effect", () => {
-  test.each(KINDS)("reports no failure of what is behind the rename: %s, %s", (name, system) => {
+describe("a completed replacement", () => {
+  test.each(KINDS)("reports no failure after the rename: %s, %s", (name, system) => {
     const warnings = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
     onTestFinished(() => warnings.mockRestore());
     let failures = 0;
@@ -140,7 +140,7 @@ describe("a replacement that has taken effect", () => {
       let calls = 0;
       const fs = watchedFs((call, [, to]) => {
         if (calls === 0 && !(call === TAKING[system] && to === path)) return;
-        // All fail from here on; what is cleared away on the way out is not what is tested here.
+        // All fail from here on; cleanup errors are not tested here.
         if (++calls <= at || call === "closeSync" || call === "unlinkSync") return;
         failures++;
         throw Object.assign(new Error("injected"), { code: "EIO" });
@@ -166,7 +166,7 @@ describe("a replacement that has taken effect", () => {
 });
 
 describe("a retired file", () => {
-  test("does not come back, with what was redacted, when the file that has taken its path is removed", () => {
+  test("does not return, with the redacted text, when the file that has taken its path is removed", () => {
     const path = place(sandbox(), "s.jsonl", SESSION);
     const writer = SessionManager.open(path);
     writer.appendMessage(user("one"));
@@ -178,7 +178,7 @@ describe("a retired file", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  /** A session that holds its file open, which another one then redacts. */
+  /** Opens a session that holds its file open, which another one then redacts. */
   function redactedBesides(act: (session: SessionManager) => void = () => undefined): SessionManager {
     const path = place(sandbox(), "s.jsonl", SESSION);
     const session = SessionManager.open(path);
@@ -188,7 +188,7 @@ describe("a retired file", () => {
     return session;
   }
 
-  test("gives no body to the session that holds it open, and leaves it its tree until the next look", () => {
+  test("yields no body to the session that holds it open, but the tree until the next check", () => {
     const session = redactedBesides();
     const count = session.getEntryCount();
     expect(session.getEntry("0000000a")).toMatchObject({ message: { content: "[redacted]" } });
@@ -197,7 +197,7 @@ describe("a retired file", () => {
     expect(session.refresh()).toHaveLength(1);
   });
 
-  test("gives nothing to a context that is built afterwards, even if all bodies are in memory", () => {
+  test("yields nothing to a context that is built later, even if all bodies are in memory", () => {
     const session = redactedBesides((before) => {
       expect(JSON.stringify(before.getEntries())).toContain("hunter2");
       before.branch("0000000a");
@@ -205,7 +205,7 @@ describe("a retired file", () => {
     expect(JSON.stringify(session.buildSessionContext())).toContain("[redacted]");
   });
 
-  test("gives nothing to a fork or a branch that is made afterwards", () => {
+  test("yields nothing to a later fork or branch", () => {
     const path = redactedBesides().getSessionFile() ?? "";
     const fork = SessionManager.forkFrom(path, "/other", { sessionDir: sandbox() });
     expect(JSON.stringify(fork.getEntries())).not.toContain("hunter2");
@@ -214,7 +214,7 @@ describe("a retired file", () => {
     expect(JSON.stringify(session.getEntries())).not.toContain("hunter2");
   });
 
-  test("is read by nobody when the file that has taken its path is removed", () => {
+  test("is read by no session when the file that has taken its path is removed", () => {
     const session = redactedBesides();
     rmSync(session.getSessionFile() ?? "");
     expect(() => session.getEntry("0000000a")).toThrow(
@@ -223,7 +223,7 @@ describe("a retired file", () => {
   });
 
   test.each(["open", "openAsync"] as const)(
-    "is not what a session goes on with that began to read it: %s",
+    "is not continued by a session that began to read it: %s",
     async (how) => {
       for (let at = 1, all = 1; at <= all; at++) {
         const path = place(sandbox(), "s.jsonl", SESSION);

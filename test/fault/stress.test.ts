@@ -4,7 +4,7 @@ import { stress } from "./support/stress.ts";
 import { SYSTEMS } from "./support/systems.ts";
 
 test.each(SYSTEMS)(
-  "processes that append, die and replace the file lose nothing, and bring nothing back, %s",
+  "processes that append, die, and replace the file lose nothing, and restore nothing, %s",
   async (system) => {
     const report = await stress(6_000, 1, system);
     const { lost, revealed, left } = report;
@@ -17,7 +17,7 @@ test.each(SYSTEMS)(
   },
 );
 
-test("threads and chats that are deleted while processes write to them and die do not return, and nothing else is lost", async () => {
+test("threads and chats deleted while processes write to them and die do not return, and nothing else is lost", async () => {
   const { lost, returned, doubled, ...counts } = await stressDeletion(6_000, 1);
   expect({ lost, returned, doubled }).toEqual({ lost: [], returned: [], doubled: [] });
   for (const count of [counts.written, counts.deleted, counts.refused, counts.killed])

@@ -18,14 +18,14 @@ import {
   view,
 } from "./support/sessions.ts";
 
-/** A manager whose next write can be made to fail halfway. */
+/** Session manager with an optional failure in the middle of its next write. */
 class Writer {
   readonly session: SessionManager;
   /** Entries whose append has returned. */
   readonly acknowledged: string[] = [];
-  /** What happens once half of the next line is written and before the write fails. */
+  /** Called after half of the next line is written and before the write fails. */
   failing: (() => void) | undefined;
-  /** Whether what a failed write has left cannot be cut off. */
+  /** Whether the rest of a failed write cannot be cut off. */
   cannotCut = false;
 
   constructor(path: string) {
@@ -57,7 +57,7 @@ class Writer {
   }
 }
 
-/** What can happen to a file with two writers. */
+/** Step on a file with two writers. */
 const step = fc.record({
   who: fc.nat(1),
   what: fc.constantFrom(
@@ -97,7 +97,7 @@ describe("two sessions on one file, in any order", () => {
           else if (what === "label" && writer.acknowledged.length > 0) {
             writer.acknowledged.push(writer.session.appendLabelChange(writer.acknowledged[0] ?? "", text));
           } else if (what === "foreign" && torn === "" && !content.includes('"version":1')) {
-            // Somebody else writes a line in two parts, and nobody else writes between them.
+            // Another writer writes a line in two parts, with no write between them.
             const line = lines(message(`f${String(foreign++).padStart(7, "0")}`, null, text));
             torn = line.slice(size % line.length);
             appendFileSync(path, line.slice(0, size % line.length));
@@ -123,8 +123,8 @@ describe("two sessions on one file, in any order", () => {
   });
 });
 
-describe("a line that another writer cut off and wrote anew", () => {
-  test("is read as it stands, not as it began", () => {
+describe("a line that another writer cut off and rewrote", () => {
+  test("is read in its current form, not in its first", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const reader = SessionManager.open(path);
     const writer = new Writer(path);
@@ -137,7 +137,7 @@ describe("a line that another writer cut off and wrote anew", () => {
     expect(reader.issues).toEqual([]);
   });
 
-  test("although others have read it whole, because it could not be made durable, is gone for them, too", () => {
+  test("is removed for others that read it completely, too, because it could not be made durable", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const reader = SessionManager.open(path);
     const before = view(reader);
@@ -164,7 +164,7 @@ describe("a line that another writer cut off and wrote anew", () => {
 
 describe("a new file that could not be made durable", () => {
   test.each([false, true])(
-    "stays if another writer has gone on with it, even if it was replaced: %s",
+    "stays if another writer has continued it, even if it was replaced: %s",
     (isReplaced) => {
       const folder = sandbox();
       let id: string | undefined;
@@ -183,7 +183,7 @@ describe("a new file that could not be made durable", () => {
       const path = writer.getSessionFile() ?? "";
       expect(() => writer.appendMessage(user("one"))).toThrow(/injected/);
       expect(getIds(onDisk(path))).toContain(id);
-      // The session cannot begin there any more, and takes nothing away.
+      // The session cannot begin there any more, and removes nothing.
       expect(() => writer.appendMessage(user("two"))).toThrow(
         expect.objectContaining({ code: "SESSION_EXISTS" }),
       );
@@ -192,8 +192,8 @@ describe("a new file that could not be made durable", () => {
   );
 });
 
-describe("a write that the system takes in parts", () => {
-  /** Opens a session whose writes are taken in two parts, between which somebody else may write. */
+describe("a write that the system splits", () => {
+  /** Opens a session whose writes are split in two, between which `between` is called. */
   function inParts(path: string, between: () => void): SessionManager {
     let isSecond = false;
     return SessionManager.open(path, {
@@ -207,7 +207,7 @@ describe("a write that the system takes in parts", () => {
     });
   }
 
-  test("is one line if nobody came between", () => {
+  test("is one line if no other write is between", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const session = inParts(path, () => undefined);
     session.appendMessage(user("one"));
@@ -215,7 +215,7 @@ describe("a write that the system takes in parts", () => {
     expect(onDisk(path).issues).toEqual([]);
   });
 
-  test("is written once more, whole, if another line came between", () => {
+  test("is written again, completely, if another line is between", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     let count = 0;
     const session = inParts(path, () => {
@@ -229,7 +229,7 @@ describe("a write that the system takes in parts", () => {
     }
   });
 
-  test("fails when lines come between for ever, and the session goes on", () => {
+  test("fails if lines come between forever, and the session continues", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     let count = 0;
     let isQuiet = false;

@@ -11,7 +11,7 @@ import fc from "../support/fast-check.ts";
 import { moveOver } from "../support/move-over.ts";
 import { getMinimum } from "../support/share.ts";
 
-/** What is done: by the session under test, by another session, by another program, or to the file. */
+/** Step of the session under test, of another session, of another program, or on the file. */
 const step = fc.constantFrom(
   ...(["append", "append", "append", "append three", "context", "refresh", "branch"] as const),
   ...(["other appends", "other redacts", "program appends", "program tears", "program ends line"] as const),
@@ -29,7 +29,7 @@ const fault: fc.Arbitrary<Fault | undefined> = fc.option(
   { nil: undefined },
 );
 
-/** A session that is used, what it has acknowledged, and what it has told. */
+/** Session in use, with its acknowledged entries and its reported events. */
 class Used {
   readonly acknowledged: string[] = [];
   readonly told: string[] = [];
@@ -48,7 +48,7 @@ class Used {
   }
 }
 
-/** Does one step. */
+/** Performs one step. */
 function take(one: Step, number: number, tested: Used, other: Used, path: string): void {
   const { session } = tested;
   const text = `text ${number}`;
@@ -76,10 +76,10 @@ function take(one: Step, number: number, tested: Used, other: Used, path: string
 
 const endOf = (path: string) => (readFileSync(path, "utf8").endsWith("\n") ? "" : "\n");
 
-/** What a session says of its entries, in an order that does not depend on who has read what first. */
+/** Returns the entries of a session in an order that does not depend on which session read first. */
 const entriesOf = (session: SessionManager) => session.getEntries().sort((a, b) => (a.id < b.id ? -1 : 1));
 
-test.each(SYSTEMS)("%s: whatever happens to its file, a session says what the file holds", (system) => {
+test.each(SYSTEMS)("%s: whatever happens to its file, a session agrees with the file", (system) => {
   let failures = 0;
   let found = 0;
   const steps = fc.array(step, { minLength: 3, maxLength: 14 });
@@ -114,7 +114,7 @@ test.each(SYSTEMS)("%s: whatever happens to its file, a session says what the fi
     }),
     { numRuns: 300 },
   );
-  // A sample may meet none: few scripts reach the call that fails.
+  // A sample may contain none: few scripts reach the call that fails.
   expect(failures).toBeGreaterThanOrEqual(Math.floor(getMinimum(5)));
   expect(found).toBeGreaterThan(getMinimum(20));
 });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import fc from "../support/fast-check.ts";
 import { BindingChat, thinking, thinkingCall } from "../support/thinking-binding/binding-chat.ts";
 
-/** What a step does; numbers choose among what is there. */
+/** Number of a step; chooses among the existing entries. */
 const pick = fc.nat({ max: 60 });
 const step = fc.oneof(
   { weight: 8, arbitrary: fc.record({ kind: fc.constantFrom("ask" as const, "askCalling" as const) }) },
@@ -33,7 +33,7 @@ const step = fc.oneof(
 
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
-/** The system text and the messages of a request without thinking, as texts. */
+/** Returns the system text and the messages of a request without thinking, as strings. */
 function bare(request: BindingChat["last"]): string[] {
   const messages = request?.messages.map(({ role, content }) => {
     const blocks = typeof content === "string" ? content : content.filter(({ type }) => type !== "thinking");
@@ -65,7 +65,7 @@ class Story {
 
   run(one: Step): void {
     const { session, chat, other } = this;
-    // A request without a message of the user's is refused.
+    // Providers reject a request without a user message.
     if (!session.buildSessionContext().messages.some(({ role }) => role === "user")) chat.say("Again.");
     switch (one.kind) {
       case "ask":
@@ -126,7 +126,7 @@ class Story {
     return entries[number % Math.max(1, entries.length)]?.id;
   }
 
-  /** Asks, and compares the request with the one before: either it continues that one, or a change is reported. */
+  /** Sends a request, and compares it with the previous one: either it continues that one, or a change is reported. */
   #ask(): void {
     const before = this.#last;
     const id = this.chat.ask();
@@ -139,7 +139,7 @@ class Story {
     else expect(this.session.getEntry(change.causedBy ?? ""), change.message).toBeDefined();
   }
 
-  /** Has the provider summarize, if there is anything to summarize. */
+  /** Requests a summary from the provider, if there is anything to summarize. */
   #summarize(keepRecentTokens: number): void {
     const { api, model } = this.chat;
     try {
@@ -162,7 +162,7 @@ class Story {
   }
 }
 
-test("no request of a random tree holds void thinking, lacks valid thinking, or drops it without naming an entry", () => {
+test("no request of a random tree holds invalid thinking, lacks valid thinking, or drops it without naming an entry", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), fc.boolean(), (steps, tells) => {
       const story = new Story(tells);

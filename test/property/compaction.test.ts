@@ -28,7 +28,7 @@ const chapters = (chapter: typeof anyChapter) =>
   fc.array(fc.record({ steps: chapter, keepRecentTokens: budget }), { minLength: 1, maxLength: 6 });
 
 describe("any number of compactions of any conversation", () => {
-  it("splits no pair, accounts for every message, stays valid, and grows only if it says so", () => {
+  it("splits no pair, accounts for every message, stays valid, and reports any growth", () => {
     let compactions = 0;
     let splitTurns = 0;
     let again = 0;
@@ -49,11 +49,11 @@ describe("any number of compactions of any conversation", () => {
       }),
       { numRuns: 400 },
     );
-    // The property says nothing if nothing was compacted.
+    // The property proves nothing if nothing was compacted.
     expect(Math.min(compactions, splitTurns, again)).toBeGreaterThan(getMinimum(50));
   });
 
-  it("summarizes or keeps everything that was ever said, once", () => {
+  it("summarizes or keeps every message, once", () => {
     fc.assert(
       fc.property(chapters(plainChapter), fc.boolean(), (story, reusesCallIds) => {
         const conversation = new Conversation({ reusesCallIds });
@@ -74,7 +74,7 @@ describe("any number of compactions of any conversation", () => {
     );
   });
 
-  it("forgets no file that was touched", () => {
+  it("keeps every file in the lists", () => {
     fc.assert(
       fc.property(chapters(plainChapter), (story) => {
         const conversation = new Conversation({ reusesCallIds: false });
@@ -96,11 +96,11 @@ describe("any number of compactions of any conversation", () => {
 });
 
 describe("findCutPoint", () => {
-  /** What an entry contributes on its own, or nothing. */
+  /** Returns the message of an entry on its own, if any. */
   const messageOf = (entry: AnySessionEntry): AgentMessage | undefined =>
     entry.type === "compaction" ? undefined : sessionEntryToContextMessages(entry)[0];
 
-  /** The rule as it is written down, place by place, without regard to cost. */
+  /** Applies the documented rule, position by position, regardless of cost. */
   function cutByTheRule(path: readonly AnySessionEntry[], startIndex: number, keepRecentTokens: number) {
     const messages = path.map(messageOf);
     const pairs = pairsIn(messages.map((message) => message ?? malformed({ role: "nobody" })));
@@ -135,7 +135,7 @@ describe("findCutPoint", () => {
   const isMetadata = (entry: AnySessionEntry | undefined) =>
     entry !== undefined && entry.type !== "compaction" && messageOf(entry) === undefined;
 
-  it("cuts where the rule says, in any path", () => {
+  it("cuts by the rule, in any path", () => {
     fc.assert(
       fc.property(
         fc.array(anyChapter, { maxLength: 3 }),
@@ -161,7 +161,7 @@ describe("branch summaries", () => {
   const endsWith = (all: readonly AgentMessage[], end: readonly AgentMessage[]) =>
     isDeepStrictEqual(all.slice(all.length - end.length), end);
 
-  it("fit the budget but for one summary, keep order, and are the same twice", () => {
+  it("fit the budget except for one summary, keep order, and are deterministic", () => {
     fc.assert(
       fc.property(anyChapter, fc.integer({ min: 1, max: 2000 }), (steps, tokenBudget) => {
         const conversation = new Conversation({ reusesCallIds: true });
@@ -171,7 +171,7 @@ describe("branch summaries", () => {
         const { messages, totalTokens, fileOps } = prepareBranchEntries(path, tokenBudget);
         expect(totalTokens).toBe(messages.reduce((sum, message) => sum + estimateTokens(message), 0));
         const [first, ...rest] = messages;
-        // A summary may be squeezed in, without what its compaction brought along.
+        // A summary may exceed the budget, without the messages its compaction carried.
         const isNewest = endsWith(everything.messages, messages);
         if (!isNewest || totalTokens > tokenBudget) {
           expect(first?.role).toMatch(/Summary$/);
@@ -189,7 +189,7 @@ describe("branch summaries", () => {
   });
 });
 
-describe("whatever somebody stored as a message", () => {
+describe("any stored message", () => {
   const anything = fc.oneof(
     fc.anything(),
     fc.record(
@@ -229,7 +229,7 @@ describe("whatever somebody stored as a message", () => {
     ),
   );
 
-  it("is estimated and written as text without an exception", () => {
+  it("is estimated and serialized without an exception", () => {
     fc.assert(
       fc.property(fc.array(anything), (values) => {
         const messages = values.map(malformed);
@@ -240,7 +240,7 @@ describe("whatever somebody stored as a message", () => {
     );
   });
 
-  it("does not keep a session from being compacted", () => {
+  it("does not prevent a session from being compacted", () => {
     fc.assert(
       fc.property(fc.array(anything), plainChapter, budget, (values, steps, keepRecentTokens) => {
         const conversation = new Conversation({ reusesCallIds: false });
@@ -256,7 +256,7 @@ describe("whatever somebody stored as a message", () => {
 });
 
 describe("shortenText", () => {
-  it("cuts whole characters only and says exactly how much is missing", () => {
+  it("cuts between characters only and states exactly how much is missing", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.nat({ max: 20 }), (text, limit) => {
         const short = shortenText(text, limit);

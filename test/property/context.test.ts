@@ -16,7 +16,7 @@ import { pairFaults } from "../core/context/support/pairs.ts";
 import fc from "../support/fast-check.ts";
 import { assistant, user } from "../support/messages.ts";
 
-/** What a step does; numbers choose among what is there, so that every step fits every session. */
+/** Step of a session; numbers choose among existing entries, so that every step fits every session. */
 type Step =
   | { kind: "move"; to: number }
   | { kind: "look" }
@@ -77,7 +77,7 @@ const step = fc.oneof(
   },
 );
 
-/** Names an entry that is there, or now and then one that is not, or is yet to come. */
+/** Returns the id of an existing entry, or occasionally of a missing or future one. */
 const nameOf = (line: Line, n: number) =>
   n % 7 === 6 ? `e${line.entries.length + 1 + (n % 3)}` : `e${1 + (n % (line.entries.length + 1))}`;
 
@@ -124,7 +124,7 @@ function move(line: Line, to: number): void {
   line.leaf = at === 0 ? null : `e${at}`;
 }
 
-/** Plays steps to the end; moves change where the next entry hangs. */
+/** Plays all steps; moves change the parent of the next entry. */
 function play(steps: readonly Step[]): Line {
   const line = new Line();
   for (const one of steps) {
@@ -160,7 +160,7 @@ describe("context", () => {
     fc.assert(fc.property(fc.array(step, { maxLength: 40 }), body), { numRuns: 1500 });
   });
 
-  it("depends on the path alone: what is added off the path changes nothing", () => {
+  it("depends on the path alone: entries off the path change nothing", () => {
     const body = (steps: Step[], off: Step[], choice: number) => {
       const line = play(steps);
       const leaf = leavesOf(line)[choice % (line.entries.length + 1)] ?? null;
@@ -177,7 +177,7 @@ describe("context", () => {
     fc.assert(fc.property(steps, steps, pick, body), { numRuns: 1000 });
   });
 
-  it("reads bodies that are not selected only in search of settings", () => {
+  it("reads unselected bodies only in search of settings", () => {
     const body = (steps: Step[]) => {
       const line = play([...steps, { kind: "set", level: true }, { kind: "set", level: false }]);
       const path = watchedPath(findLeafPath(line.entries, line.leaf));
@@ -200,7 +200,7 @@ describe("context", () => {
     fc.assert(fc.property(fc.array(step, { maxLength: 30 }), body), { numRuns: 500 });
   });
 
-  it("is built of any graph of entries, with cycles and ids that occur twice", () => {
+  it("is built for any graph of entries, with cycles and duplicate ids", () => {
     const id = fc.constantFrom("a", "b", "c", "d", "e");
     const parentId = fc.option(fc.constantFrom("a", "b", "c", "d", "e", "gone"));
     const entry = fc.record({
@@ -234,7 +234,7 @@ describe("context", () => {
 });
 
 describe("the projection of one entry", () => {
-  it("survives any body, and gives messages that have a role and never lack content", () => {
+  it("accepts any body, and returns messages that have a role and never lack content", () => {
     const type = fc.constantFrom(
       "message",
       "compaction",

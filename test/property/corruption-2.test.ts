@@ -1,5 +1,5 @@
 import { scaleCount } from "../support/share.ts";
 import { testCorruption } from "./support/corruption-test.ts";
 
-// In two files, so that they run beside each other.
+// In two files, so that they run in parallel.
 testCorruption(10001, scaleCount(5_000));

@@ -10,10 +10,10 @@ type Line = typeof line extends fc.Arbitrary<infer One> ? One : never;
 
 const IDS = ["00000001", "00000002", "0000000a", "x"];
 
-/** A line whose writer did not look whether its id is taken. */
+/** Line of a writer that does not check whether its id exists. */
 const line = fc.record({
   id: fc.constantFrom(...IDS),
-  /** What it hangs on: itself, nothing, or what stands so many lines above. */
+  /** Parent: the line itself, none, or a distance in lines upward. */
   parent: fc.oneof(fc.constantFrom("self" as const, null), fc.nat(5)),
   content: fc.constantFrom("a", "b"),
   second: fc.nat(2),
@@ -30,7 +30,7 @@ function fileOf(all: readonly Line[]): string {
   return `${[HEADER, ...written].join("\n")}\n`;
 }
 
-/** Three copies of one file that went on by themselves, all in this way. */
+/** Three copies of one file that were continued separately, all in this way. */
 const copies = fc
   .tuple(lines, lines, lines, lines)
   .map(([base, ...more]) => more.map((one) => fileOf([...base, ...one])));
@@ -39,7 +39,7 @@ const decoder = new TextDecoder();
 const merge = (a: string, b: string) => decoder.decode(mergeSessionContents(a, b).content);
 const codes = (text: string) => readSession(text).issues.map(({ code }) => code);
 
-it("gives the same bytes in whichever order copies with repeated ids and entries that hang on themselves are merged", () => {
+it("copies with repeated ids and entries that are their own parents merge to the same bytes in any order", () => {
   const seen = new Set<string>();
   fc.assert(
     fc.property(copies, ([a = "", b = "", c = ""]) => {

@@ -6,10 +6,10 @@ import { joinFile, said } from "../core/merge/support/lines.ts";
 import fc from "../support/fast-check.ts";
 import { scaleCount } from "../support/share.ts";
 
-/** The words of a message, each of which a redaction may remove. */
+/** Words of a message, each of which a redaction may remove. */
 const WORDS = ["alpha", "beta", "gamma"];
 
-/** What happens in a copy: it goes on, or an entry of the common front loses all or some of its words. */
+/** Step in a copy: an append, or a redaction of all or some words of a common entry. */
 interface Step {
   readonly at: number;
   readonly second: number;
@@ -32,10 +32,10 @@ function idOf(n: number): string {
   return String(n).padStart(8, "0");
 }
 
-/** A copy of a session of three messages, with what happened in it. */
+/** Copy of a session of three messages, with its steps. */
 interface Copy {
   readonly text: string;
-  /** The words that it has redacted, by entry. */
+  /** Words that it has redacted, by entry. */
   readonly removed: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -76,8 +76,8 @@ function merge(a: string, b: string): string {
   return decoder.decode(mergeSessionContents(a, b).content);
 }
 
-describe("merging copies of which some are redacted", () => {
-  it("gives the same bytes in whichever order, and when it is done again", () => {
+describe("merging copies with redactions", () => {
+  it("gives the same bytes in any order, and when repeated", () => {
     fc.assert(
       fc.property(copies, ([{ text: a }, { text: b }, { text: c }]) => {
         const two = merge(a, b);
@@ -91,7 +91,7 @@ describe("merging copies of which some are redacted", () => {
     );
   });
 
-  it("brings back nothing that a copy has redacted, and loses no entry", () => {
+  it("restores nothing that a copy has redacted, and loses no entry", () => {
     fc.assert(
       fc.property(copies, ([a, b]) => {
         const { entries, issues } = readSession(merge(a.text, b.text));

@@ -15,7 +15,7 @@ const HEADER = {
 };
 const START_MS = Date.parse("2026-02-03T09:00:00.000Z");
 
-/** Few ids, so that copies give the same ones to different entries; one of each kind. */
+/** Few ids, so that copies assign the same ones to different entries; one of each kind. */
 const IDS = [
   "00000001",
   "00000002",
@@ -26,14 +26,14 @@ const IDS = [
   "x",
 ];
 
-/** What is appended to a copy; numbers choose among what is there. */
+/** Append to a copy; numbers choose among existing entries. */
 interface Step {
   readonly id: string;
   readonly parent: number;
   readonly target: number;
   readonly kind: "message" | "label" | "compaction" | "name" | "custom" | "leaf" | "summary";
   readonly text: string;
-  /** Clocks may stand still and go backwards. */
+  /** Clocks may stop and go backward. */
   readonly second: number;
 }
 
@@ -70,7 +70,7 @@ function bodyOf({ kind, text }: Step, targetId: string): Fields {
   }
 }
 
-/** Appends to the text of a session file, as a host does that knows what is in it. */
+/** Appends to the text of a session file, as a host does that knows its content. */
 function extend(text: string, more: readonly Step[]): string {
   const ids = readSession(text).entries.map(({ id }) => id);
   let grown = text;
@@ -86,7 +86,7 @@ function extend(text: string, more: readonly Step[]): string {
   return grown;
 }
 
-/** Changes the text of an entry in its place, as an editor does. */
+/** Changes the text of an entry in place, as an editor does. */
 function edit(text: string, which: number): string {
   const lines = text.split("\n");
   const at = 1 + which;
@@ -95,7 +95,7 @@ function edit(text: string, which: number): string {
   return lines.join("\n");
 }
 
-/** Three copies of one session that went on by themselves. */
+/** Three copies of one session that were continued separately. */
 const copies = fc
   .record({
     base: steps,
@@ -113,7 +113,7 @@ function merge(a: string, b: string): string {
   return decoder.decode(mergeSessionContents(a, b).content);
 }
 
-/** What entries say without how they are called. */
+/** Returns the contents of entries without their ids. */
 function contents({ entries }: ReadSessionResult): string[] {
   return entries
     .map((entry) => JSON.stringify({ ...entry, id: "", parentId: "", ...withoutIds(entry) }))
@@ -127,7 +127,7 @@ function withoutIds(entry: object): Fields {
   return without;
 }
 
-/** The contents of the path to each entry, which is what a model is told there. */
+/** Returns the contents of the path to each entry, which is the model's input there. */
 function paths(read: ReadSessionResult): Set<string> {
   const byId = new Map(read.entries.map((entry) => [entry.id, entry]));
   return new Set(
@@ -142,7 +142,7 @@ function paths(read: ReadSessionResult): Set<string> {
 }
 
 describe("merging copies", () => {
-  it("gives the same bytes whichever copy comes first", () => {
+  it("gives the same bytes in either order", () => {
     fc.assert(
       fc.property(copies, ([a = "", b = ""]) => {
         expect(merge(b, a)).toBe(merge(a, b));
@@ -151,7 +151,7 @@ describe("merging copies", () => {
     );
   });
 
-  it("gives the same bytes in whichever order three copies are merged", () => {
+  it("gives the same bytes for three copies in any order", () => {
     fc.assert(
       fc.property(copies, ([a = "", b = "", c = ""]) => {
         const all = merge(merge(a, b), c);
@@ -163,7 +163,7 @@ describe("merging copies", () => {
     );
   });
 
-  it("changes nothing when it is done again", () => {
+  it("is idempotent", () => {
     fc.assert(
       fc.property(copies, ([a = "", b = ""]) => {
         const once = merge(a, b);
@@ -175,7 +175,7 @@ describe("merging copies", () => {
     );
   });
 
-  it("still does so when merged copies went on and were merged again", () => {
+  it("is idempotent after merged copies were continued and merged again", () => {
     fc.assert(
       fc.property(copies, steps, steps, steps, ([a = "", b = "", c = ""], x, y, z) => {
         const [ab, bc] = [extend(merge(a, b), x), extend(merge(b, c), y)];
@@ -189,7 +189,7 @@ describe("merging copies", () => {
     );
   });
 
-  it("gives a file without issues, parents before children, every line of both in it", () => {
+  it("gives a file without issues, parents before children, with every line of both", () => {
     fc.assert(
       fc.property(copies, ([a = "", b = ""]) => {
         const text = merge(a, b);
@@ -211,7 +211,7 @@ describe("merging copies", () => {
     );
   });
 
-  it("keeps every path of every copy, if what they have in common was not changed", () => {
+  it("keeps every path of every copy, if their common entries were not changed", () => {
     let conflicts = 0;
     fc.assert(
       fc.property(steps, steps, steps, (base, x, y) => {
@@ -230,7 +230,7 @@ describe("merging copies", () => {
 });
 
 describe("merging files in any state", () => {
-  it("gives a sound file, the same whichever comes first, or refuses; what has no place in it is reported", () => {
+  it("gives a valid file, the same in either order, or is rejected; lines without a place in it are reported", () => {
     fc.assert(
       fc.property(sessionFile, sessionFile, (a, b) => {
         const merged = mergeOrRefuse(a, b);
@@ -239,7 +239,7 @@ describe("merging files in any state", () => {
         expect(read.issues).toEqual([]);
         expect(read.entries.length).toBe(merged.entries);
         expect(decoder.decode(mergeOrRefuse(b, a)?.content)).toBe(decoder.decode(merged.content));
-        // An entry whose parent one copy lost may close a circle with the other's, and then becomes a root.
+        // An entry whose parent one copy lost may close a cycle with the other's, and then becomes a root.
         const hasLost = [a, b].some((copy) =>
           readSession(copy).issues.some(({ code }) => code.startsWith("PARENT_")),
         );
@@ -267,7 +267,7 @@ function mergeOrRefuse(a: Uint8Array, b: Uint8Array) {
   }
 }
 
-/** Steps whose entries no other copy has. */
+/** Marks steps as unique to a copy. */
 function marked(list: readonly Step[], mark: string): Step[] {
   return list.map((one) => ({ ...one, text: one.text + mark }));
 }

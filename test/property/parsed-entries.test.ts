@@ -5,7 +5,7 @@ import fc from "../support/fast-check.ts";
 import { sessionFile } from "./support/session-files.ts";
 import { readAtOnce } from "./support/snapshots.ts";
 
-it("entries that are parsed under a tree are those that are decoded under its heads", () => {
+it("entries parsed before the tree equal those decoded under its heads", () => {
   fc.assert(
     fc.property(sessionFile, (bytes) => {
       const index = readAtOnce(bytes);

@@ -25,7 +25,7 @@ const entry = fc
   })
   .filter(({ type }) => type !== "session");
 
-/** Writes what an index holds out as the current version does, as every copy of a session is made. */
+/** Writes the entries of an index in the current version, as every copy of a session is made. */
 function copyOf(index: SessionIndex, bytes: Uint8Array): Uint8Array {
   const { tree, spans, version, header } = index;
   const context = { version, entryIdFrom: (number: number) => index.entryIdFrom(number) };
@@ -38,7 +38,7 @@ function copyOf(index: SessionIndex, bytes: Uint8Array): Uint8Array {
 }
 
 describe("bodies", () => {
-  it("are what was encoded, when they are decoded", () => {
+  it("are decoded to the encoded value", () => {
     fc.assert(
       fc.property(entry, (record) => {
         const line = encodeRecord(record);
@@ -56,7 +56,7 @@ describe("bodies", () => {
     );
   });
 
-  it("of lines that are in order in the current version are copied byte for byte", () => {
+  it("of valid lines in the current version are copied byte for byte", () => {
     fc.assert(
       fc.property(orderlyFile, (bytes) => {
         const index = readAtOnce(bytes);
@@ -78,7 +78,7 @@ describe("bodies", () => {
 });
 
 describe("a copy in the current version", () => {
-  it("of any file is in order, has the same tree, and is its own copy", () => {
+  it("of any file is valid, has the same tree, and is its own copy", () => {
     fc.assert(
       fc.property(sessionFile, (bytes) => {
         const index = readAtOnce(bytes);
@@ -105,7 +105,7 @@ describe("a copy in the current version", () => {
     );
   });
 
-  it("is what migrating the parsed records gives, where every line is a record", () => {
+  it("equals the migration of the parsed records, if every line is a record", () => {
     fc.assert(
       fc.property(orderlyFile, (bytes) => {
         const index = readAtOnce(bytes);
@@ -135,7 +135,7 @@ describe("a copy in the current version", () => {
   });
 });
 
-it("the random files hold every kind of damage that reading knows", () => {
+it("the random files hold every kind of damage that the reader detects", () => {
   const kinds: IssueCode[] = [
     "RECORD_BEFORE_HEADER",
     "HEADER_MISSING",

@@ -5,7 +5,7 @@ import { type OwnEntry, OwnFile, placesById } from "../core/jsonl/support/own-fi
 import fc from "../support/fast-check.ts";
 import { hasHiddenRecord } from "./support/reference-lines.ts";
 
-/** What another process does to the file: `#` stands for a number of its own, and a torn line may be gone on with. */
+/** Writes of another process to the file: `#` is a number of its own, and a torn line may be continued. */
 const foreign = fc.array(
   fc.constantFrom(
     "whole\n",
@@ -27,7 +27,7 @@ const foreign = fc.array(
 );
 
 const step = fc.record({
-  /** What others do before this process looks, and between its look and its write. */
+  /** Writes of others before this process checks, and between its check and its write. */
   seen: foreign,
   unseen: foreign,
   own: fc.nat(2),
@@ -35,7 +35,7 @@ const step = fc.record({
   isLooked: fc.boolean(),
 });
 
-/** Spells what another process writes; its ids are its own, and its parents are among those that are there. */
+/** Formats another process's writes; its ids are its own, and its parents are existing entries. */
 class Foreign {
   #count = 0;
 
@@ -57,13 +57,16 @@ class Foreign {
   }
 }
 
-/** Issues, each once; zeros that came when they were the tail are told, though others went on behind them. */
+/**
+ * Returns issues, each once, without those of zero bytes: these are reported if they arrived as the tail, even if others
+ * continued after them.
+ */
 function issues(index: SessionIndex): string[] {
   return [...new Set(codes(index))].filter((code) => !code.startsWith("NUL_BYTES"));
 }
 
-describe("own entries among what others write", () => {
-  it("are found where they are, and all else is as if the file were read anew", () => {
+describe("own entries among those of others", () => {
+  it("are found in their places, and all else is as if the file were read again", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 8 }), (steps) => {
         const file = new OwnFile().grow(joinSession(entryLine("a", null)));

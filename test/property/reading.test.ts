@@ -19,13 +19,16 @@ import {
 
 const text = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 
-/** Whether blanks stand behind a line, besides the CR of its break: whoever looks before they come takes the line without them. */
+/**
+ * Whether blanks follow a line, apart from the CR of its break: a reader that checks before they arrive takes the line without
+ * them.
+ */
 const hasLateBlanks = (bytes: Uint8Array) => /[ \t\r]\r\n|[ \t]\n/.test(text(bytes));
 
-/** Issues that are about ids and parents rather than about what stands on a line. */
+/** Issues about ids and parents rather than about the content of a line. */
 const ABOUT_LINKS = /^(?:ENTRY_REPEATED|ID_|PARENT_)/;
 
-/** What an index found, spelled as the reference spells it. */
+/** Returns the result of an index, in the format of the reference. */
 function found(index: SessionIndex, bytes: Uint8Array, reference: ReferenceSession): ReferenceSession {
   const bodies = readBodies(index, bytes);
   const { tree, spans, storedLeaf } = index;
@@ -52,7 +55,7 @@ function found(index: SessionIndex, bytes: Uint8Array, reference: ReferenceSessi
       .filter(({ code }) => ABOUT_LINKS.test(code))
       .map(({ code, line }) => `${code} ${line}`)
       .sort(),
-    // That a file is another program's is said of the whole.
+    // The issue of another program's file concerns the entire file.
     oddLines: [
       ...new Set(index.issues.filter(({ code }) => code !== "FOREIGN_FORMAT").map(({ line }) => line)),
     ].sort((a, b) => a - b),
@@ -60,7 +63,7 @@ function found(index: SessionIndex, bytes: Uint8Array, reference: ReferenceSessi
 }
 
 describe("the index of heads", () => {
-  it("finds in any file what a reader of everything finds", () => {
+  it("finds in any file what a reader that parses everything finds", () => {
     fc.assert(
       fc.property(sessionFile, (bytes) => {
         const reference = readPlainly(bytes);
@@ -71,7 +74,7 @@ describe("the index of heads", () => {
     );
   });
 
-  it("finds the same however the bytes come, also in a file that grows", () => {
+  it("finds the same in any chunks, also in a file that grows", () => {
     const cuts = fc.array(fc.record({ at: fraction, isEnd: fc.boolean() }), {
       maxLength: 12,
     });
@@ -82,7 +85,7 @@ describe("the index of heads", () => {
         let from = 0;
         for (const { at, isEnd } of [...cuts].sort((a, b) => a.at - b.at)) {
           const to = Math.floor(at * bytes.length);
-          // The scanner may not hold on to a buffer that its reader uses again.
+          // The scanner may not retain a buffer that its reader reuses.
           const piece = new Uint8Array(bytes.subarray(from, to));
           index.feed(piece);
           piece.fill(0x7b);
@@ -100,7 +103,7 @@ describe("the index of heads", () => {
     );
   });
 
-  it("finds the same when every byte comes alone, and the file is looked at after each", () => {
+  it("finds the same if every byte arrives alone, and the file is checked after each", () => {
     fc.assert(
       fc.property(sessionFile, (bytes) => {
         fc.pre(!hasHiddenRecord(bytes) && !hasLateBlanks(bytes));
@@ -115,7 +118,7 @@ describe("the index of heads", () => {
     );
   });
 
-  it("finds the same when a file is read as text and others append to it, and gives the bodies that are read later", () => {
+  it("finds the same if a file is read as text and others append to it, and returns the bodies that are read later", () => {
     let parsed = 0;
     let grown = 0;
     let untaken = 0;
@@ -176,7 +179,7 @@ describe("the index of heads", () => {
     expect(untaken).toBeGreaterThan(getMinimum(100));
   });
 
-  it("reads arbitrary bytes without a throw, and leaves none unreported", () => {
+  it("reads arbitrary bytes without an exception, and reports all of them", () => {
     const anything = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       fc.tuple(sessionFile, fc.uint8Array({ maxLength: 50 }), sessionFile).map((pieces) => join(pieces)),

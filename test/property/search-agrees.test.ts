@@ -18,7 +18,7 @@ const texts = fc.array(words, { maxLength: 4 }).map((some) => some.join(" "));
 const text = texts.map((said) => ({ type: "text", text: said }));
 const files = fc.constantFrom("src/a.ts", "src/b.ts", `${CWD}/src/a.ts`, "/etc/a.ts", "a.ts");
 
-/** What an entry says. Results name any of the first calls, made or not. */
+/** Body of an entry. Results name any of the first calls, made or not. */
 const bodies = fc.oneof(
   fc.record({
     type: fc.constant("message"),
@@ -69,7 +69,7 @@ const bodies = fc.oneof(
 
 const idOf = (i: number) => i.toString(16).padStart(8, "0");
 
-/** The lines of a session: each entry hangs on any one before it, most of them on the last. */
+/** Lines of a session: each entry is a child of any previous one, most of them of the last. */
 const sessions = fc
   .array(fc.record({ body: bodies, back: fc.constantFrom(1, 1, 1, 1, 2, 3), seconds: fc.nat(5) }), {
     minLength: 1,
@@ -126,7 +126,7 @@ const queries: fc.Arbitrary<ModelQuery> = fc.oneof(
   ),
 );
 
-test("files and stores find what a search of a few lines finds", async () => {
+test("files and stores find the same as a naive search", async () => {
   const sessionDir = temporaryFolder();
   const cacheDir = temporaryFolder();
   await fc.assert(
@@ -139,7 +139,7 @@ test("files and stores find what a search of a few lines finds", async () => {
       };
       expect(await search({ cache: false })).toEqual(expected);
       expect((await search({ cache: false, ranked: true })).toSorted()).toEqual(expected.toSorted());
-      // Of a file that a list has found in order, lines are read without the rest.
+      // Of a file that a list has found valid, lines are read without the rest.
       await listSessions({ sessionDir, cacheDir });
       expect(await search({ cacheDir })).toEqual(expected);
       await using store = memoryStore();
@@ -151,7 +151,7 @@ test("files and stores find what a search of a few lines finds", async () => {
   );
 });
 
-/** What a question can ask for, and a text with the word in one of its forms, standing alone. */
+/** Queries, each with a text that holds the word in one of its forms, as a separate word. */
 const ASKED = new Map([
   ["red", "red"],
   ["greens", "green"],
@@ -165,7 +165,7 @@ const ASKED = new Map([
   ["zebra", "zebra"],
 ]);
 
-/** A question, and what the model looks for instead. */
+/** Query, and the equivalent query of the model. */
 const questions = fc
   .record({
     words: fc.subarray([...ASKED.keys()], { minLength: 1, maxLength: 4 }),
@@ -179,7 +179,7 @@ const questions = fc
     return { question: `${asked.join(" of the ")} ${quoted}?`.replace('"?', '"'), quoted, query, filters };
   });
 
-test("files and stores answer a question with all entries that hold a word and pass the filters", async () => {
+test("files and stores answer a query with all entries that hold a word and pass the filters", async () => {
   const sessionDir = temporaryFolder();
   const caches = temporaryFolder();
   let runs = 0;
@@ -205,7 +205,7 @@ test("files and stores answer a question with all entries that hold a word and p
       };
       const first = await search({ cache: false });
       expect(first.toSorted()).toEqual(expected);
-      // A search for words leaves a filter, the first question a table.
+      // A search for words leaves a filter, the first query a table.
       await all(searchSessions("lock", { sessionDir, cacheDir }));
       expect(await search({ cacheDir })).toEqual(first);
       expect(await search({ cacheDir })).toEqual(first);

@@ -6,7 +6,7 @@ import { hasFailed, pairFaults } from "../core/context/support/pairs.ts";
 import fc from "../support/fast-check.ts";
 import { assistant, user } from "../support/messages.ts";
 
-/** Few ids, so that they clash; some look like the names that a repair gives. */
+/** Few ids, so that they collide; some look like the ids that a repair assigns. */
 const id = fc.constantFrom("a", "b", "c", "a_2", "a_3", "__proto__");
 const block = fc.oneof(
   { weight: 4, arbitrary: id.map((one) => call(one)) },
@@ -59,7 +59,7 @@ describe("repairToolPairs", () => {
     );
   });
 
-  it("does nothing a second time", () => {
+  it("is idempotent", () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 20 }), (messages) => {
         const once = repairToolPairs(messages).messages;
@@ -74,7 +74,7 @@ describe("repairToolPairs", () => {
     );
   });
 
-  it("changes something exactly if something was wrong, and says so", () => {
+  it("changes and reports something exactly if something was wrong", () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 8 }), (messages) => {
         const { messages: repaired, repairs } = repairToolPairs(messages);
@@ -105,7 +105,7 @@ describe("repairToolPairs", () => {
     );
   });
 
-  it("never separates a result from what it said", () => {
+  it("never separates a result from its content", () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 20 }), (messages) => {
         const texts = new Set(

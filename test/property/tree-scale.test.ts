@@ -13,11 +13,11 @@ const hex = (n: number) => n.toString(16).padStart(8, "0");
 const header = (version: number) =>
   `{"type":"session","version":${version},"id":"s","timestamp":"t","cwd":"/"}\n`;
 
-/** An entry as small as one can be. */
+/** Makes the smallest possible entry. */
 const label = (id: number, parent: number | null, more = "") =>
   `{"type":"label","id":"${hex(id)}","parentId":${parent === null ? "null" : `"${hex(parent)}"`},"timestamp":"2026-01-01T00:00:00.000Z"${more}}\n`;
 
-/** Reads so many lines, as large pieces of a file of which nothing is kept unless lines must be compared. */
+/** Reads the given number of lines, as large pieces of a file that is kept only if lines must be compared. */
 function readLines(count: number, lineAt: (i: number) => string, version = 3, isKept = false): SessionIndex {
   const pieces: Uint8Array[] = [];
   let all: Uint8Array = new Uint8Array(0);
@@ -43,7 +43,7 @@ function countOf(ordinals: Iterable<number>): number {
   return count;
 }
 
-/** How often each code was told. */
+/** Returns the number of issues of each code. */
 function tally(index: SessionIndex): object {
   const counts: { [code: string]: number } = {};
   for (const { code } of index.issues) counts[code] = (counts[code] ?? 0) + 1;
@@ -72,7 +72,7 @@ describe("a million entries", () => {
     expect(countOf(tree.leaves())).toBe(MANY - 1);
   });
 
-  it("each before its parent are one path backwards", () => {
+  it("each before its parent are one path backward", () => {
     const { tree, issues } = readLines(MANY, (i) => label(i, i === MANY - 1 ? null : i + 1));
     expect(issues).toEqual([]);
     const path = tree.path(0);
@@ -87,19 +87,19 @@ describe("a million entries", () => {
     expect(tally(index)).toEqual({ PARENT_MISSING: MANY });
   });
 
-  it("that are orphans of one parent are its children when it comes last", () => {
+  it("that are orphans of one parent are its children if it comes last", () => {
     const index = readLines(MANY, (i) => (i === MANY - 1 ? label(0xffffffff, null) : label(i, 0xffffffff)));
     expect(countOf(index.tree.children(MANY - 1))).toBe(MANY - 1);
     expect(index.issues).toEqual([]);
   });
 
-  it("that are orphans of a parent each are roots", () => {
+  it("that are orphans with different parents are roots", () => {
     const index = readLines(MANY, (i) => label(i, i + MANY));
     expect(countOf(index.tree.children(NONE))).toBe(MANY);
     expect(tally(index)).toEqual({ PARENT_MISSING: MANY });
   });
 
-  it("that make one ring are cut once", () => {
+  it("that form one ring are cut once", () => {
     const index = readLines(MANY, (i) => label(i, (i + 1) % MANY));
     expect(tally(index)).toEqual({ PARENT_CYCLE: 1 });
     expect(index.tree.path(1).length).toBe(MANY);
@@ -111,13 +111,13 @@ describe("a million entries", () => {
     expect(countOf(index.tree.children(NONE))).toBe(MANY);
   });
 
-  it("that make rings of two, with tails that lead into them, are cut half as often", () => {
+  it("that form rings of two, with tails that lead into them, are cut half as often", () => {
     const index = readLines(MANY, (i) => label(i, i % 4 < 2 ? i ^ 1 : i & ~2));
     expect(tally(index)).toEqual({ PARENT_CYCLE: MANY / 4 });
     expect(index.tree.path(MANY - 1).length).toBeLessThanOrEqual(3);
   });
 
-  it("of version 1 are one path under invented ids", () => {
+  it("of version 1 are one path with generated ids", () => {
     const index = readLines(MANY, () => '{"type":"label","timestamp":"t"}\n', 1);
     expect(index.tree.path(index.storedLeaf).length).toBe(MANY);
     expect(index.entryIdFrom(MANY)).toBe(index.tree.idAt(MANY - 1));
@@ -128,26 +128,26 @@ describe("a million entries", () => {
 describe("hundreds of thousands of lines", () => {
   const COUNT = 2 * scaleCount(150_000);
 
-  it("with one id, all different, are entries of which each is the parent of the next", () => {
+  it("with one id, all different, are entries, each the parent of the next", () => {
     const index = readLines(COUNT, (i) => label(7, 7, `,"n":${i}`), 3, true);
     expect(index.tree.size).toBe(COUNT);
     expect(index.tree.path(COUNT - 1).length).toBe(COUNT);
     expect(tally(index)).toEqual({ ID_DUPLICATE: COUNT - 1, PARENT_CYCLE: 1 });
   });
 
-  it("that are one line again and again are one entry", () => {
+  it("that repeat one line are one entry", () => {
     const index = readLines(COUNT, () => label(7, null), 3, true);
     expect(index.tree.size).toBe(1);
     expect(tally(index)).toEqual({ ENTRY_REPEATED: COUNT - 1 });
   });
 
-  it("of which every other is damaged hang together", () => {
+  it("with every other one damaged are connected", () => {
     const index = readLines(COUNT, (i) => (i % 2 === 0 ? label(i, i === 0 ? null : i - 1) : "???\n"));
     expect(index.tree.path(index.storedLeaf).length).toBe(COUNT / 2);
     expect(tally(index)).toEqual({ LINE_UNREADABLE: COUNT / 2, PARENT_BRIDGED: COUNT / 2 - 1 });
   });
 
-  it("that grow one by one are read in no more time than their bytes take", () => {
+  it("that are appended one by one are read in time proportional to their bytes", () => {
     const index = new SessionIndex({ readBytes: () => new Uint8Array(0) });
     index.feed(encoder.encode(header(3)));
     for (let i = 0; i < COUNT; i++) {

@@ -7,7 +7,7 @@ import { readAtOnce, takeSnapshot } from "./support/snapshots.ts";
 
 const encoder = new TextEncoder();
 
-/** Names that every JavaScript object inherits something under, or that look like numbers. */
+/** Names of members of every JavaScript object, or that look like numbers. */
 const NAMES = [
   "__proto__",
   "constructor",
@@ -29,7 +29,7 @@ interface Line {
   readonly targetId: string;
 }
 
-/** Entries whose parents are anything: before, behind, themselves, nowhere, several of one name. */
+/** Entries with arbitrary parents: earlier, later, themselves, missing, or several of one id. */
 const graph = fc.array(
   fc.record<Line>({
     id: fc.oneof(
@@ -68,7 +68,7 @@ function fileOf(lines: readonly Line[]): string {
 
 const read = (text: string) => readAtOnce(encoder.encode(text));
 
-/** The path to an entry, found by asking for one parent after the other. */
+/** Returns the path to an entry, by looking up one parent after the other. */
 function plainPath(tree: EntryTree, ordinal: number): number[] {
   const path: number[] = [];
   for (let at = ordinal; at !== NONE && path.length <= tree.size; at = tree.parentAt(at)) path.unshift(at);
@@ -76,7 +76,7 @@ function plainPath(tree: EntryTree, ordinal: number): number[] {
 }
 
 describe("the tree of any session", () => {
-  it("is a forest, in which every walk ends and every answer fits every other", () => {
+  it("is a forest, in which every walk ends and every result agrees with every other", () => {
     fc.assert(
       fc.property(graph, (lines) => {
         const { tree } = read(fileOf(lines));
@@ -116,7 +116,7 @@ describe("the tree of any session", () => {
     );
   });
 
-  it("is the same at every reading, invented ids with it", () => {
+  it("is the same on every read, including generated ids", () => {
     fc.assert(
       fc.property(graph, (lines) => {
         const text = fileOf(lines);
@@ -128,7 +128,7 @@ describe("the tree of any session", () => {
     );
   });
 
-  it("keeps the ids of what it has when more comes", () => {
+  it("keeps the ids of its entries when more are appended", () => {
     fc.assert(
       fc.property(graph, graph, (lines, more) => {
         const before = read(fileOf(lines)).tree;
@@ -140,7 +140,7 @@ describe("the tree of any session", () => {
   });
 });
 
-describe("names that every object has", () => {
+describe("names of members of every object", () => {
   it("are ids, parents and types like any other", () => {
     const lines = NAMES.map((id, i) => ({ id, parentId: NAMES[i - 1] ?? null, type: id, targetId: id }));
     const index = read(fileOf(lines));
@@ -151,7 +151,7 @@ describe("names that every object has", () => {
     expect(index.tree.path(NAMES.length - 1).length).toBe(NAMES.length);
   });
 
-  it("are nowhere if no entry has them", () => {
+  it("are unknown if no entry has them", () => {
     const lines = NAMES.map((parentId, i) => ({
       id: `own-${i}`,
       parentId,
@@ -173,7 +173,7 @@ describe("names that every object has", () => {
     expect(labels.get("isPrototypeOf")).toBeUndefined();
   });
 
-  it("are fields that survive, as data and not as prototypes", () => {
+  it("are fields that are kept, as data and not as prototypes", () => {
     const body =
       '"__proto__":{"id":"evil","parentId":"x"},"constructor":{"prototype":{"polluted":1}},"toString":"t"';
     for (const version of [1, 2, 3]) {
@@ -190,7 +190,7 @@ describe("names that every object has", () => {
     }
   });
 
-  it("are no type, id or parent where a record does not have them itself", () => {
+  it("are not a type, id, or parent if a record inherits them", () => {
     const text =
       '{"type":"session","version":3,"id":"s"}\n{"__proto__":{"type":"message","id":"a"}}\n{"type":"label","__proto__":{"parentId":null}}\n';
     const index = read(text);

@@ -20,7 +20,7 @@ const files = readdirSync(FIXTURES, { recursive: true, encoding: "utf8" })
 
 const STEPS = [1, 7, 100, 10_000];
 
-/** All that an index says. */
+/** Returns everything that an index holds. */
 function answersOf(index: SessionIndex) {
   const { position, expectedEnd, isMidLine, isForeign, lastLineOffset, tornTail, headerSpan, tree } = index;
   return {
@@ -34,14 +34,14 @@ function answersOf(index: SessionIndex) {
   };
 }
 
-/** Reads bytes both ways and compares everything; returns whether nothing was odd. */
+/** Reads bytes both ways and compares everything; returns whether nothing was unusual. */
 function compareReaders(bytes: Uint8Array, stepBytes: number): boolean {
   const index = indexBytes(bytes);
   for (const _step of index.readWhole(bytes, stepBytes));
   index.end();
   const careful = readAtOnce(bytes);
   expect(index.isRejected).toBe(careful.isRejected);
-  // Nobody reads on in a file that is not a session.
+  // No reader continues in a file that is not a session.
   if (careful.isRejected) return false;
   expect(answersOf(index), Buffer.from(bytes).toString()).toEqual(answersOf(careful));
   const { isOrdinary } = index;
@@ -77,7 +77,7 @@ function compareContinuations(index: SessionIndex, careful: SessionIndex): void 
   );
 }
 
-test("every prefix of every fixture means the same, whichever reader takes it", () => {
+test("every prefix of every fixture means the same to both readers", () => {
   let ordinary = 0;
   for (const [number, bytes] of files.entries()) {
     for (let end = 0; end <= bytes.length; end++) {
@@ -88,10 +88,10 @@ test("every prefix of every fixture means the same, whichever reader takes it", 
   expect(ordinary).toBeGreaterThan(getMinimum(100));
 });
 
-/** What takes the place of a byte: structure, escapes, blanks, other ends of lines, damage. */
+/** Replacements of a byte: structure, escapes, blanks, other line breaks, damage. */
 const CHANGES = Buffer.from('"\\{,: \r\n\0');
 
-/** An ordinary session with a compaction, and one without. */
+/** Ordinary session with a compaction, and one without. */
 const ORDINARY = [[], [1]].map((compacted) =>
   Buffer.from(
     lines(
@@ -112,7 +112,7 @@ const ORDINARY = [[], [1]].map((compacted) =>
   ),
 );
 
-test("a byte that is changed anywhere means the same, whichever reader takes it", () => {
+test("a byte that is changed anywhere means the same to both readers", () => {
   let ordinary = 0;
   for (const [number, bytes] of [...ORDINARY, ...takeSample(files).slice(0, 8)].entries()) {
     for (let at = 0; at < bytes.length; at++) {
@@ -132,7 +132,7 @@ const linesOf = (bytes: Uint8Array) =>
     .toString("latin1")
     .split(/(?<=\n)/);
 
-test("a mixture of lines of any files means the same, whichever reader takes it", () => {
+test("a mixture of lines of any files means the same to both readers", () => {
   const anyLine = fc.constantFrom(...[...ORDINARY, ...files].flatMap(linesOf));
   const ordinaryLine = fc.constantFrom(...ORDINARY.flatMap((bytes) => linesOf(bytes).slice(1)));
   const ordinaryHeader = fc.constantFrom(...ORDINARY.map((bytes) => linesOf(bytes)[0] ?? ""));

@@ -15,7 +15,7 @@ const files = readdirSync(FIXTURES, { recursive: true, encoding: "utf8" }).filte
   name.endsWith(".jsonl"),
 );
 
-/** Sums of a session as of many sessions that are one; undefined if it is no session. */
+/** Sums a session as one of many; undefined if it is not a session. */
 async function sumsAcross(name: string) {
   const sessionDir = join(temporaryFolder(), "sessions");
   mkdirSync(sessionDir);
@@ -25,7 +25,7 @@ async function sumsAcross(name: string) {
   return new Map(sums.map(([model, ...sum]) => [model, sum]));
 }
 
-/** The same as the statistics of the session have them. */
+/** Returns the same from the statistics of the session. */
 function sumsOfOne(name: string) {
   const session = SessionManager.open(join(FIXTURES, name), { mode: "read-only" });
   const source = { session, counter: undefined, nowMs: 0, isInherited: undefined };

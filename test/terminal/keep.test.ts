@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../apps/cli/support/cli.ts";
 import { SESSIONTREE, TmuxTerminal } from "./support/tmux.ts";
 
-test("an interrupt at the question of keep changes nothing, and a yes does", async () => {
+test("an interrupt at the prompt of keep changes nothing, and a yes does", async () => {
   const folder = temporaryFolder();
   const settings = join(folder, ".claude", "settings.json");
   mkdirSync(join(folder, ".claude"));

@@ -5,7 +5,7 @@ import { temporaryFolder } from "../apps/cli/support/cli.ts";
 import { Scribe } from "../apps/cli/support/sessions.ts";
 import { SESSIONTREE, TmuxTerminal } from "./support/tmux.ts";
 
-/** A project with a session whose first message is longer than a line. */
+/** Makes a project with a session whose first message is longer than a line. */
 function project() {
   const folder = temporaryFolder();
   const sessions = join(folder, "sessions");
@@ -16,7 +16,7 @@ function project() {
   return { scribe, settings: { cwd: folder, env: { PI_CODING_AGENT_SESSION_DIR: sessions } } };
 }
 
-test("a terminal gets columns with titles, and a pipe whole fields", async () => {
+test("a terminal gets columns with titles, and a pipe complete fields", async () => {
   const { settings } = project();
   const terminal = new TmuxTerminal(
     `${SESSIONTREE} list; ${SESSIONTREE} list | cut -f 6 | grep -c 'the bug at last$'; ${SESSIONTREE} tree | cut -f 3 | paste -s -`,
@@ -25,7 +25,7 @@ test("a terminal gets columns with titles, and a pipe whole fields", async () =>
   await terminal.shows(/^id +last used +messages +name$/, /Find the bug .*…$/, /^1$/, /^user\s+assistant$/);
 });
 
-test("a session goes through a pipe, and a fork gives its path to the next command", async () => {
+test("a session is read from a pipe, and a fork prints its path for the next command", async () => {
   const { scribe, settings } = project();
   const terminal = new TmuxTerminal(
     `cat ${scribe.path} | ${SESSIONTREE} tree - | cut -f 3 | paste -s -; ${SESSIONTREE} verify "$(${SESSIONTREE} fork @last)" | cut -c 1-3; ${SESSIONTREE} search nowhere @last; echo "ended with $?"`,

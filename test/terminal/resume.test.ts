@@ -9,7 +9,7 @@ import { quoted, SESSIONTREE, type TerminalSettings, TmuxTerminal } from "./supp
 
 const ID = (number: number) => `0198aaaa-0000-7000-8000-00000000000${number}`;
 
-/** A folder with three sessions, the later ones first in a list: Poem, Bug, and one that is hostile and wide. */
+/** Makes a folder with three sessions, the later ones first in a list: Poem, Bug, and one that is hostile and wide. */
 function threeSessions() {
   const folder = temporaryFolder();
   const sessions = join(folder, "sessions");
@@ -30,7 +30,7 @@ function threeSessions() {
   return { folder, sessions, poem, bug, hostile };
 }
 
-/** Runs `resume` in a terminal, and says how it ended. */
+/** Runs `resume` in a terminal, and prints its exit code. */
 function startIn(folder: string, args: string, settings: Partial<TerminalSettings> = {}): TmuxTerminal {
   const env = { XDG_DATA_HOME: join(folder, "data"), PI_CODING_AGENT_SESSION_DIR: join(folder, "sessions") };
   const command = `echo before; ${SESSIONTREE} resume ${args}; echo "ended with $?"`;
@@ -38,7 +38,7 @@ function startIn(folder: string, args: string, settings: Partial<TerminalSetting
 }
 
 describe("the picker", () => {
-  test("shows sessions, moves, and previews the last messages of the one that is highlighted", async () => {
+  test("shows sessions, moves, and previews the last messages of the highlighted one", async () => {
     const { folder } = threeSessions();
     const terminal = startIn(folder, "");
     await terminal.shows(
@@ -59,7 +59,7 @@ describe("the picker", () => {
     await terminal.shows(/^❯ .*Write a poem$/);
   });
 
-  test("filters while one types, and its choice is read from the output", async () => {
+  test("filters while the user types, and prints its choice", async () => {
     const { folder, bug } = threeSessions();
     const env = { PI_CODING_AGENT_SESSION_DIR: join(folder, "sessions") };
     const terminal = new TmuxTerminal(`echo "<$(${SESSIONTREE} resume)>"`, {
@@ -81,7 +81,7 @@ describe("the picker", () => {
     expect(terminal.isRestored).toBe(true);
   });
 
-  test("finds letters in names, and with a key what was said", async () => {
+  test("finds letters in names, and with a key text in messages", async () => {
     const { folder } = threeSessions();
     const terminal = startIn(folder, "");
     await terminal.shows(/^❯ .*Write a poem$/);
@@ -116,7 +116,7 @@ describe("the picker", () => {
     await terminal.shows(/^> *$/, /^❯ .*Röschen 海$/);
   });
 
-  test("deletes, but only what one confirms", async () => {
+  test("deletes, but only after a confirmation", async () => {
     const { folder, bug } = threeSessions();
     const terminal = startIn(folder, "");
     await terminal.shows(/^❯ .*Write a poem$/);
@@ -133,7 +133,7 @@ describe("the picker", () => {
     expect(readdirSync(join(folder, "data", "Trash", "files"))).toHaveLength(1);
   });
 
-  test("tab changes between this project and all", async () => {
+  test("switches between this project and all with Tab", async () => {
     const { folder, sessions } = threeSessions();
     new Scribe(sessions, ID(4), "/projects/other").user("Far away");
     const terminal = startIn(folder, "");
@@ -146,8 +146,8 @@ describe("the picker", () => {
   });
 });
 
-describe("the terminal afterwards", () => {
-  test.each(["Escape", "C-c"])("is as it was when one leaves by %s", async (key) => {
+describe("the terminal after the picker", () => {
+  test.each(["Escape", "C-c"])("is restored after leaving by %s", async (key) => {
     const terminal = startIn(threeSessions().folder, "");
     await terminal.shows(/^❯/);
     terminal.press(key);
@@ -158,7 +158,7 @@ describe("the terminal afterwards", () => {
   test.each([
     ["SIGTERM", 143],
     ["SIGHUP", 129],
-  ] as const)("is as it was after %s", async (signal, code) => {
+  ] as const)("is restored after %s", async (signal, code) => {
     const { folder } = threeSessions();
     const env = { PI_CODING_AGENT_SESSION_DIR: join(folder, "sessions") };
     const script = quoted(`echo $$ > pid; exec ${SESSIONTREE} resume`);
@@ -172,7 +172,7 @@ describe("the terminal afterwards", () => {
     expect(terminal.isRestored).toBe(true);
   });
 
-  test("belongs to the program that is run, whose exit code counts", async () => {
+  test("belongs to the program that is run, whose exit code is returned", async () => {
     const { folder, poem } = threeSessions();
     const script = 'read line; echo "got $line for $0"; exit 7';
     const terminal = startIn(folder, `-- sh -c ${quoted(script)} {}`, { columns: 200 });
@@ -186,7 +186,7 @@ describe("the terminal afterwards", () => {
 });
 
 describe("any session on any screen", () => {
-  test("2,000 sessions in ten rows of forty columns", async () => {
+  test("shows 2,000 sessions in ten rows of forty columns", async () => {
     const folder = temporaryFolder();
     const sessions = join(folder, "sessions");
     mkdirSync(sessions);
@@ -209,7 +209,7 @@ describe("any session on any screen", () => {
     await terminal.shows(/^❯ .*1234 深い/);
   });
 
-  test("what is hostile is shown, and does nothing", async () => {
+  test("shows hostile text without effect", async () => {
     const { folder } = threeSessions();
     const terminal = startIn(folder, "");
     await terminal.shows(/^❯ .*Write a poem$/);
@@ -219,7 +219,7 @@ describe("any session on any screen", () => {
   });
 });
 
-/** A session of one message; a greater number is a later one. */
+/** Makes a session of one message; a greater number is a later one. */
 function smallSession(number: number, cwd: string): string {
   const timestamp = new Date(Date.UTC(2026, 0, 1) + number * 60_000).toISOString();
   const message = {

@@ -4,10 +4,10 @@ import { expect } from "vitest";
 import { contextAt } from "./sessions.ts";
 
 /**
- * Makes a session of the branch that ends at a leaf, and expects of it what a fork promises: a new id, the source as its
- * parent, every parent in the file, and the same context, at once and when it is read again.
+ * Makes a session of the branch that ends at a leaf, and checks the guarantees of a fork: a new id, the source as its parent,
+ * every parent in the file, and the same context, immediately and after reopening.
  *
- * @param folder - Where the new session goes.
+ * @param folder - Folder of the new session.
  */
 export async function expectBranchedSession(
   source: string,
@@ -34,19 +34,19 @@ export async function expectBranchedSession(
   expect(getLabels(again, again.getEntries())).toEqual(labels);
 }
 
-/** Whether an entry is part of a conversation, before which a session has no file. */
+/** Returns whether an entry is part of a conversation, before which a session has no file. */
 function isSpoken(entry: SessionEntry): boolean {
   return entry.type === "message" && ["user", "assistant"].includes(entry.message?.role);
 }
 
-/** The labels in force on these entries, those on labels left out: in a branched session they are other entries. */
+/** Returns the current labels of these entries, without those of labels: in a branched session they are other entries. */
 function getLabels(session: SessionManager, entries: readonly SessionEntry[]): (string | undefined)[][] {
   return entries
     .filter(({ id, type }) => type !== "label" && session.getLabel(id) !== undefined)
     .map(({ id }) => [id, session.getLabel(id)]);
 }
 
-/** Copies a session into another project, and expects of the copy what a fork promises, at every leaf. */
+/** Copies a session to another project, and checks the guarantees of a fork, at every leaf. */
 export async function expectForkedSession(
   source: string,
   folder: string,
@@ -62,7 +62,7 @@ export async function expectForkedSession(
   for (const [leafId, context] of contexts) expect(contextAt(again, leafId)).toEqual(context);
 }
 
-/** Expects a file in which nothing is odd and every parent stands on a line of its own. */
+/** Checks that a file has no issues and every parent is on a line of its own. */
 function expectWholeTree(path: string): void {
   const [, ...lines] = readFileSync(path, "utf8").trimEnd().split("\n");
   const entries: { id: string; parentId: string | null }[] = lines.map((line) => JSON.parse(line));

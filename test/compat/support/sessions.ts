@@ -12,14 +12,14 @@ import { basename, join } from "node:path";
 import type { AgentMessage, SessionContext, SessionManager } from "sessiontree";
 import { removeFolder } from "../../support/remove-folder.ts";
 
-/** Long enough ago that a write would show. */
+/** Old enough that a write is detectable. */
 const LONG_AGO = new Date("2020-02-02T02:02:02.000Z");
 
-/** A folder of its own for one test; gone when the test ends. */
+/** Temporary folder for one test, removed when the test ends. */
 export class Workshop {
   readonly folder = mkdtempSync(join(tmpdir(), "sessiontree-compat-"));
 
-  /** Copies a file into the folder, and makes the copy old. */
+  /** Copies a file to the folder, and makes the copy old. */
   copy(source: string): string {
     const path = join(this.folder, basename(source));
     copyFileSync(source, path);
@@ -34,7 +34,7 @@ export class Workshop {
     return path;
   }
 
-  /** Says what would differ if anybody had written: names, bytes, and every time but that of the last look. */
+  /** Returns everything that a write would change: names, bytes, and every time except the access time. */
   state(): object[] {
     return readdirSync(this.folder, { recursive: true, encoding: "utf8" })
       .sort()
@@ -51,7 +51,7 @@ export class Workshop {
   }
 }
 
-/** Builds the context at every leaf and puts the leaf back. */
+/** Builds the context at every leaf and restores the leaf. */
 export function contextsOfLeaves(session: SessionManager): Map<string, SessionContext> {
   const leafId = session.getLeafId();
   const contexts = new Map<string, SessionContext>();
@@ -68,7 +68,7 @@ export function contextAt(session: SessionManager, id: string): SessionContext {
   return { messages: [...messages], thinkingLevel, model };
 }
 
-/** All that a message says. */
+/** Joins all texts of a message. */
 export function joinTexts(message: AgentMessage): string {
   if ("summary" in message) return message.summary;
   if (!("content" in message)) return "";

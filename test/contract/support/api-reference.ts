@@ -4,17 +4,17 @@ import { join } from "node:path";
 import { ENTRIES } from "./compiler.ts";
 import { ROOT } from "./repository.ts";
 
-/** Where the reference stands in the checkout. */
+/** Folder of the reference in the checkout. */
 export const API_FOLDER = "docs/api";
 
 /**
  * Writes the API reference: a Markdown file for each subpath, and one that lists them.
  *
- * TypeDoc makes it from the docstrings, as typedoc.json says, and knows subpaths by their files alone; their names are
- * put in afterwards.
+ * TypeDoc generates it from the docstrings, as set in typedoc.json, and identifies subpaths by their files alone; their names
+ * are inserted later.
  *
- * @param folder - Absolute; what is in it is replaced.
- * @throws If a docstring cannot be understood, or links to what is not there.
+ * @param folder - Absolute; its content is replaced.
+ * @throws If a docstring cannot be parsed, or links to a missing target.
  */
 export function writeApiReference(folder: string): void {
   const typedoc = join(ROOT, "node_modules/typedoc/bin/typedoc");

@@ -5,9 +5,10 @@ import { checkPurity } from "./purity.ts";
 import { getLine, type ImportRecord, parse, readImports } from "./syntax.ts";
 
 /**
- * The six wings, in their order, each with its floors from the ground: folders below `src/<wing>/`.
- * A file imports from its own folder, from lower floors of its wing, and from the wings before it.
- * The diagram in docs/architecture.md is the same; a test compares them.
+ * Wings in their order, each with its floors from the ground up: folders below `src/<wing>/`.
+ *
+ * A file imports from its own folder, from lower floors of its wing, and from the wings before it. A test compares this with
+ * the diagram in docs/architecture.md.
  */
 export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   core: [["format/"], ["tree/"], ["context/", "jsonl/"], ["compaction/", "facts/", "merge/"]],
@@ -18,7 +19,7 @@ export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   apps: [["text/"], ["recall/"], ["mcp/"], ["cli/", "page/"]],
 };
 
-/** All floors from the ground, across the wings: beginnings of paths below `src/`. */
+/** All floors from the ground up, across the wings: path prefixes below `src/`. */
 const FLOORS: readonly (readonly string[])[] = Object.entries(WINGS).flatMap(([wing, floors]) =>
   floors.map((rooms) => rooms.map((room) => `${wing}/${room}`)),
 );
@@ -26,10 +27,10 @@ const FLOORS: readonly (readonly string[])[] = Object.entries(WINGS).flatMap(([w
 /** Files that import a package by its path, which no bundler can follow: bundled, the package fails. */
 const LOADING_BY_PATH: readonly string[] = ["src/catalog/trash/trash.ts"];
 
-/** The one import that goes up: pi's `SessionManager.list` is a static method, and loads the catalog only when called. */
+/** The only import from a higher floor: pi's `SessionManager.list` is a static method, and loads the catalog only when called. */
 const LAZY_UP = { from: "src/session/manager/session-manager.ts", to: "src/catalog/list/list-infos.ts" };
 
-/** Every package that the library runs on, and the only places (beginnings of paths) that import it. */
+/** Dependencies of the library, each with the only places (path prefixes) that import it. */
 export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   nanoid: ["src/core/format/ids.ts"],
   uuid: ["src/core/format/ids.ts"],
@@ -49,7 +50,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "@modelcontextprotocol/server": ["src/apps/mcp/"],
 };
 
-/** Packages that are bundled into the page when it is built: they are no dependencies of who installs the library. */
+/** Packages that are bundled into the page when it is built: not installed with the library. */
 const BUNDLED_HOMES: Readonly<Record<string, readonly string[]>> = {
   preact: ["src/apps/page/"],
   "markdown-it": ["src/apps/page/render/"],
@@ -71,11 +72,11 @@ const PURE = [
 ];
 /** The page also runs in a browser, and uses its host. */
 const PAGE = "src/apps/page";
-/** All that the page may import of the rest. */
+/** Other files that the page may import. */
 const FOR_PAGE = ["src/core/", "src/core.ts", "src/catalog/query/", "src/apps/text/"];
 const BUILTINS = new Set(builtinModules);
 
-/** A file of src/, parsed, with where it stands. */
+/** Parsed file of src/, with its position in the architecture. */
 interface Room {
   readonly path: string;
   readonly source: ts.SourceFile;
@@ -84,7 +85,7 @@ interface Room {
   readonly imports: readonly ImportRecord[];
 }
 
-/** Whether a file is one that can be imported from the package: it lies directly in src. */
+/** Returns whether a file can be imported from the package: it is directly in src. */
 function isPublic(path: string): boolean {
   return /^src\/[^/]+\.ts$/.test(path);
 }
@@ -95,14 +96,14 @@ function getFloor(path: string): number {
   return FLOORS.findIndex((rooms) => rooms.some((room) => inside.startsWith(room)));
 }
 
-/** Names the floor of a path as the diagram does, such as `core 1`; `the entry files` for those. */
+/** Returns the name of a path's floor in the diagram, such as `core 1`; `the entry files` for those. */
 function floorName(path: string): string {
   const [, wing = "", folder = ""] = path.split("/");
   if (isPublic(path)) return "the entry files";
   return `${wing} ${WINGS[wing]?.findIndex((rooms) => rooms.includes(`${folder}/`))}`;
 }
 
-/** The wing and folder of a path, such as `src/core/tree`; `src` for the entry files. */
+/** Returns the wing and folder of a path, such as `src/core/tree`; `src` for the entry files. */
 function getFolder(path: string): string {
   const parts = path.split("/");
   return parts.length > 3 ? `src/${parts[1]}/${parts[2]}` : "src";
@@ -117,7 +118,7 @@ function getPackage(specifier: string): string {
   return specifier.startsWith("@") ? parts.slice(0, 2).join("/") : (parts[0] ?? specifier);
 }
 
-/** Says what is wrong with an import that names a package or a module of Node, if anything is. */
+/** Returns the fault of an import that names a package or a module of Node, if any. */
 function judgePackage(room: Room, specifier: string): string | undefined {
   if (specifier.startsWith("node:")) {
     return isPure(room) || room.folder === PAGE
@@ -132,7 +133,7 @@ function judgePackage(room: Room, specifier: string): string | undefined {
   return `imports ${name}, whose home is ${homes.join(", ")}`;
 }
 
-/** Says what is wrong with an import of another file of ours, if anything is. */
+/** Returns the fault of an import of another file of ours, if any. */
 function judgeFile(
   room: Room,
   { target, isDynamic }: { target: string; isDynamic: boolean },
@@ -140,7 +141,7 @@ function judgeFile(
 ): string | undefined {
   const other = rooms.get(target);
   if (isDynamic && room.path === LAZY_UP.from && target === LAZY_UP.to) return undefined;
-  // Data that is made from the sources lies beside the file that reads it.
+  // Generated data is next to the file that reads it.
   if (target.endsWith(".json") && dirname(target) === dirname(room.path)) return undefined;
   if (other === undefined) return `imports ${target}, which is no file of src/ (write the extension .ts)`;
   if (room.path === "src/core.ts" && !target.startsWith("src/core/")) {
@@ -171,7 +172,7 @@ function checkImports(room: Room, rooms: ReadonlyMap<string, Room>): string[] {
   return faults;
 }
 
-/** Lists what a file of the public floor holds beside explicit named re-exports. */
+/** Lists the statements of a file of the public floor other than explicit named re-exports. */
 function checkPublicFile(room: Room): string[] {
   return room.source.statements
     .filter((statement) => {
@@ -196,7 +197,7 @@ function checkShape(room: Room): string[] {
   return faults;
 }
 
-/** Finds files that import each other in a circle, directly or through others. */
+/** Finds files that import each other in a cycle, directly or through others. */
 function findCycles(rooms: ReadonlyMap<string, Room>): string[] {
   const remaining = new Map<string, string[]>();
   for (const room of rooms.values()) {
@@ -208,7 +209,7 @@ function findCycles(rooms: ReadonlyMap<string, Room>): string[] {
       targets.filter((target) => rooms.has(target)),
     );
   }
-  // What imports nothing that is left cannot be part of a circle.
+  // A file that imports none of the remaining files cannot be part of a cycle.
   for (let shrunk = true; shrunk; ) {
     shrunk = false;
     for (const [path, targets] of remaining) {
@@ -231,10 +232,10 @@ function followCircle(remaining: ReadonlyMap<string, readonly string[]>): string
 }
 
 /**
- * Checks the rules of the house on a set of source files.
+ * Checks the rules of the architecture on a set of source files.
  *
  * @param files - Path (beginning with `src/`) → text.
- * @returns One line for each breach, with the place where it is; empty if all is well.
+ * @returns One line for each violation, with its place; empty if there is none.
  */
 export function checkArchitecture(files: ReadonlyMap<string, string>): string[] {
   const rooms = new Map<string, Room>();

@@ -2,15 +2,15 @@ import { builtinModules } from "node:module";
 import { createContext, runInContext } from "node:vm";
 import { build } from "esbuild";
 
-/** What a bundle for browsers is, and what it should not have reached. */
+/** Bundle for browsers, and its imports of Node's modules. */
 export interface BrowserBundle {
-  /** The bundle; its exports become the global variable `bundle`. */
+  /** Code of the bundle; its exports become the global variable `bundle`. */
   readonly code: string;
   /** `importer imports node:module`, for each; empty if the bundle can run in a browser. */
   readonly nodeImports: readonly string[];
 }
 
-/** Bundles a module with all that it imports, as a bundler for browsers does. */
+/** Bundles a module with all its imports, as a bundler for browsers does. */
 export async function bundleForBrowser(entry: string): Promise<BrowserBundle> {
   const nodeImports: string[] = [];
   const { outputFiles } = await build({
@@ -39,10 +39,10 @@ export async function bundleForBrowser(entry: string): Promise<BrowserBundle> {
 }
 
 /**
- * Runs a bundle and then a script where there is nothing but the language and what every browser has beside it.
+ * Runs a bundle and then a script with only the language and the globals that every browser has.
  *
  * @param bundle - From `bundleForBrowser`.
- * @param script - An expression over `bundle` whose value JSON can hold.
+ * @param script - Expression over `bundle` whose value JSON can hold.
  * @returns That value.
  */
 export function runAsInBrowser(bundle: BrowserBundle, script: string): unknown {

@@ -3,11 +3,11 @@ import { readHeadings } from "./markdown.ts";
 import { getLine, parse, visit } from "./syntax.ts";
 
 /**
- * Compares the codes that exist with the headings of docs/errors.md that are codes.
+ * Compares the existing codes with the headings of docs/errors.md that are codes.
  *
- * @param unions - The codes, union by union. A code of two unions may have two headings.
+ * @param unions - Codes, union by union. A code of two unions may have two headings.
  * @param document - Text of docs/errors.md; a heading is a code if it is one word in capitals.
- * @returns One line for each code without a heading, heading without a code, and heading too many.
+ * @returns One line for each code without a heading, heading without a code, and duplicate heading.
  */
 export function compareCodes(unions: readonly (readonly string[])[], document: string): string[] {
   const headings = readHeadings(document).filter((heading) => /^[A-Z][A-Z0-9_]+$/.test(heading));
@@ -23,7 +23,7 @@ export function compareCodes(unions: readonly (readonly string[])[], document: s
   return faults;
 }
 
-/** Lists the codes in backticks that a file's `@throws` tags name and that do not exist. */
+/** Lists unknown codes in backticks in a file's `@throws` tags. */
 export function findUnknownThrows(path: string, text: string, codes: readonly string[]): string[] {
   const faults: string[] = [];
   visit(parse(path, text), (node) => {

@@ -10,7 +10,7 @@ function compilerOptions(): ts.CompilerOptions {
   return options;
 }
 
-/** Options of a project that sets nothing but `strict`: the default `lib` brings the DOM, whose types differ from Node's. */
+/** Options of a project that sets only `strict`: the default `lib` includes the DOM, whose types differ from Node's. */
 export const DEFAULT_OPTIONS: ts.CompilerOptions = {
   target: ts.ScriptTarget.ES2022,
   module: ts.ModuleKind.ESNext,
@@ -22,19 +22,19 @@ export const DEFAULT_OPTIONS: ts.CompilerOptions = {
   skipLibCheck: true,
 };
 
-/** What a user imports the package by, and the file that each name stands for: `sessiontree/core` → `core`. */
+/** Import names of the package, each with its file: `sessiontree/core` → `core`. */
 export const ENTRIES: Readonly<Record<string, string>> = Object.fromEntries(
   Object.keys(member(parseFacts(readText("package.json")), "exports"))
     .filter((subpath) => !subpath.endsWith(".json"))
     .map((subpath) => [`sessiontree${subpath.slice(1)}`, subpath === "." ? "index" : subpath.slice(2)]),
 );
 
-/** Gives the file that the package's name stands for: a source file, or the built declarations. */
+/** Returns the file of the package's name: a source file, or the built declarations. */
 export function entryFile(name: string): string {
   return join(ROOT, TARGET === "dist" ? `dist/${name}.d.ts` : `src/${name}.ts`);
 }
 
-/** Gives an invented file its absolute path: in a folder from which the checkout's packages are found. */
+/** Returns the absolute path of a virtual file: in a folder from which the checkout's packages are found. */
 export function inventedPath(name: string): string {
   return join(ROOT, "test/contract", name);
 }
@@ -43,9 +43,9 @@ export function inventedPath(name: string): string {
  * Makes a TypeScript program of the checkout's sources, or of its built declarations in a run on dist.
  *
  * @param files - Files of the checkout to start from, by absolute path.
- * @param invented - Files that exist in this program only: path from `inventedPath` → text. They are
- * modules, import the package as a user would, and may leave variables unused.
- * @param packages - Further packages, by the name that they are imported by: paths of their declarations.
+ * @param invented - Files that exist in this program only: path from `inventedPath` → text. They are modules, import the
+ *   package as a user would, and may leave variables unused.
+ * @param packages - Further packages, by import name: paths of their declarations.
  * @param base - Options of the compiler; those of this repository by default.
  */
 export function createProgram(
@@ -78,7 +78,7 @@ export function createProgram(
   return ts.createProgram([...files, ...invented.keys()], options, host);
 }
 
-/** Lists what the compiler finds wrong in one file of a program: line and message. */
+/** Lists the compiler's errors in one file of a program: line and message. */
 export function diagnose(program: ts.Program, path: string): { line: number; message: string }[] {
   const source = program.getSourceFile(path);
   if (source === undefined) throw new Error(`${relative(ROOT, path)} is not part of the program.`);

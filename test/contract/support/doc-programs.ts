@@ -2,24 +2,24 @@ import { inventedPath } from "./compiler.ts";
 import { readExamples } from "./docstrings.ts";
 import { readFences } from "./markdown.ts";
 
-/** Code of a document, or of a docstring, as a program of its own. */
+/** Code of a document, or of a docstring, as a separate program. */
 export interface DocProgram {
   /** File and line where the code starts, such as `README.md:12`. */
   readonly place: string;
-  /** The file that the code stands in. */
+  /** File that holds the code. */
   readonly file: string;
-  /** The code, every line at the line number that it has in its file. */
+  /** Code, with every line at its line number in the file. */
   readonly text: string;
-  /** Whether it is to be run, not compiled alone. */
+  /** Whether the program is run, rather than only compiled. */
   readonly runs: boolean;
-  /** Name of the file that it is, if the document shows several that import each other. */
+  /** File name of the program, if the document shows several that import each other. */
   readonly name?: string;
   /** Whether it needs packages that are not installed: a test that unpacks them compiles it. */
   readonly isUnpacked?: true;
 }
 
 const FLAGS = new Set(["no-run", "continues", "unpacked"]);
-/** The mark of a block that is a file: its name. */
+/** Mark of a block that is a file: its name. */
 const FILE = /^file=([\w-]+\.ts)$/;
 
 function atLine(line: number, code: string): string {
@@ -33,11 +33,11 @@ function appended(text: string, line: number, code: string): string {
 /**
  * Reads the programs of a document: its fenced blocks marked `ts`.
  *
- * `ts no-run` is compiled and not run. `ts continues` goes on where the program before it ended: the two are one
- * program, which runs only if all its blocks do. `ts unpacked` needs packages that are not installed. `ts file=NAME.ts` is a file that other files of the document import; a test
- * of its own runs those.
+ * `ts no-run` is compiled and not run. `ts continues` continues the previous program: the two are one program, which runs only
+ * if all its blocks do. `ts unpacked` needs packages that are not installed. `ts file=NAME.ts` is a file that other files of
+ * the document import; a test of its own runs those.
  *
- * @throws On a block in JavaScript, or with a mark other than these: it would escape the check.
+ * @throws On a block in JavaScript, or with another mark: it would escape the check.
  */
 export function readDocPrograms(file: string, markdown: string): DocProgram[] {
   const programs: DocProgram[] = [];
@@ -76,9 +76,9 @@ export function readDocPrograms(file: string, markdown: string): DocProgram[] {
 /**
  * Reads the programs of a source file's `@example` tags. They are compiled, not run.
  *
- * An example without an import has the public names that it uses imported for it.
+ * Public names that an example uses are imported for it if it has no import.
  *
- * @param publicNames - What "sessiontree" exports.
+ * @param publicNames - Exports of "sessiontree".
  */
 export function readExamplePrograms(
   file: string,
@@ -93,7 +93,7 @@ export function readExamplePrograms(
   });
 }
 
-/** Gives the path that a program has for the compiler. */
+/** Returns the compiler's path of a program. */
 export function compilerPath({ place, file, name }: DocProgram): string {
   const plain = (text: string) => text.replace(/[^\w.-]/g, "_");
   return inventedPath(name === undefined ? `${plain(place)}.ts` : `${plain(file)}/${name}`);

@@ -13,7 +13,7 @@ function isExported(node: ts.Node): boolean {
     : false;
 }
 
-/** The declarations of a file by name; overloads and merged declarations stand under one name. */
+/** Returns the declarations of a file by name; overloads and merged declarations share a name. */
 function collectDeclarations(source: ts.SourceFile): Map<string, ts.Node[]> {
   const found = new Map<string, ts.Node[]>();
   const add = (name: ts.Node | undefined, node: ts.Node) => {
@@ -46,7 +46,7 @@ function namesExportedLater(source: ts.SourceFile): Set<string> {
   return names;
 }
 
-/** Lists what a file exports without a docstring. */
+/** Lists exports of a file without a docstring. */
 export function findUndocumentedExports(path: string, text: string): string[] {
   const source = parse(path, text);
   const later = namesExportedLater(source);
@@ -66,13 +66,13 @@ function leftmostName(name: ts.EntityName): string {
   return left.text;
 }
 
-/** Lists the `@param` tags of a file whose name is no parameter of the function that they describe. */
+/** Lists the `@param` tags of a file whose name is not a parameter of the function that they describe. */
 export function findWrongParams(path: string, text: string): string[] {
   const faults = new Set<string>();
   visit(parse(path, text), (node) => {
     if (!ts.isFunctionLike(node)) return;
     const { parameters } = node;
-    // A parameter taken apart in the signature has no name of its own, so that any may stand in the docstring.
+    // A destructured parameter has no name of its own, so that any may be in the docstring.
     if (parameters.some((parameter) => !ts.isIdentifier(parameter.name))) return;
     const names = parameters.map((parameter) => parameter.name.getText());
     for (const tag of ts.getJSDocTags(node)) {
@@ -86,7 +86,7 @@ export function findWrongParams(path: string, text: string): string[] {
 /**
  * Lists the code of a file's `@example` tags.
  *
- * @returns Code with its 1-based line; the code of a fenced block if the example has one, else all of its text.
+ * @returns Code with its 1-based line; the code of a fenced block if the example has one, otherwise all of its text.
  */
 export function readExamples(path: string, text: string): { line: number; code: string }[] {
   const source = parse(path, text);

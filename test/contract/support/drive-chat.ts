@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 
-/** The page's side of a chat. */
+/** Page's side of a chat. */
 export interface DrivenChat {
   ask(text: string): Promise<void>;
   resolve(toolCallId: string, outcome: object): Promise<void>;
@@ -9,9 +9,10 @@ export interface DrivenChat {
 }
 
 /**
- * Does what the lines of the standard input say: `ask TEXT`, `resolve CALL JSON`, `regenerate` and `resume`; prints `done` after each.
+ * Executes the lines of the standard input: `ask TEXT`, `resolve CALL JSON`, `regenerate`, and `resume`; prints `done` after
+ * each.
  *
- * @param open - Opens the chat; what it is called with prints the messages.
+ * @param open - Opens the chat; its parameter prints the messages.
  */
 export async function driveChat(open: (show: (messages: unknown[]) => void) => DrivenChat): Promise<void> {
   const chat = open((messages) => console.log(JSON.stringify(messages.at(-1))));

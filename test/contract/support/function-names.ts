@@ -1,7 +1,7 @@
 import ts from "typescript";
 import { getLine, parse, visit } from "./syntax.ts";
 
-/** A declaration with a name that callers read. */
+/** Declaration with a name that callers read. */
 interface NamedNode {
   readonly name: string;
   readonly line: number;
@@ -10,7 +10,7 @@ interface NamedNode {
   readonly meaning: string | undefined;
 }
 
-/** Names that may be what these rules forbid: name → reason. */
+/** Exceptions to these rules: name → reason. */
 export type AllowedNames = Readonly<Record<string, string>>;
 
 function isFunction(node: ts.Node | undefined): boolean {
@@ -33,7 +33,7 @@ function isNameable(node: ts.Node): node is ts.NamedDeclaration {
 function isFunctionLike(node: ts.NamedDeclaration): boolean {
   if (ts.isFunctionDeclaration(node) || ts.isMethodDeclaration(node) || ts.isMethodSignature(node))
     return true;
-  // Under another name than the member that it takes out, it is ours to name.
+  // Renamed in a destructuring, it is ours to name.
   if (ts.isBindingElement(node)) return node.propertyName !== undefined || isFunction(node.initializer);
   const { initializer, type } = node as { initializer?: ts.Node; type?: ts.Node };
   return isFunction(initializer) || (type !== undefined && ts.isFunctionTypeNode(type));
@@ -51,7 +51,7 @@ function isOverload(node: ts.Node): boolean {
 /** Names in files that were parsed before, by text. */
 const known = new Map<string, NamedNode[]>();
 
-/** Lists what a file declares: functions, methods, members, variables and parameters. */
+/** Lists the declarations of a file: functions, methods, members, variables, and parameters. */
 function listNames(path: string, text: string): NamedNode[] {
   const before = known.get(text);
   if (before !== undefined) return before;
@@ -72,8 +72,8 @@ function listNames(path: string, text: string): NamedNode[] {
 }
 
 /**
- * Lists the functions of a file whose names say neither what they do nor whether they may find nothing, and bounds that are not
- * named `MAX_` or `MIN_`.
+ * Lists the functions of a file whose names lack a verb or a noun, or do not show that they may find nothing, and bounds that
+ * are not named `MAX_` or `MIN_`.
  *
  * @param allowed - Names that the field uses.
  */
@@ -86,7 +86,7 @@ export function findNameFaults(path: string, text: string, allowed: AllowedNames
   });
 }
 
-/** Folders in which each file or folder does the same steps for another format, program or command. */
+/** Folders in which each file or folder has the same steps for another format, program, or command. */
 const FAMILIES = [
   "src/interop/convert/",
   "src/interop/history/sources/",

@@ -2,9 +2,10 @@ import { PACKAGE_HOMES, WINGS } from "./architecture.ts";
 import { readFences } from "./markdown.ts";
 
 /**
- * Reads the wings from the diagram in docs/architecture.md: a fenced block that starts with `wing`, in which a line that
- * starts with a word names a wing, and a line that starts with a number one of its floors: two or more spaces, then the names of
- * its folders, set apart by two or more spaces.
+ * Reads the wings from the diagram in docs/architecture.md.
+ *
+ * The diagram is a fenced block that starts with `wing`. A line that starts with a word names a wing; a line that starts with a
+ * number, one of its floors: two or more spaces, then the names of its folders, separated by two or more spaces.
  *
  * @returns As `WINGS`: wings in their order, the ground floor first.
  */
@@ -44,7 +45,7 @@ export function compareWings(drawn: Readonly<Record<string, readonly (readonly s
   return faults;
 }
 
-/** Compares the packages that package.json depends on with those that have a home and a row in the document. */
+/** Compares the dependencies in package.json with the packages that have a home and a row in the document. */
 export function comparePackages(dependencies: readonly string[], document: string): string[] {
   const faults: string[] = [];
   for (const name of new Set([...dependencies, ...Object.keys(PACKAGE_HOMES)])) {
@@ -56,14 +57,14 @@ export function comparePackages(dependencies: readonly string[], document: strin
   return faults;
 }
 
-/** A row of the table under "Where is …?": `AppendFile.append` in `log/append-file.ts`. */
+/** Row of the table under "Where is …?": `AppendFile.append` in `log/append-file.ts`. */
 const WHERE_ROW = /^\|[^|]+\| `([\w/.-]+)` \| `(?:(\w+)\.)?(\w+)` \|$/;
 
 /**
  * Compares the table under "Where is …?" with the sources.
  *
- * @param read - Returns the text of a file below `src`; undefined if there is none.
- * @returns A line for each row that names a file that is not there, or what its file does not declare.
+ * @param read - Returns the text of a file below `src`; undefined if it does not exist.
+ * @returns A line for each row that names a missing file, or a missing declaration.
  */
 export function compareWhereTable(document: string, read: (path: string) => string | undefined): string[] {
   const [, section = ""] = /^## Where is …\?\n([\s\S]*?)^## /m.exec(document) ?? [];

@@ -1,16 +1,16 @@
 import { posix } from "node:path";
 import { readAnchors, readCodeSpans, readLinks } from "./markdown.ts";
 
-/** Where a document or a comment points. */
+/** Reference in a document or a comment. */
 interface Reference {
-  /** The file that points. */
+  /** File that holds the reference. */
   readonly from: string;
   readonly line: number;
   /** Path from the checkout's folder, with `#anchor` or without. */
   readonly to: string;
 }
 
-/** Lists the links of a document that lead to files of the checkout. */
+/** Lists the links of a document to files of the checkout. */
 export function localLinks(path: string, markdown: string): Reference[] {
   return readLinks(markdown)
     .filter(({ target }) => !/^[a-z][a-z0-9+.-]*:/i.test(target))
@@ -21,7 +21,7 @@ export function localLinks(path: string, markdown: string): Reference[] {
     }));
 }
 
-/** Lists the places of the documents that a source file's comments name, such as docs/format.md#header. */
+/** Lists the sections of the documents that a source file's comments name, such as docs/format.md#header. */
 export function namedDocuments(path: string, text: string): Reference[] {
   return text.split("\n").flatMap((line, index) =>
     [...line.matchAll(/\bdocs\/[\w/-]+\.md(?:#[\w-]+)?/g)].map(([to]) => ({
@@ -33,11 +33,11 @@ export function namedDocuments(path: string, text: string): Reference[] {
 }
 
 /**
- * Checks that every reference leads to something.
+ * Checks that every reference resolves.
  *
- * @param references - What points where.
- * @param read - Gives a file's text, or undefined if there is none at the path; a folder may give "".
- * @returns One line for each reference that leads nowhere.
+ * @param references - References to check.
+ * @param read - Returns a file's text, or undefined if there is no file at the path; a folder may return "".
+ * @returns One line for each dead reference.
  */
 export function checkReferences(
   references: readonly Reference[],
@@ -52,14 +52,15 @@ export function checkReferences(
   });
 }
 
-/** What the sources may be named without, where a document speaks of files: `session/log/file-log` is src/session/log/file-log.ts. */
+/** Extensions of source files that documents may omit: `session/log/file-log` is src/session/log/file-log.ts. */
 const COMPLETIONS = ["", ".ts", ".tsx"];
 
 /**
- * Lists the files that a document names in inline code and that are not there.
+ * Lists the missing files that a document names in inline code.
  *
- * @param isRoom - Whether a folder is in the checkout, or a folder of a wing in its src: other code is not a path of ours.
- * @param exists - Whether a file or folder of the checkout stands at a path.
+ * @param isRoom - Returns whether a folder is in the checkout, or a folder of a wing in its src: other code is not a path of
+ *   ours.
+ * @param exists - Returns whether there is a file or folder of the checkout at a path.
  */
 export function missingPaths(
   path: string,

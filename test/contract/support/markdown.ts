@@ -1,4 +1,4 @@
-/** A fenced block of a document. */
+/** Fenced block of a document. */
 export interface Fence {
   /** First word after the fence, such as `ts`; "" if there is none. */
   readonly language: string;
@@ -9,7 +9,7 @@ export interface Fence {
   readonly code: string;
 }
 
-/** A line of a document outside of fenced blocks. */
+/** Line of a document outside of fenced blocks. */
 interface ProseLine {
   readonly line: number;
   readonly text: string;
@@ -47,7 +47,7 @@ export function readFences(markdown: string): Fence[] {
   return split(markdown).fences;
 }
 
-/** Lists the texts of a document's headings in order, without backticks, emphasis and link targets. */
+/** Lists the texts of a document's headings in order, without backticks, emphasis, and link targets. */
 export function readHeadings(markdown: string): string[] {
   return split(markdown).prose.flatMap(({ text }) => {
     const [, heading] = /^#{1,6}\s+(.*?)\s*#*$/.exec(text) ?? [];
@@ -57,7 +57,7 @@ export function readHeadings(markdown: string): string[] {
   });
 }
 
-/** Gives the anchors of a document's headings as GitHub and npm make them, and those that are written out. */
+/** Returns the anchors of a document's headings as GitHub and npm generate them, and explicit ones. */
 export function readAnchors(markdown: string): Set<string> {
   const anchors = new Set<string>();
   const seen = new Map<string, number>();

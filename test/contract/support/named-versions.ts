@@ -10,10 +10,10 @@ export function findVersions(dependencies: Facts): ReadonlyMap<string, readonly 
   return versions;
 }
 
-/** A package, and the versions that a document names behind it: "ai 5.0.277, 6.0.326 and 7.0.173 (Node 22)". */
+/** Package, and the versions that a document names after it: "ai 5.0.277, 6.0.326 and 7.0.173 (Node 22)". */
 const NAMED = /(?<![\w@/-])`?(@?[a-z][\w./-]*)`?((?:(?:,| and| or)?\s+\d+\.\d+\.\d+(?: \(Node \d+\))?)+)/g;
 
-/** Lists the versions that a document names of packages, and that are not those installed. */
+/** Lists the versions of packages that a document names but that are not installed. */
 export function wrongVersions(
   file: string,
   markdown: string,

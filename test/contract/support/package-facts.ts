@@ -1,18 +1,18 @@
-/** An object out of JSON, about which nothing is known. */
+/** Unchecked object from JSON. */
 export type Facts = { readonly [key: string]: unknown };
 
-/** Tells whether a value out of JSON is an object. */
+/** Returns whether a value from JSON is an object. */
 function isFacts(value: unknown): value is Facts {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Gives an object's member that is an object itself; `{}` if it has none. */
+/** Returns a member of an object that is an object itself; `{}` if there is none. */
 export function member(facts: Facts, key: string): Facts {
   const value = facts[key];
   return isFacts(value) ? value : {};
 }
 
-/** Parses a JSON file's text that must be an object. */
+/** Parses the text of a JSON file that must be an object. */
 export function parseFacts(text: string): Facts {
   const value: unknown = JSON.parse(text);
   if (!isFacts(value)) throw new Error("The file holds no JSON object.");
@@ -20,8 +20,8 @@ export function parseFacts(text: string): Facts {
 }
 
 /**
- * Checks a package-lock.json: no addresses, and a record of every package for every platform, without which
- * `npm ci` refuses the file.
+ * Checks a package-lock.json: no addresses, and a record of every package for every platform, without which `npm ci` rejects
+ * the file.
  */
 export function checkLock(text: string): string[] {
   const faults: string[] = [];
@@ -41,9 +41,9 @@ export function checkLock(text: string): string[] {
 const ADDRESSES = /\bregistry\.[a-z0-9.-]+\.[a-z]{2,}|\bnpmmirror\b|_authToken\b/gi;
 
 /**
- * Lists what in a file tells of the machine that it was written on.
+ * Lists traces in a file of the machine on which it was written.
  *
- * @param path - The file, for the report.
+ * @param path - File, for the report.
  * @param text - Its content.
  * @param places - Folders of the machine, such as that of the checkout.
  */

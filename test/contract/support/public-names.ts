@@ -1,10 +1,10 @@
 import ts from "typescript";
 import { createProgram, ENTRIES, entryFile } from "./compiler.ts";
 
-/** What a module exports: name → what kind of thing it is. */
+/** Exports of a module: name → kind. */
 export type PublicNames = Readonly<Record<string, string>>;
 
-/** The checked-in list of what each entry point exports. */
+/** Path of the checked-in list of exports per entry point. */
 export const PUBLIC_NAMES_PATH = "test/contract/public-names.json";
 
 const KINDS: readonly [ts.SymbolFlags, string][] = [
@@ -30,7 +30,7 @@ function getKind(symbol: ts.Symbol, checker: ts.TypeChecker): string {
   return `${isValue && isTypeOnly(symbol) ? "type of " : ""}${kinds.join(" and ") || "unresolved"}`;
 }
 
-/** Reads what a module of a program exports, sorted by name. */
+/** Reads the exports of a program's module, sorted by name. */
 export function readExports(program: ts.Program, path: string): PublicNames {
   const checker = program.getTypeChecker();
   const source = program.getSourceFile(path);
@@ -62,14 +62,14 @@ export function findUndisposable(program: ts.Program, path: string): string[] {
   });
 }
 
-/** Reads what the package exports today, entry point by entry point. */
+/** Reads the current exports of the package, by entry point. */
 export function readPublicNames(program = createEntriesProgram()): Readonly<Record<string, PublicNames>> {
   return Object.fromEntries(
     Object.entries(ENTRIES).map(([name, file]) => [name, readExports(program, entryFile(file))]),
   );
 }
 
-/** Says how what is exported differs from what the list has: one line for each name. */
+/** Lists the differences between the exports and the list: one line for each name. */
 export function compareNames(listed: PublicNames, exported: PublicNames): string[] {
   const faults: string[] = [];
   for (const name of new Set([...Object.keys(listed), ...Object.keys(exported)])) {

@@ -1,7 +1,7 @@
 import ts from "typescript";
 import { getLine, visit } from "./syntax.ts";
 
-/** What a program has from its host and not from the language. */
+/** Globals that a program has from its host and not from the language. */
 const HOST_NAMES = new Set([
   ...["process", "Buffer", "global", "require", "__dirname", "__filename", "console", "navigator"],
   ...["performance", "crypto", "fetch", "setTimeout", "setInterval", "setImmediate"],
@@ -32,7 +32,7 @@ function isPropertyName(node: ts.Identifier): boolean {
   );
 }
 
-/** Names the outside world (clock, chance, host) that a node reaches for, if it does. */
+/** Returns the name of the clock, random source, or host that a node uses, if any. */
 function outsideReachedBy(node: ts.Node): string | undefined {
   if (ts.isPropertyAccessExpression(node)) {
     const text = node.getText();
@@ -47,7 +47,7 @@ function outsideReachedBy(node: ts.Node): string | undefined {
   return HOST_NAMES.has(node.text) ? node.text : undefined;
 }
 
-/** Lists where a file of the pure floors reads a clock, draws a random number, or touches its host. */
+/** Lists the places at which a file of the pure floors reads a clock, draws a random number, or uses its host. */
 export function checkPurity(source: ts.SourceFile): string[] {
   const faults: string[] = [];
   const own = findDeclaredNames(source);

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The checkout's folder. */
+/** Folder of the checkout. */
 export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** Whether these tests look at the sources or at the build. */
+/** Whether these tests check the sources or the build. */
 export const TARGET = process.env["SESSIONTREE_TEST_TARGET"] === "dist" ? "dist" : "src";
 
 const NOT_OURS = new Set(["node_modules", "dist", "coverage", ".git", ".bench"]);
@@ -16,7 +16,7 @@ export function readText(path: string): string {
 }
 
 /**
- * Lists the checkout's files below a folder, without what is installed or built.
+ * Lists the checkout's files below a folder, without installed and built files.
  *
  * @param folder - Path from the checkout's folder; "" for all.
  * @returns Sorted paths from the checkout's folder, with forward slashes.
@@ -40,7 +40,7 @@ export function readSources(folder: string): Map<string, string> {
   return new Map(paths.map((path) => [path, readText(path)]));
 }
 
-/** Lists the documents that somebody wrote; docs/api is made from docstrings, which have checks of their own. */
+/** Lists the documents, except docs/api, which is generated from docstrings that have checks of their own. */
 export function listDocuments(): string[] {
   const isDocument = (path: string) => /^(?:[^/]+|docs\/(?!api\/).+)\.md$/.test(path);
   return listFiles("").filter(isDocument);

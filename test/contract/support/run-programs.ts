@@ -13,17 +13,17 @@ import { ROOT, readText, TARGET } from "./repository.ts";
 
 const TIMEOUT_MS = 100_000;
 
-/** Puts a link to a folder, and makes the folders above it. */
+/** Creates a link to a folder, and the folders above it. */
 export function link(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
   symlinkSync(from, to, "junction");
 }
 
-/** Puts the package where programs below `folder` find it, as an installation would. */
+/** Installs the package where programs below `folder` find it. */
 export async function install(folder: string): Promise<void> {
   const packages = join(folder, "node_modules");
-  // A program may import what the package runs on, as zod for a schema: npm puts that beside the package. So it does
-  // with what a host installs for it, as a database.
+  // A program may import dependencies of the package, such as zod for a schema: npm installs them next to the package. The same
+  // applies to packages that a host installs for it, such as a database.
   const peers = member(parseFacts(readText("package.json")), "peerDependencies");
   const names = new Set([...Object.keys(PACKAGE_HOMES), ...Object.keys(peers)]);
   for (const name of names) link(join(ROOT, "node_modules", name), join(packages, name));
@@ -45,20 +45,20 @@ export async function install(folder: string): Promise<void> {
   cpSync(join(ROOT, "package.json"), join(home, "package.json"));
 }
 
-/** A folder of its own, with the package installed, in which programs are run. */
+/** Temporary folder, with the package installed, in which programs run. */
 export interface Workshop {
   /**
-   * Runs a program in a process, a working directory and a home folder of its own.
+   * Runs a program in a process, a working directory, and a home folder of its own.
    *
-   * @param times - How often, one after the other in the same folders.
-   * @returns What went wrong, as the process said it; undefined if it ended well.
+   * @param times - Number of runs, one after the other in the same folders.
+   * @returns Error output of the process; undefined if it succeeded.
    */
   run(program: DocProgram, times?: number): Promise<string | undefined>;
   /** Removes the folder. */
   remove(): void;
 }
 
-/** Opens a workshop in the system's folder for temporary files. */
+/** Creates a workshop in the system's folder for temporary files. */
 export async function openWorkshop(): Promise<Workshop> {
   const folder = mkdtempSync(join(tmpdir(), "sessiontree-docs-"));
   const remove = () => removeFolder(folder);

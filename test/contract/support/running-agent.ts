@@ -1,16 +1,16 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** How long an agent may take for anything before it counts as hanging. */
+/** Time limit for each step of an agent, in milliseconds. */
 const TIMEOUT_MS = 60_000;
 
-/** A program that is spoken to line by line. */
+/** Program with a line-by-line dialog. */
 export class RunningAgent {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #ended: Promise<unknown[]>;
   #output = "";
   #errors = "";
-  /** Where what was waited for last ends in the output. */
+  /** End of the text in the output that was awaited last. */
   #seen = 0;
 
   constructor(
@@ -29,12 +29,12 @@ export class RunningAgent {
     });
   }
 
-  /** What it has complained about. */
+  /** Its error output. */
   get errors(): string {
     return this.#errors;
   }
 
-  /** Says a line to it. */
+  /** Sends a line to it. */
   say(line: string): void {
     this.#child.stdin.write(`${line}\n`);
   }
@@ -45,9 +45,9 @@ export class RunningAgent {
   }
 
   /**
-   * Waits until it has said something, behind what was waited for before.
+   * Waits until its output contains a text, after the one awaited before.
    *
-   * @returns What it said until then, that included.
+   * @returns Output up to and including that text.
    */
   async hear(text: string): Promise<string> {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
@@ -63,14 +63,14 @@ export class RunningAgent {
     }
   }
 
-  /** Ends its input and waits until it has ended. */
+  /** Ends its input and waits for its exit. */
   async end(): Promise<number | null> {
     this.#child.stdin.end();
     await this.#ended;
     return this.#child.exitCode;
   }
 
-  /** Ends it, whatever it is doing. */
+  /** Stops it, in any state. */
   async stop(): Promise<void> {
     if (this.#child.exitCode === null) this.#child.kill("SIGKILL");
     await this.#ended;

@@ -3,13 +3,13 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-/** The routes of a chat, as frameworks call them. */
+/** Routes of a chat, as frameworks call them. */
 export interface Routes {
   POST(request: Request): Promise<Response>;
   GET(request: Request, context: { params: Promise<{ id: string }> }): Promise<Response>;
 }
 
-/** Serves routes as a framework does, on a free port of the loopback address, which it prints. */
+/** Serves routes as a framework does, on a free port of the loopback address, and prints the address. */
 export function serveRoutes(routes: Routes): void {
   const server = createServer((incoming, outgoing) => {
     respond(routes, incoming)

@@ -1,11 +1,11 @@
 import ts from "typescript";
 
-/** Where a module is named in a file. */
+/** Import of a module in a file. */
 export interface ImportRecord {
   /** As written; null if it is computed when the program runs. */
   readonly specifier: string | null;
   readonly line: number;
-  /** Whether the module is loaded when the program reaches that place: `import(…)`. */
+  /** Whether the module is loaded on evaluation: `import(…)`. */
   readonly isDynamic: boolean;
 }
 
@@ -14,7 +14,7 @@ export function parse(path: string, text: string): ts.SourceFile {
   return ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
 }
 
-/** Gives the 1-based line of a node. */
+/** Returns the 1-based line of a node. */
 export function getLine(node: ts.Node): number {
   const source = node.getSourceFile();
   return source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
@@ -58,7 +58,7 @@ export function readImports(source: ts.SourceFile): ImportRecord[] {
 /**
  * Reads the string literals of a union type.
  *
- * @param source - The file that declares it.
+ * @param source - File that declares it.
  * @param name - Name of the type alias.
  */
 export function readStringUnion(source: ts.SourceFile, name: string): string[] {

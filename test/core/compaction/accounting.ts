@@ -12,24 +12,24 @@ import { repairToolPairs } from "../../../src/core/context/tool-pairs.ts";
 import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
 import type { AgentMessage, Message } from "../../../src/core/format/message.ts";
 
-/** What one compaction did to a branch. */
+/** Result of one compaction of a branch. */
 export interface Compacted {
   readonly preparation: CompactionPreparation;
   readonly result: CompactionResult;
-  /** The compaction entry's fields, to be appended. */
+  /** Fields of the compaction entry to append. */
   readonly draft: { type: string; [field: string]: unknown };
 }
 
 export const project = (path: readonly AnySessionEntry[]) => projectPath(makeEntryPath(path));
 
-/** The messages that a compaction must account for: no system messages, not the summary that the context begins with. */
+/** Returns the messages that a compaction must account for, without system messages and the leading summary. */
 export function conversationOf({ entries, messages }: SessionProjection): AgentMessage[] {
   const startsCompacted = entries[0]?.sourceEntry.type === "compaction";
   const summaryAt = startsCompacted ? messages.findIndex(({ role }) => role === "compactionSummary") : -1;
   return messages.slice(summaryAt + 1).filter(({ role }) => role !== "system");
 }
 
-/** Estimate of a context as `tokensBefore` would be without any usage. */
+/** Estimates the size of a context as `tokensBefore` does in the absence of usage. */
 function estimateContext({ messages }: SessionProjection): number {
   const folded = foldSystemMessages(messages, 0);
   const others = messages.filter(({ role }) => role !== "system");
@@ -37,9 +37,9 @@ function estimateContext({ messages }: SessionProjection): number {
 }
 
 /**
- * Compacts a branch without a model, and checks everything that must hold of any compaction.
+ * Compacts a branch without a model, and checks every invariant of a compaction.
  *
- * @returns Undefined if the plan says that there is nothing to compact.
+ * @returns Undefined if the plan reports that there is nothing to compact.
  */
 export function compactAndCheck(
   path: readonly AnySessionEntry[],
@@ -71,7 +71,7 @@ export function compactAndCheck(
   return { preparation, result, draft };
 }
 
-/** Every message is summarized or kept, once, in order. */
+/** Checks that every message is summarized or kept, once, in order. */
 function checkAccounts(
   preparation: CompactionPreparation,
   before: SessionProjection,
@@ -93,7 +93,7 @@ export const TURN_STARTS: readonly string[] = [
   "compactionSummary",
 ];
 
-/** A split turn is split at an answer, and its prefix begins with what began the turn. */
+/** Checks that a split turn is split at an answer, and that its prefix begins with the start of the turn. */
 function checkTurn(preparation: CompactionPreparation, after: SessionProjection): void {
   const { isSplitTurn, turnPrefixMessages } = preparation;
   const firstKept = conversationOf(after)[0]?.role ?? "";
@@ -104,7 +104,7 @@ function checkTurn(preparation: CompactionPreparation, after: SessionProjection)
   if (isSplitTurn) expect(firstKept).toBe("assistant");
 }
 
-/** The cut leaves no result without its call, and what is sent is valid. */
+/** Checks that the cut leaves no result without its call, and that the request is valid. */
 function checkPairs(
   preparation: CompactionPreparation,
   before: SessionProjection,
@@ -122,7 +122,7 @@ function countDropped(messages: readonly AgentMessage[]): number {
   return repairToolPairs(messages).repairs.filter(({ kind }) => kind === "resultDropped").length;
 }
 
-/** Where each call and its first result stand. Quadratic, and plainly so. */
+/** Returns the positions of each call and its first result. Quadratic, for simplicity. */
 export function pairsIn(messages: readonly AgentMessage[]): [number, number][] {
   const pairs: [number, number][] = [];
   messages.forEach((message, answeredAt) => {
@@ -148,7 +148,7 @@ function callIds(message: AgentMessage): string[] {
   return message.content.flatMap((block) => (block?.type === "toolCall" ? block.id : []));
 }
 
-/** Every call is answered once, directly after its message; nothing else is answered. */
+/** Checks that every call is answered once, directly after its message, and that nothing else is answered. */
 function checkRequest(messages: readonly Message[]): void {
   let open: string[] = [];
   for (const message of messages) {

@@ -10,7 +10,7 @@ import type { SessionEntry } from "../../../src/core/format/entry.ts";
 import { call, toolResult as result, tokens, usage, user } from "../../support/messages.ts";
 import { assistant, knownPathOf, pathOf, system } from "./builders.ts";
 
-/** A session of which only the parents matter. */
+/** Makes a session that consists of parents only. */
 function sessionOf(parents: { [id: string]: string | null }) {
   const entries = Object.entries(parents).map(([id, parentId]): SessionEntry => {
     return { type: "custom", customType: "x", id, parentId, timestamp: "2026-01-01T00:00:00.000Z" };
@@ -32,28 +32,28 @@ describe("collectEntriesForBranchSummary", () => {
     expect(collect("y", "d")).toEqual(["xy", "b"]);
   });
 
-  it("collects what is below the target when that is an ancestor", () => {
+  it("collects the entries below the target if the target is an ancestor", () => {
     expect(collect("d", "b")).toEqual(["cd", "b"]);
     expect(collect("d", "a")).toEqual(["bcd", "a"]);
   });
 
-  it("collects nothing when the target is the old leaf or below it", () => {
+  it("collects nothing if the target is the old leaf or a descendant of it", () => {
     expect(collect("b", "b")).toEqual(["", "b"]);
     expect(collect("b", "d")).toEqual(["", "b"]);
   });
 
-  it("collects everything when the paths share nothing", () => {
+  it("collects everything if the paths have no common entry", () => {
     expect(collect("d", "other")).toEqual(["abcd", null]);
   });
 
-  it("collects nothing when there was no leaf", () => {
+  it("collects nothing if there was no leaf", () => {
     expect(collect(null, "d")).toEqual(["", null]);
     expect(collect("unknown", "d")).toEqual(["", null]);
   });
 });
 
 describe("prepareBranchEntries", () => {
-  it("takes everything without a budget, and leaves out system messages", () => {
+  it("includes everything without a budget, except system messages", () => {
     const path = pathOf(system("s"), user(tokens(3)), assistant(tokens(2)), {
       type: "label",
       targetId: "e0",
@@ -64,7 +64,7 @@ describe("prepareBranchEntries", () => {
     expect(totalTokens).toBe(5);
   });
 
-  it("takes the newest that fit, in order", () => {
+  it("includes the newest entries that fit, in order", () => {
     const path = pathOf(user(tokens(10, "a")), user(tokens(10, "b")), user(tokens(10, "c")));
     const texts = (budget: number) =>
       prepareBranchEntries(path, budget).messages.map((m) => JSON.stringify(m)[35]);
@@ -77,7 +77,7 @@ describe("prepareBranchEntries", () => {
     expect(texts(9)).toHaveLength(0);
   });
 
-  it("squeezes a summary in while less than 90 % of the budget is used", () => {
+  it("includes a summary that exceeds the budget while less than 90 % of it is used", () => {
     const summary = { type: "branch_summary", fromId: "root", summary: tokens(50) };
     const path = (newest: number) => pathOf(user("old"), summary, user(tokens(newest)));
     expect(prepareBranchEntries(path(89), 100)).toMatchObject({
@@ -93,7 +93,7 @@ describe("prepareBranchEntries", () => {
     expect(messages.map(({ role }) => role)).toEqual(["compactionSummary", "user"]);
   });
 
-  it("squeezes in the summary of a compaction only, not what it brings along", () => {
+  it("includes the summary of a compaction only, not the messages it carries", () => {
     const other = {
       type: "compaction",
       summary: tokens(5),
@@ -115,7 +115,7 @@ describe("prepareBranchEntries", () => {
     expect(totalTokens).toBeLessThan(600);
   });
 
-  it("does not spend the budget on images of tool results", () => {
+  it("does not spend the budget on images in tool results", () => {
     const image = { type: "image" as const, data: "aaaa", mimeType: "image/png" };
     const shot = { ...result("1", ""), content: [image, { type: "text" as const, text: "1234" }] };
     expect(prepareBranchEntries(pathOf(shot)).totalTokens).toBe(1);
@@ -132,7 +132,7 @@ describe("prepareBranchEntries", () => {
     expect(prepareBranchEntries(path).messages).toEqual([{ ...user(""), content: "short" }]);
   });
 
-  it("collects the files of all entries, also of those beyond the budget and of nested summaries", () => {
+  it("collects the files of all entries, including those beyond the budget and of nested summaries", () => {
     const path = pathOf(
       {
         type: "branch_summary",
@@ -182,7 +182,7 @@ describe("generateBranchSummary", () => {
     result("1", "found"),
   );
 
-  it("gives the text with the files at its end", async () => {
+  it("returns the text followed by the files", async () => {
     const { requests, summarize } = model({ text: "Tried.", usage: usage(9) });
     expect(await generateBranchSummary(branch, { summarize })).toEqual({
       summary: "Tried.\n\n<read-files>\nr.ts\n</read-files>",
@@ -196,7 +196,7 @@ describe("generateBranchSummary", () => {
     expect(requests[0]?.prompt).toContain("## Goal");
   });
 
-  it("takes instructions as a focus or in place of its own", async () => {
+  it("uses instructions as a focus or in place of its own", async () => {
     const { requests, summarize } = model({ text: "Tried." });
     await generateBranchSummary(branch, { summarize, customInstructions: "Mind the API." });
     await generateBranchSummary(branch, {
@@ -208,7 +208,7 @@ describe("generateBranchSummary", () => {
     expect(requests[1]?.prompt).toMatch(/<\/conversation>\n\nOne haiku\.$/);
   });
 
-  it("fits the conversation into the window less the reserve", async () => {
+  it("fits the conversation into the window minus the reserve", async () => {
     const { requests, summarize } = model({ text: "Tried." });
     const long = pathOf(user(tokens(300, "o")), user(tokens(300, "n")));
     await generateBranchSummary(long, { summarize, contextWindow: 1000, reserveTokens: 500 });
@@ -222,7 +222,7 @@ describe("generateBranchSummary", () => {
     expect(requests[0]?.prompt.match(/more characters truncated/g)).toHaveLength(1);
   });
 
-  it("asks nobody about a branch without conversation", async () => {
+  it("calls no summarizer for a branch without conversation", async () => {
     const { requests, summarize } = model({ text: "Tried." });
     const label = pathOf({ type: "label", targetId: "e0", label: "x" });
     expect(await generateBranchSummary(label, { summarize })).toEqual({
@@ -234,7 +234,7 @@ describe("generateBranchSummary", () => {
     expect(requests).toEqual([]);
   });
 
-  it("does not take a branch for empty whose newest message is too long", async () => {
+  it("does not treat a branch as empty if its newest message is too long", async () => {
     const { summarize } = model({ text: "Tried." });
     const long = pathOf(user(tokens(600)));
     for (const contextWindow of [1000, 500, 10]) {
@@ -243,7 +243,7 @@ describe("generateBranchSummary", () => {
     }
   });
 
-  it("fails and stops as compact does, with its own words", async () => {
+  it("fails and stops as compact does, with its own messages", async () => {
     const cut = model({ text: "Half", stopReason: "length" });
     await expect(generateBranchSummary(branch, { summarize: cut.summarize })).rejects.toMatchObject({
       code: "SUMMARY_FAILED",

@@ -9,7 +9,7 @@ import type {
 } from "../../../src/core/format/message.ts";
 import { assistant as answer, usage } from "../../support/messages.ts";
 
-/** An answer whose usage is that of a context of `totalTokens`. */
+/** Makes an answer whose usage is that of a context of `totalTokens`. */
 export function assistant(text: string, calls: ToolCall[] = [], totalTokens = 0): AssistantMessage {
   return answer(text === "" ? [] : text, { usage: usage(totalTokens) }, ...calls);
 }
@@ -32,7 +32,7 @@ export function system(content: string): SystemMessage {
 
 type Draft = { type: string; [field: string]: unknown };
 
-/** What is not a draft of an entry is a message. */
+/** Returns whether a value is a draft of an entry; otherwise it is a message. */
 function isDraft(value: AgentMessage | Draft): value is Draft {
   return isJsonRecord(value) && "type" in value;
 }
@@ -47,12 +47,12 @@ export function pathOf(...drafts: (AgentMessage | Draft)[]): AnySessionEntry[] {
   }));
 }
 
-/** The same for calls that take known entries only. */
+/** Does the same as `pathOf` for calls that accept known entries only. */
 export function knownPathOf(...drafts: (AgentMessage | Draft)[]): SessionEntry[] {
   return pathOf(...drafts) as SessionEntry[];
 }
 
-/** Passes a value off as a message: what a file can hold, the types do not allow. */
+/** Casts a value to a message, for values that a file can hold but the types do not allow. */
 export function malformed(value: unknown): AgentMessage {
   return value as AgentMessage;
 }

@@ -24,7 +24,7 @@ describe("compactWithoutModel", () => {
     user(tokens(10)),
   );
 
-  it("quotes goals and steps, lists files, and says that no model wrote it", () => {
+  it("quotes goals and steps, lists files, and states that no model wrote it", () => {
     const { summary, ...rest } = compactWithoutModel(prepare(path));
     expect(rest).toEqual({
       firstKeptEntryId: "e7",
@@ -37,7 +37,7 @@ describe("compactWithoutModel", () => {
     expect(summary.endsWith("<modified-files>\nparser.rs\n</modified-files>")).toBe(true);
   });
 
-  it("is the same twice", () => {
+  it("is deterministic", () => {
     expect(compactWithoutModel(prepare(path))).toEqual(compactWithoutModel(prepare(structuredClone(path))));
   });
 
@@ -54,7 +54,7 @@ describe("compactWithoutModel", () => {
     expect(summary).toContain("- Next.\n\n## Earlier Notes\n\n## Goal\n\nA parser.");
   });
 
-  it("goes on with its own summary instead of quoting it", () => {
+  it("continues its own summary instead of quoting it", () => {
     const first = compactWithoutModel(prepare(path));
     const more = [
       { type: "compaction", ...first },
@@ -72,7 +72,7 @@ describe("compactWithoutModel", () => {
     expect(details).toMatchObject({ readFiles: ["parser.ts"], modifiedFiles: ["parser.rs"] });
   });
 
-  it("stays short however long the conversation, and keeps the first goal and the newest", () => {
+  it("stays short for a conversation of any length, and keeps the first goal and the newest", () => {
     const many = Array.from({ length: 500 }, (_, i) => [
       user(`Goal ${i} ${"😀".repeat(300)}`),
       assistant(`Step ${i}`),
@@ -84,7 +84,7 @@ describe("compactWithoutModel", () => {
     expect(() => encodeURIComponent(summary)).not.toThrow();
   });
 
-  it("never loses the end of the newest line to the limit", () => {
+  it("never cuts the end of the newest line", () => {
     for (let length = 0; length < 60; length++) {
       const steps = Array.from({ length: 80 }, (_, i) => assistant(`Step ${i} ${"y".repeat(length)} end.`));
       const { summary } = compactWithoutModel(prepare(pathOf(user("Go."), ...steps, user(tokens(10)))));
@@ -92,12 +92,12 @@ describe("compactWithoutModel", () => {
     }
   });
 
-  it("has a summary for a conversation without a word", () => {
+  it("summarizes a conversation without text", () => {
     const silent = { ...user(""), content: [] };
     expect(compactWithoutModel(prepare(pathOf(silent, user(tokens(10))))).summary).not.toBe("");
   });
 
-  it("refuses a preparation that holds nothing", () => {
+  it("rejects an empty preparation", () => {
     const nothing = { ...prepare(path), messagesToSummarize: [] };
     expect(() => compactWithoutModel(nothing)).toThrow(
       expect.objectContaining({ code: "NOTHING_TO_COMPACT" }),

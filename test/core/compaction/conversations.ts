@@ -7,7 +7,7 @@ import { assistant, bash, malformed, system } from "./builders.ts";
 
 type Draft = { type: string; [field: string]: unknown };
 
-/** One thing that happens in a conversation. */
+/** One step of a conversation. */
 export type Step =
   | { kind: "user"; size: number; shape: "text" | "blocks" | "image" }
   | {
@@ -44,7 +44,7 @@ const callPlan: fc.Arbitrary<CallPlan> = fc.record({
   name: fc.constantFrom("read", "write", "edit", "bash"),
   path: fc.constantFrom("a.ts", "b.ts", "c.ts", "d.ts"),
   size,
-  // Mostly one result; sometimes none, because of a crash, or two.
+  // Mostly one result; occasionally none, because of a crash, or two.
   answers: fc.constantFrom(1, 1, 1, 1, 0, 2),
 });
 
@@ -83,7 +83,7 @@ const oddSteps: fc.Arbitrary<Step>[] = [
   fc.record({ kind: fc.constant("jump" as const), target: fc.nat() }),
 ];
 
-// A turn is what conversations mostly consist of.
+// A conversation consists mostly of turns.
 const [userStep, turnStep] = plainSteps;
 const weighted = [
   ...plainSteps,
@@ -91,13 +91,13 @@ const weighted = [
   ...(userStep ? [userStep] : []),
 ];
 
-/** What happens between two compactions, without edits, branches, damage or other writers. */
+/** Steps between two compactions, without edits, branches, damage, or other writers. */
 export const plainChapter = fc.array(fc.oneof(...weighted), { maxLength: 12 });
 
-/** What happens between two compactions. */
+/** Steps between two compactions. */
 export const anyChapter = fc.array(fc.oneof(...weighted, ...weighted, ...oddSteps), { maxLength: 12 });
 
-/** A session that grows: entries in file order, the last one being the leaf. */
+/** Growing session: entries in file order, the last one being the leaf. */
 export class Conversation {
   readonly entries: AnySessionEntry[] = [];
   readonly #reusesCallIds: boolean;
@@ -121,7 +121,7 @@ export class Conversation {
     return entry;
   }
 
-  /** A text that occurs nowhere else. */
+  /** Returns a text that occurs nowhere else. */
   #text(length: number): string {
     return `#${this.#words++}#${"x".repeat(length)}`;
   }
@@ -134,7 +134,7 @@ export class Conversation {
     else if (step.kind === "jump") this.#parentId = this.#earlier(step.target) ?? null;
   }
 
-  /** The entry that a step adds; undefined if it adds another number of them. */
+  /** Returns the entry that a step adds; undefined if it adds none or several. */
   #draftOf(step: Step): Draft | undefined {
     switch (step.kind) {
       case "user":

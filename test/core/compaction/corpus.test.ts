@@ -17,7 +17,7 @@ const files = isThere
   ? readdirSync(corpus, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"))
   : [];
 
-/** Reads a file the plainest way; entries without an id follow the one before. */
+/** Reads a file with the simplest possible reader; an entry without an id is a child of the previous one. */
 function readPath(name: string): AnySessionEntry[] {
   const records = readFileSync(`${corpus}/${name}`, "utf8").split("\n").flatMap(parseRecord);
   const entries: AnySessionEntry[] = [];
@@ -39,7 +39,7 @@ function parseRecord(line: string): JsonRecord[] {
   }
 }
 
-describe.skipIf(!isThere)("files that others wrote (skipped where ../shared/corpus is missing)", () => {
+describe.skipIf(!isThere)("files of other writers (skipped without ../shared/corpus)", () => {
   it.each(files)("%s: five compactions account for every message and stay valid", (name) => {
     let path = readPath(name);
     let compactions = 0;
@@ -53,7 +53,7 @@ describe.skipIf(!isThere)("files that others wrote (skipped where ../shared/corp
     expect(conversationOf(project(path)).length).toBeGreaterThan(0);
   });
 
-  it.each(files)("%s: what is prepared of it as a branch is a prompt within the window", async (name) => {
+  it.each(files)("%s: a prepared branch summary is a prompt within the window", async (name) => {
     const path = readPath(name);
     let asked = "";
     const { summary } = await generateBranchSummary(path, {
@@ -66,7 +66,7 @@ describe.skipIf(!isThere)("files that others wrote (skipped where ../shared/corp
     expect(summary.startsWith("Tried.")).toBe(asked !== "");
   });
 
-  it("plans the compaction of a long session: cut, split turn and files", () => {
+  it("plans the compaction of a long session: cut, split turn, and files", () => {
     const plan = planCompaction(readPath("pi-mono/large-session.jsonl"), DEFAULT_COMPACTION_SETTINGS);
     if (plan.kind === "skip") throw new Error(`Skipped: ${plan.reason}`);
     const { preparation } = plan;

@@ -17,12 +17,12 @@ describe("findCutPoint", () => {
     assistant(tokens(10)),
   );
 
-  it("cuts at the entry with which the budget is reached", () => {
+  it("cuts at the entry that reaches the budget", () => {
     expect(cutAll(turns, 20)).toEqual({ firstKeptEntryIndex: 4, turnStartIndex: -1, isSplitTurn: false });
     expect(cutAll(turns, 40).firstKeptEntryIndex).toBe(2);
   });
 
-  it("splits a turn where that is an assistant message", () => {
+  it("splits a turn if that entry is an assistant message", () => {
     expect(cutAll(turns, 30)).toEqual({ firstKeptEntryIndex: 3, turnStartIndex: 2, isSplitTurn: true });
     expect(cutAll(turns, 21)).toEqual({ firstKeptEntryIndex: 3, turnStartIndex: 2, isSplitTurn: true });
   });
@@ -32,7 +32,7 @@ describe("findCutPoint", () => {
     expect(cutAll(turns, -5).firstKeptEntryIndex).toBe(5);
   });
 
-  it("cuts at the first legal place if the budget is never reached", () => {
+  it("cuts at the first legal position if the budget is never reached", () => {
     expect(cutAll(turns, 61)).toEqual({ firstKeptEntryIndex: 0, turnStartIndex: -1, isSplitTurn: false });
     const afterResult = pathOf(result("lost", "x"), user("a"), assistant("b"));
     expect(cutAll(afterResult, 1000).firstKeptEntryIndex).toBe(1);
@@ -48,7 +48,7 @@ describe("findCutPoint", () => {
     });
   });
 
-  it("never cuts at a tool result: goes on to the next legal place", () => {
+  it("never cuts at a tool result but at the next legal position", () => {
     const path = pathOf(
       user("a"),
       assistant("", [call("1"), call("2")]),
@@ -70,7 +70,7 @@ describe("findCutPoint", () => {
     expect(cutAll(path, 50)).toEqual({ firstKeptEntryIndex: 1, turnStartIndex: 0, isSplitTurn: true });
   });
 
-  it("does not cut where the user or an extension spoke between a call and its result", () => {
+  it("does not cut where a user or an extension message is between a call and its result", () => {
     const note = { type: "custom_message", customType: "note", content: tokens(5), display: true };
     const path = pathOf(
       user("a"),
@@ -85,7 +85,7 @@ describe("findCutPoint", () => {
     expect(cutAll(open, 5)).toEqual({ firstKeptEntryIndex: 1, turnStartIndex: 0, isSplitTurn: true });
   });
 
-  it("takes a result for that of the latest call with its id, and only the first", () => {
+  it("pairs a result with the latest call of its id, and only the first result", () => {
     const path = pathOf(
       assistant("", [call("1")]),
       user(tokens(10)),
@@ -113,7 +113,7 @@ describe("findCutPoint", () => {
     expect(cutAll(path, 1)).toEqual({ firstKeptEntryIndex: 3, turnStartIndex: 2, isSplitTurn: true });
   });
 
-  it("takes metadata directly before the cut along, and does not split a turn for it", () => {
+  it("includes metadata directly before the cut, and does not split a turn for it", () => {
     const path = pathOf(
       user("a"),
       assistant(tokens(1)),
@@ -126,7 +126,7 @@ describe("findCutPoint", () => {
     expect(cutAll(path, 20)).toEqual({ firstKeptEntryIndex: 2, turnStartIndex: -1, isSplitTurn: false });
   });
 
-  it("splits a turn as the message at the cut says, also where metadata stands before it", () => {
+  it("splits a turn by the role of the message at the cut, even if metadata precedes it", () => {
     const path = pathOf(
       user("a"),
       { type: "model_change", provider: "p", modelId: "m" },
@@ -135,7 +135,7 @@ describe("findCutPoint", () => {
     expect(cutAll(path, 10)).toEqual({ firstKeptEntryIndex: 1, turnStartIndex: 0, isSplitTurn: true });
   });
 
-  it("takes metadata along up to a compaction only, and does not cut at one", () => {
+  it("includes metadata back to a compaction only, and does not cut at one", () => {
     const compaction = { type: "compaction", summary: tokens(100), firstKeptEntryId: "e0", tokensBefore: 1 };
     const label = { type: "label", targetId: "e0", label: "x" };
     const path = pathOf(user("a"), label, compaction, label, user(tokens(10)));
@@ -144,12 +144,12 @@ describe("findCutPoint", () => {
     expect(cutAll(pathOf(compaction, compaction), 1).firstKeptEntryIndex).toBe(0);
   });
 
-  it("takes no turn for split whose beginning is not there", () => {
+  it("does not split a turn whose beginning is missing", () => {
     const path = pathOf(assistant(tokens(10)), assistant(tokens(10)));
     expect(cutAll(path, 10)).toEqual({ firstKeptEntryIndex: 1, turnStartIndex: -1, isSplitTurn: false });
   });
 
-  it("gives startIndex where no place is legal", () => {
+  it("returns startIndex if no position is legal", () => {
     const nowhere = { firstKeptEntryIndex: 0, turnStartIndex: -1, isSplitTurn: false };
     expect(cutAll([], 10)).toEqual(nowhere);
     expect(cutAll(pathOf(result("a", "x"), system("s"), malformed({ role: "hologram" })), 0)).toEqual(
@@ -172,7 +172,7 @@ describe("findCutPoint", () => {
     expect(cutAll(path, 1).firstKeptEntryIndex).toBe(4);
   });
 
-  it("takes linear time where every call waits for its result", () => {
+  it("runs in linear time if every call waits for its result", () => {
     const calls = Array.from({ length: 50_000 }, (_, i) => assistant("", [call(`c${i}`)]));
     const results = Array.from({ length: 50_000 }, (_, i) => result(`c${i}`, "x"));
     const path = pathOf(user("a"), ...calls, ...results);
@@ -195,13 +195,13 @@ describe("findTurnStartIndex", () => {
     expect(findTurnStartIndex(path, 1, 0)).toBe(1);
   });
 
-  it("gives -1 where there is none from the start on", () => {
+  it("returns -1 if there is none", () => {
     expect(findTurnStartIndex(path, 0, 0)).toBe(-1);
     expect(findTurnStartIndex(path, 5, 2)).toBe(-1);
     expect(findTurnStartIndex([], 3, 0)).toBe(-1);
   });
 
-  it("does not take a compaction for one", () => {
+  it("does not treat a compaction as one", () => {
     const compaction = { type: "compaction", summary: "s", firstKeptEntryId: "e0", tokensBefore: 1 };
     expect(findTurnStartIndex(pathOf(user("a"), compaction, assistant("b")), 2, 0)).toBe(0);
   });

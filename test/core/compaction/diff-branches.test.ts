@@ -4,7 +4,7 @@ import { findLeafPath } from "../../../src/core/context/leaf-path.ts";
 import type { SessionEntry } from "../../../src/core/format/entry.ts";
 import fc from "../../support/fast-check.ts";
 
-/** A session whose entries hang where the numbers say: on the one so many before, or on nothing. */
+/** Makes a session in which each number is an entry's distance to its parent; an entry with none at that distance is a root. */
 function grown(steps: readonly number[]): SessionManager {
   const session = SessionManager.inMemory();
   const ids: string[] = [];
@@ -17,7 +17,7 @@ function grown(steps: readonly number[]): SessionManager {
   return session;
 }
 
-test("it is what two paths share and what they do not, for any two entries of any tree", () => {
+test("splits two paths into their common and separate entries, for any two entries of any tree", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(6), { minLength: 1, maxLength: 40 }), fc.nat(), fc.nat(), (steps, i, j) => {
       const session = grown(steps);
@@ -34,7 +34,7 @@ test("it is what two paths share and what they do not, for any two entries of an
   );
 });
 
-test("it reads no more than twice what the longer side has", () => {
+test("reads at most twice the entries of the longer side", () => {
   const session = grown([...Array(5000).fill(1), ...Array(20).fill(1)]);
   const trunk = session.getPathIds()[4999] ?? "";
   const long = session.getLeafId() ?? "";
@@ -52,7 +52,7 @@ test("it reads no more than twice what the longer side has", () => {
   expect(reads).toBeLessThanOrEqual(2 * 21);
 });
 
-test("it tells which files were touched on each side", () => {
+test("returns the files touched on each side", () => {
   const session = SessionManager.inMemory();
   const call = (name: string, path: string) =>
     session.appendMessage({
@@ -83,7 +83,7 @@ test("it tells which files were touched on each side", () => {
   expect([diff.y.readFiles, diff.y.modifiedFiles]).toEqual([["shared.ts"], []]);
 });
 
-test("an entry that is not there is an error", () => {
+test("throws for an entry that does not exist", () => {
   const session = grown([1]);
   const id = session.getLeafId() ?? "";
   for (const [x, y] of [

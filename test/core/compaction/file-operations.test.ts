@@ -11,7 +11,7 @@ import { call, toolResult as result } from "../../support/messages.ts";
 import { assistant } from "./builders.ts";
 
 describe("extractFileOpsFromMessage", () => {
-  it("takes the paths of read, write and edit", () => {
+  it("extracts the paths of read, write, and edit", () => {
     const fileOps = createFileOps();
     const calls = [
       call("1", "read", { path: "r" }),
@@ -25,7 +25,7 @@ describe("extractFileOpsFromMessage", () => {
     expect(fileOps).toEqual({ read: new Set(["r"]), written: new Set(["w"]), edited: new Set(["e"]) });
   });
 
-  it("takes those of calls that a tool made itself", () => {
+  it("extracts the paths of nested calls of a tool", () => {
     const fileOps = createFileOps();
     const calls = [{ id: "n", name: "edit", arguments: { path: "inner" }, status: "ok" as const }];
     extractFileOpsFromMessage({ ...result("1", "x"), nestedCalls: { calls, complete: true } }, fileOps);
@@ -46,13 +46,13 @@ describe("extractFileOpsFromMessage", () => {
 });
 
 describe("addFileListsOf", () => {
-  it("adds an earlier summary's lists, modified files as edited", () => {
+  it("adds the lists of an earlier summary, modified files as edited", () => {
     const fileOps = createFileOps();
     addFilesOfSummary({ details: { readFiles: ["r", 3], modifiedFiles: ["m"] } }, fileOps);
     expect(fileOps).toEqual({ read: new Set(["r"]), written: new Set(), edited: new Set(["m"]) });
   });
 
-  it("passes over what an extension wrote, and details of other kinds", () => {
+  it("ignores summaries of extensions and details of other kinds", () => {
     const fileOps = createFileOps();
     addFilesOfSummary({ fromHook: true, details: { readFiles: ["r"], modifiedFiles: ["m"] } }, fileOps);
     addFilesOfSummary({ details: "text" }, fileOps);
@@ -62,7 +62,7 @@ describe("addFileListsOf", () => {
 });
 
 describe("computeFileLists", () => {
-  it("sorts, and names a modified file once, as modified", () => {
+  it("sorts, and lists a modified file once, as modified", () => {
     const fileOps = {
       read: new Set(["z", "b", "a"]),
       written: new Set(["d", "b"]),
@@ -77,13 +77,13 @@ describe("formatFileOperations", () => {
     expect(formatFileOperations([], [])).toBe("");
   });
 
-  it("begins with a blank line and writes one path a line", () => {
+  it("begins with a blank line and writes one path per line", () => {
     expect(formatFileOperations(["a", "b"], ["c"])).toBe(
       "\n\n<read-files>\na\nb\n</read-files>\n\n<modified-files>\nc\n</modified-files>",
     );
   });
 
-  it("leaves an empty section out", () => {
+  it("omits an empty section", () => {
     expect(formatFileOperations(["a"], [])).toBe("\n\n<read-files>\na\n</read-files>");
     expect(formatFileOperations([], ["c"])).toBe("\n\n<modified-files>\nc\n</modified-files>");
   });
@@ -92,12 +92,12 @@ describe("formatFileOperations", () => {
 describe("withoutFileOperations", () => {
   const fileOps = { read: new Set(["a"]), written: new Set<string>(), edited: new Set(["c"]) };
 
-  it("takes off what will be listed again", () => {
+  it("removes the lists that will be added again", () => {
     expect(withoutFileOperations(`Notes.${formatFileOperations(["a"], ["c"])}`, fileOps)).toBe("Notes.");
     expect(withoutFileOperations(`Notes.${formatFileOperations([], ["c"])}`, fileOps)).toBe("Notes.");
   });
 
-  it("leaves what nobody else would remember", () => {
+  it("keeps the lists that no details hold", () => {
     const foreign = `Notes.${formatFileOperations(["a", "unknown"], [])}`;
     expect(withoutFileOperations(foreign, fileOps)).toBe(foreign);
     const inside = `<read-files>\na\n</read-files>\n\nNotes.`;

@@ -25,7 +25,7 @@ const compaction = (firstKeptEntryId: string, more: object = {}) => ({
 });
 
 describe("planCompaction", () => {
-  it("says why there is nothing to compact", () => {
+  it("reports why there is nothing to compact", () => {
     const skip = (path: AnySessionEntry[], keepRecentTokens = 1) =>
       planCompaction(path, keep(keepRecentTokens));
     const label = { type: "label", targetId: "e0", label: "x" };
@@ -48,7 +48,7 @@ describe("planCompaction", () => {
     expect(prepareCompaction([], keep(10))).toBeUndefined();
   });
 
-  it("is the same twice, and changes nothing that it is given", () => {
+  it("is deterministic and does not change its arguments", () => {
     const path = pathOf(
       user(tokens(10)),
       assistant("b", [call("1", "read", { path: "r" })]),
@@ -81,7 +81,7 @@ describe("prepareCompaction", () => {
     expect(prepare(path, 20).previousSummary).toBeUndefined();
   });
 
-  it("gives the beginning of a split turn apart", () => {
+  it("returns the beginning of a split turn separately", () => {
     const path = pathOf(
       user("old"),
       assistant("ok"),
@@ -96,7 +96,7 @@ describe("prepareCompaction", () => {
     expect(preparation.turnPrefixMessages).toEqual([2, 3, 4].map((index) => messageOf(path, index)));
   });
 
-  it("begins at the kept boundary of the compaction before, and hands on its summary", () => {
+  it("begins at the kept boundary of the previous compaction, and passes on its summary", () => {
     const path = pathOf(
       user("gone"),
       user("kept"),
@@ -111,7 +111,7 @@ describe("prepareCompaction", () => {
     expect(preparation.previousSummary).toBe("Earlier.");
   });
 
-  it("may cut before the compaction entry again, among what that kept", () => {
+  it("may cut before the previous compaction entry, among the entries it kept", () => {
     const path = pathOf(
       user("a"),
       user(tokens(5)),
@@ -126,7 +126,7 @@ describe("prepareCompaction", () => {
     });
   });
 
-  it("summarizes the messages that a compaction of another writer brought along", () => {
+  it("summarizes the messages that another writer's compaction carries", () => {
     const tail = [user("tail"), assistant("", [call("1")])];
     const other = { type: "compaction", summary: "Theirs.", tokensBefore: 9, retainedTail: tail };
     const path = pathOf(user("gone"), other, result("1", "x"), assistant("done"), user("new"));
@@ -145,7 +145,7 @@ describe("prepareCompaction", () => {
     expect(preparation.messagesToSummarize.map(({ role }) => role)).toEqual(["user", "assistant"]);
   });
 
-  it("works on what edits left of the context", () => {
+  it("uses the context after edits", () => {
     const path = pathOf(
       user("secret"),
       user("long"),
@@ -160,12 +160,12 @@ describe("prepareCompaction", () => {
     ]);
   });
 
-  it("takes tokensBefore from the provider where that still applies", () => {
+  it("uses the provider's tokensBefore while it still applies", () => {
     const path = pathOf(user("a"), assistant("b", [], 5000), user(tokens(5)));
     expect(prepare(path, 5).tokensBefore).toBe(5005);
   });
 
-  it("collects the files of what is summarized, of the turn prefix and of the compaction before", () => {
+  it("collects the files of the summarized messages, of the turn prefix, and of the previous compaction", () => {
     const read = (id: string, path: string) => assistant("", [call(id, "read", { path })]);
     const path = pathOf(
       user("a"),
@@ -189,7 +189,7 @@ describe("prepareCompaction", () => {
     });
   });
 
-  it("does not take the lists of a compaction that an extension wrote", () => {
+  it("ignores the lists of a compaction that an extension wrote", () => {
     const theirs = compaction("e1", { fromHook: true, details: { readFiles: ["r"], modifiedFiles: ["m"] } });
     expect(prepare(pathOf(user("a"), theirs, user("b"), user("c")), 1).fileOps.read.size).toBe(0);
   });
@@ -200,14 +200,14 @@ describe("prepareCompaction", () => {
     expect(prepareCompaction(path, settings)).toMatchObject({ firstKeptEntryId: "e2", settings: keep(10) });
   });
 
-  it("tells how large the context will be, and whether that is less", () => {
+  it("reports the size of the resulting context, and whether it is smaller", () => {
     const small = prepare(pathOf(user(tokens(5)), user(tokens(10))), 10);
     expect(small).toMatchObject({ estimatedTokensAfter: 10 + 256, wouldShrink: false });
     const large = prepare(pathOf(system(tokens(7)), user(tokens(8000)), user(tokens(10))), 10);
     expect(large).toMatchObject({ estimatedTokensAfter: 7 + 10 + 1000, wouldShrink: true });
   });
 
-  it("does not reject a session for one malformed message", () => {
+  it("does not reject a session because of one malformed message", () => {
     const odd = [
       { type: "message" },
       { type: "message", message: { role: "assistant", content: null, usage: { prompt_tokens: 3 } } },

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { DEFAULT_COMPACTION_SETTINGS, settingsForModel } from "../../../src/core/compaction/settings.ts";
 
 describe("DEFAULT_COMPACTION_SETTINGS", () => {
-  it("reserves 16,384 tokens, keeps 20,000, and is on", () => {
+  it("reserves 16,384 tokens, keeps 20,000, and is enabled", () => {
     expect(DEFAULT_COMPACTION_SETTINGS).toEqual({
       enabled: true,
       reserveTokens: 16384,
@@ -10,7 +10,7 @@ describe("DEFAULT_COMPACTION_SETTINGS", () => {
     });
   });
 
-  it("cannot be changed by one host for all others", () => {
+  it("is frozen", () => {
     expect(Object.isFrozen(DEFAULT_COMPACTION_SETTINGS)).toBe(true);
   });
 });
@@ -21,7 +21,7 @@ describe("settingsForModel", () => {
     models: { "local/small": { keepRecentTokens: 500 }, "local/other": { enabled: false } },
   };
 
-  it("overrides what is different for the model and leaves the rest", () => {
+  it("overrides the settings of the model and keeps the others", () => {
     expect(settingsForModel(settings, { provider: "local", modelId: "small" })).toEqual({
       enabled: true,
       reserveTokens: 16384,
@@ -30,18 +30,18 @@ describe("settingsForModel", () => {
     expect(settingsForModel(settings, { provider: "local", modelId: "other" }).enabled).toBe(false);
   });
 
-  it("gives the general settings for a model without overrides, and for none", () => {
+  it("returns the general settings for a model without overrides, and without a model", () => {
     expect(settingsForModel(settings, { provider: "far", modelId: "small" })).toEqual(
       DEFAULT_COMPACTION_SETTINGS,
     );
     expect(settingsForModel(settings, null)).toEqual(DEFAULT_COMPACTION_SETTINGS);
   });
 
-  it("gives back the same object where there are no overrides at all", () => {
+  it("returns the same object if there are no overrides", () => {
     expect(settingsForModel(DEFAULT_COMPACTION_SETTINGS, null)).toBe(DEFAULT_COMPACTION_SETTINGS);
   });
 
-  it("finds no overrides under names that every object has", () => {
+  it("finds no overrides under names of Object.prototype", () => {
     const inherited = Object.create({ "local/small": { keepRecentTokens: 1 } });
     const given = settingsForModel(
       { ...settings, models: inherited },

@@ -18,7 +18,7 @@ function prepare(path: AnySessionEntry[]): CompactionPreparation {
   return preparation;
 }
 
-/** A scripted model: one reply after the other, and what it was asked. */
+/** Makes a scripted model that replies in order and records its requests. */
 function scripted(...replies: (string | SummarizeReply)[]) {
   const requests: SummarizeRequest[] = [];
   const summarize: Summarize = async (request) => {
@@ -43,7 +43,7 @@ const split = (...history: Parameters<typeof pathOf>) =>
 const earlier = { type: "compaction", summary: "Notes of old.", firstKeptEntryId: "e1", tokensBefore: 100 };
 
 describe("compact", () => {
-  it("gives what is to be appended", async () => {
+  it("returns the entry to append", async () => {
     const { requests, summarize } = scripted({ text: " The notes. \n", usage: usage(7), stopReason: "stop" });
     const path = pathOf(
       user("a"),
@@ -61,7 +61,7 @@ describe("compact", () => {
     expect(requests.map(({ kind }) => kind)).toEqual(["history"]);
   });
 
-  it("hands the conversation over as text in tags, and asks for the structured format", async () => {
+  it("passes the conversation as tagged text, and requests the structured format", async () => {
     const { requests, summarize } = scripted("Notes.");
     await compact(plain(), summarize);
     const { prompt, systemPrompt } = requests[0] ?? { prompt: "", systemPrompt: "" };
@@ -74,7 +74,7 @@ describe("compact", () => {
     expect(systemPrompt).not.toBe("");
   });
 
-  it("hands over the summary before, without its file lists, to be updated", async () => {
+  it("passes the previous summary, without its file lists, for updating", async () => {
     const { requests, summarize } = scripted("New notes.");
     const details = { readFiles: ["r.ts"], modifiedFiles: [] };
     const summary = "Notes of old.\n\n<read-files>\nr.ts\n</read-files>";
@@ -84,7 +84,7 @@ describe("compact", () => {
     expect(compacted.summary).toBe("New notes.\n\n<read-files>\nr.ts\n</read-files>");
   });
 
-  it("joins the two texts of a split turn under a heading, and adds up what they used", async () => {
+  it("joins the two texts of a split turn under a heading, and adds up their usage", async () => {
     const { requests, summarize } = scripted(
       { text: "History.", usage: usage(5) },
       { text: "Beginning.", usage: { ...usage(8), reasoning: 2 } },
@@ -99,7 +99,7 @@ describe("compact", () => {
     expect(compacted.usage).toEqual({ ...usage(13), reasoning: 2 });
   });
 
-  it("lets the summary before stand where there is nothing new but the turn", async () => {
+  it("keeps the previous summary if only the turn is new", async () => {
     const { requests, summarize } = scripted("Beginning.");
     const compacted = await compact(split(user("gone"), earlier), summarize);
     expect(requests.map(({ kind }) => kind)).toEqual(["turnPrefix"]);
@@ -107,14 +107,14 @@ describe("compact", () => {
     expect(compacted).not.toHaveProperty("usage");
   });
 
-  it("needs no history at all", async () => {
+  it("does not require a history", async () => {
     const { requests, summarize } = scripted("Beginning.");
     const compacted = await compact(split(), summarize);
     expect(requests.map(({ kind }) => kind)).toEqual(["turnPrefix"]);
     expect(compacted.summary).toMatch(/^## .+\n\nBeginning\./);
   });
 
-  it("asks nobody about messages that a model may not see, and still has a summary", async () => {
+  it("calls no summarizer for messages hidden from the model, and still returns a summary", async () => {
     const hidden = {
       role: "bashExecution" as const,
       command: "x",
@@ -129,7 +129,7 @@ describe("compact", () => {
     expect(requests).toEqual([]);
   });
 
-  it("adds the user's instructions as a focus, or puts them in place of its own", async () => {
+  it("appends the user's instructions as a focus, or replaces its own with them", async () => {
     const focus = scripted("Notes.");
     await compact(plain(), focus.summarize, { customInstructions: "Mind the API." });
     expect(focus.requests[0]?.prompt).toMatch(/## Critical Context[\s\S]*Mind the API\.$/);
@@ -141,7 +141,7 @@ describe("compact", () => {
     expect(none.requests[0]?.prompt).toContain("## Goal");
   });
 
-  it("asks without halves of surrogate pairs, which providers refuse", async () => {
+  it("sends no halves of surrogate pairs, which providers reject", async () => {
     const { requests, summarize } = scripted("Notes.");
     const path = pathOf(
       user("Look \ud83d"),
@@ -153,7 +153,7 @@ describe("compact", () => {
     expect(requests[0]?.prompt).not.toMatch(/\p{Surrogate}/u);
   });
 
-  it("keeps a previous summary in the prompt also when the instructions are replaced", async () => {
+  it("keeps the previous summary in the prompt if the instructions are replaced", async () => {
     const { requests, summarize } = scripted("Notes.");
     const preparation = prepare(pathOf(user("a"), earlier, user("b"), user(tokens(10))));
     await compact(preparation, summarize, { customInstructions: "One haiku.", replaceInstructions: true });
@@ -169,7 +169,7 @@ describe("compact", () => {
     ["asked for a tool", { text: "Let me see", stopReason: "toolUse" }],
     ["was not finished", { text: "Soon", stopReason: "pending" }],
     ["was filtered", { text: "I", stopReason: "content-filter" }],
-  ])("makes no summary of a reply that %s", async (_, reply) => {
+  ])("rejects a reply that %s", async (_, reply) => {
     await expect(compact(plain(), scripted(reply).summarize)).rejects.toMatchObject({
       code: "SUMMARY_FAILED",
       details: { kind: "history" },
@@ -177,21 +177,21 @@ describe("compact", () => {
   });
 
   it.each([undefined, "stop", "end_turn", "completed"])(
-    "takes a reply that stopped for %s",
+    "accepts a reply that stopped for %s",
     async (stopReason) => {
       const reply = stopReason === undefined ? { text: "Notes." } : { text: "Notes.", stopReason };
       expect((await compact(plain(), scripted(reply).summarize)).summary).toBe("Notes.");
     },
   );
 
-  it("makes no summary of a reply that is none", async () => {
+  it("rejects a value that is not a reply", async () => {
     for (const reply of [undefined, null, "text", { text: 7 }]) {
       const summarize = (async () => reply) as unknown as Summarize;
       await expect(compact(plain(), summarize)).rejects.toMatchObject({ code: "SUMMARY_FAILED" });
     }
   });
 
-  it("keeps the summarizer's own error as the cause, thrown or rejected", async () => {
+  it("keeps the summarizer's error as the cause, thrown or rejected", async () => {
     const cause = new Error("no route to the model");
     const throwing: Summarize = () => {
       throw cause;
@@ -203,7 +203,7 @@ describe("compact", () => {
     }
   });
 
-  it("gives nothing when the second of two texts fails", async () => {
+  it("returns nothing if the second of two texts fails", async () => {
     const { summarize } = scripted("History.", { text: "Half", stopReason: "length" });
     await expect(compact(split(user("old")), summarize)).rejects.toMatchObject({
       code: "SUMMARY_FAILED",
@@ -214,7 +214,7 @@ describe("compact", () => {
   describe("aborted", () => {
     const cancelled = { code: "ABORTED", message: "Compaction cancelled" };
 
-    it("before it begins: asks nobody", async () => {
+    it("before it begins: calls no summarizer", async () => {
       const { requests, summarize } = scripted("Notes.");
       await expect(compact(plain(), summarize, { signal: AbortSignal.abort() })).rejects.toMatchObject(
         cancelled,
@@ -222,7 +222,7 @@ describe("compact", () => {
       expect(requests).toEqual([]);
     });
 
-    it("while a summarizer that ignores the signal is at work: does not wait for it", async () => {
+    it("during a summarizer that ignores the signal: does not wait for it", async () => {
       const controller = new AbortController();
       const summarize: Summarize = () => new Promise(() => controller.abort());
       await expect(compact(plain(), summarize, { signal: controller.signal })).rejects.toMatchObject(
@@ -230,7 +230,7 @@ describe("compact", () => {
       );
     });
 
-    it("while one that minds it is at work: whatever it throws", async () => {
+    it("during a summarizer that respects the signal: ignores what it throws", async () => {
       const controller = new AbortController();
       const summarize: Summarize = async ({ signal }) => {
         expect(signal).toBe(controller.signal);
@@ -242,7 +242,7 @@ describe("compact", () => {
       );
     });
 
-    it("between two texts: asks for no second one", async () => {
+    it("between two texts: does not request the second", async () => {
       const controller = new AbortController();
       const { requests, summarize } = scripted("History.", "Beginning.");
       const aborting: Summarize = async (request) => {
@@ -255,7 +255,7 @@ describe("compact", () => {
       expect(requests).toHaveLength(1);
     });
 
-    it("as the reply says", async () => {
+    it("by the reply", async () => {
       const { summarize } = scripted({ text: "Half", stopReason: "aborted" });
       await expect(compact(plain(), summarize)).rejects.toMatchObject(cancelled);
     });
@@ -276,7 +276,7 @@ describe("compact", () => {
     });
   });
 
-  it("refuses a preparation that holds nothing", async () => {
+  it("rejects an empty preparation", async () => {
     const nothing = { ...plain(), messagesToSummarize: [] };
     await expect(compact(nothing, scripted("Notes.").summarize)).rejects.toMatchObject({
       code: "NOTHING_TO_COMPACT",

@@ -23,7 +23,7 @@ describe("estimateTokens", () => {
     expect(estimateTokens({ role: "user", content: split, timestamp: 1 })).toBe(1);
   });
 
-  it("counts a string like one text", () => {
+  it("counts a string like one text block", () => {
     expect(estimateTokens({ role: "user", content: "12345", timestamp: 1 })).toBe(2);
   });
 
@@ -66,7 +66,7 @@ describe("estimateTokens", () => {
     );
   });
 
-  it("does not count what is never sent: details and nested calls", () => {
+  it("does not count fields that are never sent: details and nested calls", () => {
     const large = {
       ...result("a", "1234"),
       details: "x".repeat(4000),
@@ -80,17 +80,17 @@ describe("estimateTokens", () => {
     ["content null", { role: "user", content: null }, 0],
     ["content a number", { role: "toolResult", content: 7 }, 0],
     ["assistant content a string", { role: "assistant", content: "12345678" }, 2],
-    ["blocks that are no blocks", { role: "user", content: [null, "x", 3, { type: "text" }] }, 0],
+    ["invalid blocks", { role: "user", content: [null, "x", 3, { type: "text" }] }, 0],
     ["a call without arguments", { role: "assistant", content: [{ type: "toolCall", name: "1234" }] }, 1],
     ["a command without output", { role: "bashExecution", command: "1234" }, 1],
     ["a summary that is missing", { role: "compactionSummary" }, 0],
     ["an unknown role", { role: "hologram", content: "12345678" }, 2],
-    ["no message at all", null, 0],
+    ["a value that is not a message", null, 0],
   ])("does not throw on %s", (_, message, expected) => {
     expect(estimateTokens(malformed(message))).toBe(expected);
   });
 
-  it("does not throw on arguments that are a cycle or deeper than the stack", () => {
+  it("does not throw on cyclic or very deep arguments", () => {
     const cycle: { [key: string]: unknown } = {};
     cycle["self"] = cycle;
     let deep: unknown = 1;
@@ -104,7 +104,7 @@ describe("estimateTokens", () => {
     }
   });
 
-  it("asks the caller's counter for each text, and leaves images at 1,200", () => {
+  it("calls the caller's counter for each text, and counts images as 1,200 tokens", () => {
     const seen: string[] = [];
     const counter = (text: string) => seen.push(text) && 10;
     const image = { type: "image" as const, data: "aaaa", mimeType: "image/png" };
@@ -113,24 +113,24 @@ describe("estimateTokens", () => {
     expect(seen).toEqual(["one", "two"]);
   });
 
-  it("refuses a counter that gives no size", () => {
+  it("rejects a counter that returns no size", () => {
     expect(() => estimateTokens(user("x"), () => Number.NaN)).toThrow(TypeError);
   });
 });
 
 describe("calculateContextTokens", () => {
-  it("takes the total where there is one", () => {
+  it("uses the total if present", () => {
     expect(calculateContextTokens({ ...usage(0), input: 1, output: 2, totalTokens: 50 })).toBe(50);
   });
 
-  it("else adds up the four parts, and reasoning is not a fifth", () => {
+  it("otherwise adds the four parts, without reasoning", () => {
     const parts = { ...usage(0), input: 1, output: 20, cacheRead: 300, cacheWrite: 4000, reasoning: 9 };
     expect(calculateContextTokens(parts)).toBe(4321);
     const { totalTokens, ...without } = parts;
     expect(calculateContextTokens(without as typeof parts)).toBe(4321);
   });
 
-  it("is 0 for other programs' keys", () => {
+  it("is 0 for keys of other programs", () => {
     expect(calculateContextTokens(JSON.parse('{"prompt_tokens":5,"cache":{"read":1}}'))).toBe(0);
     expect(calculateContextTokens(JSON.parse("null"))).toBe(0);
   });
@@ -145,13 +145,13 @@ describe("countByScript", () => {
     ["파일이 손상되었습니다. 테스트를 다시 실행하고 결과를 보고해 주세요.", 17, 28],
     ["Файл повреждён. Запустите тесты ещё раз и сообщите, что они показали.", 22, 32],
     ["الملف تالف. يرجى تشغيل الاختبارات مرة أخرى والإبلاغ عن النتائج.", 18, 46],
-  ])("takes %s for about as many tokens as tokenizers do", (text, fewest, most) => {
+  ])("counts %s about as tokenizers do", (text, fewest, most) => {
     const counted = countByScript(text);
     expect(counted).toBeGreaterThanOrEqual(fewest);
     expect(counted).toBeLessThanOrEqual(most * 1.25);
   });
 
-  it("counts Latin text as the estimate does, and four thousand Chinese characters as so many", () => {
+  it("counts Latin text as the estimate does, and Chinese characters as one token each", () => {
     expect(countByScript("123456789")).toBe(2.25);
     expect(estimateTokens(user("123456789"), countByScript)).toBe(3);
     expect(countByScript("会".repeat(4000))).toBe(4000);
@@ -160,7 +160,7 @@ describe("countByScript", () => {
 });
 
 describe("getLastAssistantUsage", () => {
-  it("passes over empty usages and those of unfinished answers", () => {
+  it("ignores empty usages and those of unfinished answers", () => {
     const path = pathOf(
       assistant("a", [], 100),
       { ...assistant("b", [], 200), stopReason: "aborted" },
@@ -174,7 +174,7 @@ describe("getLastAssistantUsage", () => {
     expect(getLastAssistantUsage(path)?.totalTokens).toBe(100);
   });
 
-  it("takes the object that is stored", () => {
+  it("returns the stored object", () => {
     const message = assistant("a", [], 100);
     expect(getLastAssistantUsage(pathOf(message))).toBe(message.usage);
   });
@@ -189,7 +189,7 @@ describe("getLastAssistantUsage", () => {
 });
 
 describe("estimateContextTokens", () => {
-  it("adds to the last usage what came after it", () => {
+  it("adds the messages after the last usage", () => {
     const messages = [
       user(tokens(50)),
       assistant("a", [], 1000),
@@ -204,7 +204,7 @@ describe("estimateContextTokens", () => {
     });
   });
 
-  it("estimates everything where there is no usage", () => {
+  it("estimates everything without usage", () => {
     const messages = [user(tokens(50)), { ...assistant(tokens(3), [], 900), stopReason: "error" as const }];
     expect(estimateContextTokens(messages)).toEqual({
       tokens: 53,
@@ -220,7 +220,7 @@ describe("estimateProjectedContextTokens", () => {
   const estimate = (path: AnySessionEntry[]) =>
     estimateProjectedContextTokens(projectPath(makeEntryPath(path)), path);
 
-  it("is the usage and what follows where nothing changed the context since", () => {
+  it("is the usage plus the messages after it if nothing else changed the context", () => {
     const path = pathOf(
       user("a"),
       assistant("b", [], 700),
@@ -230,7 +230,7 @@ describe("estimateProjectedContextTokens", () => {
     expect(estimate(path)).toEqual({ tokens: 705, usageTokens: 700, trailingTokens: 5, lastUsageIndex: 1 });
   });
 
-  it("forgets a usage that was counted before the last compaction", () => {
+  it("ignores a usage from before the last compaction", () => {
     const compaction = {
       type: "compaction",
       summary: tokens(10),
@@ -247,7 +247,7 @@ describe("estimateProjectedContextTokens", () => {
     expect(estimate(path)).toEqual({ tokens: 16, usageTokens: 0, trailingTokens: 16, lastUsageIndex: null });
   });
 
-  it("takes the first usage after the compaction again", () => {
+  it("uses the first usage after the compaction", () => {
     const compaction = {
       type: "compaction",
       summary: tokens(10),
@@ -270,13 +270,13 @@ describe("estimateProjectedContextTokens", () => {
     });
   });
 
-  it("forgets a usage that was counted before the last context edit", () => {
+  it("ignores a usage from before the last context edit", () => {
     const edit = { type: "context_edit", targetId: "e0", replacement: { content: tokens(4) } };
     const path = pathOf(user(tokens(400)), assistant(tokens(2), [], 9000), edit, user(tokens(1)));
     expect(estimate(path).tokens).toBe(7);
   });
 
-  it("counts what the system messages come to, once", () => {
+  it("counts the effective system message once", () => {
     const patched = (text: string) => ({ ...system(""), sections: { rules: text } });
     const path = pathOf(patched(tokens(100)), patched(tokens(5)), user(tokens(1)));
     expect(estimate(path)).toMatchObject({ tokens: 6, lastUsageIndex: null });
@@ -286,12 +286,12 @@ describe("estimateProjectedContextTokens", () => {
 describe("shouldCompact", () => {
   const settings = { enabled: true, reserveTokens: 100, keepRecentTokens: 10 };
 
-  it("is so once less than the reserve is free", () => {
+  it("is true once less than the reserve is free", () => {
     expect(shouldCompact(900, 1000, settings)).toBe(false);
     expect(shouldCompact(901, 1000, settings)).toBe(true);
   });
 
-  it("is never so when turned off", () => {
+  it("is never true if disabled", () => {
     expect(shouldCompact(5000, 1000, { ...settings, enabled: false })).toBe(false);
   });
 });

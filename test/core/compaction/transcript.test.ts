@@ -24,7 +24,7 @@ describe("serializeConversation", () => {
     );
   });
 
-  it("joins blocks with nothing, an assistant's with a line break", () => {
+  it("joins blocks without a separator, those of an assistant with a line break", () => {
     const content = [
       { type: "text" as const, text: "a" },
       { type: "text" as const, text: "b" },
@@ -34,7 +34,7 @@ describe("serializeConversation", () => {
     expect(serializeConversation([{ ...assistant(""), content }])).toBe("[Assistant]: a\nb");
   });
 
-  it("leaves out thinking, images, system messages and empty parts", () => {
+  it("omits thinking, images, system messages, and empty parts", () => {
     const image = { type: "image" as const, data: "aaaa", mimeType: "image/png" };
     const thinking = { type: "thinking" as const, thinking: "hm" };
     expect(
@@ -49,7 +49,7 @@ describe("serializeConversation", () => {
     expect(serializeConversation([])).toBe("");
   });
 
-  it("cuts a tool result over 2,000 units and says how much", () => {
+  it("cuts a tool result over 2,000 units and states how much", () => {
     expect(serializeConversation([result("1", "x".repeat(2000))])).toBe(`[Tool result]: ${"x".repeat(2000)}`);
     expect(serializeConversation([result("1", "x".repeat(2123))])).toBe(
       `[Tool result]: ${"x".repeat(2000)}\n\n[... 123 more characters truncated]`,
@@ -68,12 +68,12 @@ describe("serializeConversation", () => {
     );
   });
 
-  it("writes what extensions and commands said as convertToLlm puts it", () => {
+  it("writes messages of extensions and commands as convertToLlm does", () => {
     const note = { role: "custom" as const, customType: "n", content: "noted", display: true, timestamp: 1 };
     expect(serializeConversation(convertToLlm([note]))).toBe("[User]: noted");
   });
 
-  it("keeps arguments that are data named __proto__, and those that are no object", () => {
+  it("keeps arguments named __proto__, and those that are not an object", () => {
     const args = JSON.parse('{"__proto__":{"a":1}}');
     expect(serializeConversation([assistant("", [call("1", "x", args)])])).toContain('x(__proto__={"a":1})');
     const odd = malformed({
@@ -98,7 +98,7 @@ describe("serializeConversation", () => {
 });
 
 describe("shortenText", () => {
-  it("leaves a text that is short enough alone", () => {
+  it("keeps a text that is short enough", () => {
     expect(shortenText("abc", 3)).toBe("abc");
     expect(shortenText("abcd", 3)).toBe("abc\n\n[... 1 more characters truncated]");
   });

@@ -17,7 +17,7 @@ const bash = (patch: Partial<BashExecutionMessage> = {}): BashExecutionMessage =
 const parsed = (text: string): AgentMessage[] => JSON.parse(text);
 
 describe("convertToLlm", () => {
-  it("leaves the roles of a provider as they are, the same objects", () => {
+  it("keeps messages of provider roles as the same objects", () => {
     const messages = [system("a"), user("b"), assistant("c"), result("d")];
     const converted = convertToLlm(messages);
     expect(converted).not.toBe(messages);
@@ -27,7 +27,7 @@ describe("convertToLlm", () => {
     expect(converted).toHaveLength(4);
   });
 
-  it("makes a text one block where the role has blocks, and a bare name a tool", () => {
+  it("converts a text to one block where the role has blocks, and a bare name to a tool", () => {
     const stored = parsed(`[
       {"role":"assistant","content":"half an answer","stopReason":"stop"},
       {"role":"toolResult","toolCallId":"c","content":"done"},
@@ -64,18 +64,18 @@ describe("convertToLlm", () => {
       { output: "", exitCode: 1, truncated: true, fullOutputPath: "/tmp/out" },
       "Ran `ls -l`\n(no output)\n\nCommand exited with code 1\n\n[Output truncated. Full output: /tmp/out]",
     ],
-  ])("tells of a command: %s", (_name, patch, text) => {
+  ])("describes a command: %s", (_name, patch, text) => {
     expect(convertToLlm([bash(patch)])).toEqual([
       { role: "user", content: [{ type: "text", text }], timestamp: 3 },
     ]);
   });
 
-  it("keeps quiet about a command that is not for the model", () => {
+  it("omits a command that is hidden from the model", () => {
     expect(convertToLlm([bash({ excludeFromContext: true })])).toEqual([]);
     expect(convertToLlm([bash({ excludeFromContext: false })])).toHaveLength(1);
   });
 
-  it("makes an extension's message the user's, as blocks", () => {
+  it("converts an extension's message to a user message with blocks", () => {
     const custom = {
       role: "custom" as const,
       customType: "t",
@@ -106,7 +106,7 @@ describe("convertToLlm", () => {
       { role: "compactionSummary", summary: "went there", tokensBefore: 1, timestamp: 6 },
       /before this point was compacted/,
     ],
-  ])("tells of a %s in a sentence and a tag", (_name, message, sentence) => {
+  ])("describes a %s in a sentence and a tag", (_name, message, sentence) => {
     const [converted] = convertToLlm([message]);
     expect(converted).toMatchObject({ role: "user", timestamp: 6, content: [{ type: "text" }] });
     const text = JSON.stringify(converted);
@@ -114,7 +114,7 @@ describe("convertToLlm", () => {
     expect(text).toContain("<summary>\\nwent there\\n</summary>");
   });
 
-  it("leaves out unknown roles and what is no message", () => {
+  it("omits unknown roles and values that are not messages", () => {
     expect(
       convertToLlm(parsed('[{"role":"of-a-host"}, {"role":"toString"}, null, 5, "x", [], {}, {"role":7}]')),
     ).toEqual([]);
@@ -129,7 +129,7 @@ describe("convertToLlm", () => {
     expect(JSON.stringify(converted)).not.toContain("undefined");
   });
 
-  it("pairs tool calls and results only when asked to", () => {
+  it("pairs tool calls and results only on request", () => {
     const broken = [assistant([call("c1")]), bash(), result("c2")];
     expect(convertToLlm(broken)).toHaveLength(3);
     expect(convertToLlm(broken, { repairToolPairs: false })).toHaveLength(3);
@@ -138,7 +138,7 @@ describe("convertToLlm", () => {
     expect(repaired[1]).toMatchObject({ toolCallId: "c1", isError: true });
   });
 
-  it("does not take a command that the model never sees for an interruption", () => {
+  it("does not treat a command hidden from the model as an interruption", () => {
     const messages = [assistant([call("c1")]), bash({ excludeFromContext: true }), result("c1")];
     expect(convertToLlm(messages, { repairToolPairs: true })).toEqual([messages[0], messages[2]]);
   });

@@ -4,7 +4,7 @@ import { user } from "../../support/messages.ts";
 import { Line } from "./support/entries.ts";
 
 describe("entryPathOf", () => {
-  it("serves entries by place and by id", () => {
+  it("returns entries by position and by id", () => {
     const line = new Line();
     line.message(user("a"));
     line.raw("label", {});
@@ -16,12 +16,12 @@ describe("entryPathOf", () => {
     expect(path.indexOf("e2")).toBe(1);
   });
 
-  it("answers for places and ids that are not there", () => {
+  it("returns undefined for unknown positions and ids", () => {
     const path = makeEntryPath([]);
     expect([path.typeAt(0), path.entryAt(0), path.indexOf("e1")]).toEqual(["", undefined, -1]);
   });
 
-  it("lets the first of two entries have the id", () => {
+  it("returns the first of two entries with one id", () => {
     const line = new Line();
     line.message(user("a"));
     line.raw("message", { id: "e1", message: user("b") });

@@ -24,7 +24,7 @@ const get = () => cache.get(path);
 const lastMade = () => get().context().messages.at(-1);
 
 describe("a growing context", () => {
-  it("builds once and grows with what is appended", () => {
+  it("builds once and grows with each append", () => {
     expect(get().context().messages).toEqual([]);
     cache.extend(line.message(user("a")));
     cache.extend(line.message(assistant("b", { provider: "p", model: "m" })));
@@ -36,7 +36,7 @@ describe("a growing context", () => {
     expect(builds).toBe(1);
   });
 
-  it("is built anew after a compaction and after an edit", () => {
+  it("rebuilds after a compaction and after an edit", () => {
     cache.extend(line.message(user("a")));
     get();
     cache.extend(line.compaction("e1"));
@@ -46,7 +46,7 @@ describe("a growing context", () => {
     expect(builds).toBe(3);
   });
 
-  it("is built anew after it was cleared", () => {
+  it("rebuilds after it was cleared", () => {
     line.message(user("a"));
     line.message(user("b"));
     get();
@@ -55,7 +55,7 @@ describe("a growing context", () => {
     expect(get().context().messages.map(brief)).toEqual(["user:a"]);
   });
 
-  it("honors an edit that waits for an entry with that id", () => {
+  it("applies an edit whose target entry is appended later", () => {
     line.edit("e2", { content: "edited" });
     get();
     cache.extend(line.message(user("a")));
@@ -63,7 +63,7 @@ describe("a growing context", () => {
     expect(builds).toBe(1);
   });
 
-  it("says what is wrong with the selection, also after growing", () => {
+  it("reports issues of the selection, also after growing", () => {
     line.compaction("nowhere");
     expect(get().issue).toMatchObject({ code: "KEPT_ENTRY_MISSING", entryId: "e1" });
     cache.extend(line.message(user("a")));
@@ -72,7 +72,7 @@ describe("a growing context", () => {
     expect(get().issue).toBeUndefined();
   });
 
-  it("stays empty if the path cannot be had", () => {
+  it("stays empty if the path cannot be read", () => {
     const failing = () => {
       throw new Error("disk");
     };
@@ -80,7 +80,7 @@ describe("a growing context", () => {
     expect(get().context().messages).toEqual([]);
   });
 
-  it("falls back on the settings that it is given, until the path names others", () => {
+  it("falls back on the given settings until the path has others", () => {
     const model = { provider: "p", modelId: "m" };
     const grown = cache.get(path, { thinkingLevel: "low", model });
     expect(grown.context()).toMatchObject({ thinkingLevel: "low", model });
@@ -91,8 +91,8 @@ describe("a growing context", () => {
   });
 });
 
-describe("what it hands out", () => {
-  it.each([[3], [1500]])("never grows afterwards (%i messages)", (count) => {
+describe("a returned context", () => {
+  it.each([[3], [1500]])("never grows later (%i messages)", (count) => {
     for (let i = 0; i < count; i++) line.message(user(`${i}`));
     const before = get().context();
     const projection = get().projection();
@@ -124,7 +124,7 @@ describe("what it hands out", () => {
     expect(get().context().model).toEqual({ provider: "p", modelId: "m" });
   });
 
-  it("shares messages and lists of messages between questions", () => {
+  it("shares messages and lists of messages between calls", () => {
     line.message(user("a"));
     const first = get().projection();
     const second = get().projection();
@@ -132,7 +132,7 @@ describe("what it hands out", () => {
     expect(first.messages[0]).toBe(second.messages[0]);
   });
 
-  it("has the same made message for an entry, however often it is built", () => {
+  it("has the same converted message for an entry in every build", () => {
     cache.extend(line.add({ type: "custom_message", customType: "t", content: "x", display: true }));
     const made = lastMade();
     cache.clear();
@@ -158,7 +158,7 @@ describe("what it hands out", () => {
     expect(lastMade()).toBe(buildSessionContext(line.entries, "e1").messages[0]);
   });
 
-  it("has other messages for a compaction whose kept entry turns up", () => {
+  it("has other messages for a compaction whose kept entry appears later", () => {
     const kept = line.message(user("a"));
     const compaction = line.compaction("e1", { retainedTail: [user("tail")] });
     expect(
@@ -176,7 +176,7 @@ describe("what it hands out", () => {
     ).toEqual(["compactionSummary:so far", "user:a"]);
   });
 
-  it("has the summary of a compaction only where it comes first", () => {
+  it("has the summary of a compaction only if the compaction comes first", () => {
     line.message(user("a"));
     line.compaction("e1", { summary: "one" });
     expect(get().context().messages.map(brief)).toEqual(["compactionSummary:one", "user:a"]);

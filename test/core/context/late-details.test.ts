@@ -5,7 +5,7 @@ import { assistant, user } from "../../support/messages.ts";
 const details = (targetId: string, more: object) =>
   ["sessiontree.details", { targetId, details: more }] as const;
 
-test("details that are added later stand in the context, the latest per message, and on its branch only", () => {
+test("late details are in the context, the latest per message, and on their branch only", () => {
   const session = SessionManager.inMemory();
   const question = session.appendMessage(user("Why?"));
   const answer = session.appendMessage({ ...assistant("Because."), details: { kept: 1 } });
@@ -26,7 +26,7 @@ test("details that are added later stand in the context, the latest per message,
   expect(session.buildSessionContext()).toEqual(before);
 });
 
-test("a context edit applies beside details that are added later", () => {
+test("a context edit applies next to late details", () => {
   const session = SessionManager.inMemory();
   const answer = session.appendMessage(assistant("Because."));
   session.appendCustomEntry(...details(answer, { state: 1 }));

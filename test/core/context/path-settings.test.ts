@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { readHeaderSettings } from "../../../src/core/context/path-settings.ts";
 
 describe("readHeaderSettings", () => {
-  it("gives the settings that some headers carry", () => {
+  it("returns the settings that some headers hold", () => {
     expect(readHeaderSettings({ provider: "p", modelId: "m", thinkingLevel: "high" })).toEqual({
       thinkingLevel: "high",
       model: { provider: "p", modelId: "m" },
     });
   });
 
-  it("gives no model by halves, and nothing that is no text", () => {
+  it("returns no incomplete model and no value that is not a string", () => {
     for (const header of [
       undefined,
       {},

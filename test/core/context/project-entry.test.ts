@@ -38,7 +38,7 @@ describe("a message", () => {
     ["toolResult", result("c1")],
     ["bashExecution", bash],
     ["custom", { role: "custom", customType: "t", content: "x", display: true, timestamp: 1 }],
-  ])("of role %s is the very object that is stored", (_role, message) => {
+  ])("of role %s is the stored object", (_role, message) => {
     const projected = sessionEntryToContextMessages(new Line().message(message));
     expect(projected).toHaveLength(1);
     expect(projected[0]).toBe(message);
@@ -53,7 +53,7 @@ describe("a message", () => {
     }
   });
 
-  it("of role system without content gets an empty text", () => {
+  it("of role system without content gets an empty string", () => {
     const entry = raw("message", { message: { role: "system", content: null, sections: { a: "b" } } });
     expect(sessionEntryToContextMessages(entry)).toEqual([
       { role: "system", content: "", sections: { a: "b" } },
@@ -68,14 +68,14 @@ describe("a message", () => {
     },
   );
 
-  it("of an assistant, stored as a text, has it as one block", () => {
+  it("of an assistant, stored as a string, gets one text block", () => {
     const message = { role: "assistant", content: "plain" };
     expect(sessionEntryToContextMessages(raw("message", { message }))).toEqual([
       { role: "assistant", content: [{ type: "text", text: "plain" }] },
     ]);
   });
 
-  it("keeps a plain text where a list is usual", () => {
+  it("keeps a string where a list is usual", () => {
     const message = { role: "toolResult", toolCallId: "c", content: "plain" };
     expect(sessionEntryToContextMessages(raw("message", { message }))[0]).toBe(message);
   });
@@ -110,7 +110,7 @@ describe("a compaction", () => {
     expect(messages[0]).toBe(systemMessage);
   });
 
-  it("gives the messages that it brings along after the summary", () => {
+  it("adds the messages that it carries after the summary", () => {
     const tail = [user("kept"), assistant("also")];
     const entry = raw("compaction", { summary: "s", retainedTail: tail });
     const messages = sessionEntryToContextMessages(entry);
@@ -118,13 +118,13 @@ describe("a compaction", () => {
     expect(messages[1]).toBe(tail[0]);
   });
 
-  it("leaves them out where it names a kept entry, unless told otherwise", () => {
+  it("omits them if it names a kept entry, unless requested", () => {
     const entry = new Line().compaction("elsewhere", { retainedTail: [user("kept")] });
     expect(projectContextEntry(entry)).toHaveLength(1);
     expect(projectSelectedEntry(entry, undefined, true)).toHaveLength(2);
   });
 
-  it("survives nonsense in every field", () => {
+  it("survives invalid values in every field", () => {
     const entry = raw("compaction", {
       summary: 5,
       tokensBefore: "many",
@@ -142,7 +142,7 @@ describe("a compaction", () => {
     ).toHaveLength(1);
   });
 
-  it("copes with a long list of messages brought along", () => {
+  it("handles a long list of carried messages", () => {
     const retainedTail = Array.from({ length: 200_000 }, () => user("x"));
     expect(sessionEntryToContextMessages(raw("compaction", { summary: "s", retainedTail }))).toHaveLength(
       200_001,
@@ -180,7 +180,7 @@ describe("other entries", () => {
     },
   );
 
-  it("a custom message has no type and no display that its entry does not have", () => {
+  it("a custom message has no type and no display that its entry lacks", () => {
     const entry = raw("custom_message", { content: "x" });
     expect(sessionEntryToContextMessages(entry)).toStrictEqual([
       { role: "custom", content: "x", timestamp: timeMs(1) },
@@ -211,7 +211,7 @@ describe("other entries", () => {
 });
 
 describe("a context edit", () => {
-  it("of null removes whatever the target contributes", () => {
+  it("of null removes the messages of the target", () => {
     const line = new Line();
     for (const entry of [
       line.message(bash),
@@ -231,7 +231,7 @@ describe("a context edit", () => {
     expect(message.content).toBe("before");
   });
 
-  it("makes a text one block for an assistant and a tool result", () => {
+  it("converts a text to one block for an assistant and a tool result", () => {
     const blocks = [{ type: "text", text: "after" }];
     for (const message of [assistant("before"), result("c1")]) {
       const projected = projectContextEntry(new Line().message(message), edit({ content: "after" }));
@@ -239,7 +239,7 @@ describe("a context edit", () => {
     }
   });
 
-  it("works on custom messages, stored or made", () => {
+  it("applies to custom messages, stored or converted", () => {
     const stored = new Line().message({
       role: "custom",
       customType: "t",
@@ -255,14 +255,14 @@ describe("a context edit", () => {
     }
   });
 
-  it("gives content to a message that had none", () => {
+  it("adds content to a message without content", () => {
     const entry = raw("message", { message: { role: "assistant", content: null } });
     expect(projectContextEntry(entry, edit({ content: [{ type: "text", text: "b" }] }))).toEqual([
       { role: "assistant", content: [{ type: "text", text: "b" }] },
     ]);
   });
 
-  it("leaves system messages, commands, summaries and unknown roles as they are", () => {
+  it("does not change system messages, commands, summaries, and unknown roles", () => {
     const host = raw("message", { message: { role: "of-a-host", content: "a" } });
     for (const entry of [
       new Line().message(system("a")),
@@ -275,7 +275,7 @@ describe("a context edit", () => {
   });
 
   it.each([[undefined], ["text"], [5], [[]], [{}], [{ content: null }], [{ content: 5 }]])(
-    "that says %j does not count",
+    "with content %j is ignored",
     (replacement) => {
       const entry = new Line().message(user("a"));
       expect(projectContextEntry(entry, rawEdit(replacement))).toEqual(projectContextEntry(entry));

@@ -17,7 +17,7 @@ function compacted(kept: string, more: object = {}) {
 }
 
 describe("selectEntries", () => {
-  it("takes the whole path where there is no compaction, and parses nothing", () => {
+  it("selects the whole path without a compaction, and parses nothing", () => {
     const line = new Line();
     line.message(user("a"));
     line.raw("unheard_of", {});
@@ -26,7 +26,7 @@ describe("selectEntries", () => {
     expect(path.asked).toEqual([]);
   });
 
-  it("begins with the compaction, then what it keeps without system messages, then all that follows", () => {
+  it("begins with the compaction, then the kept entries without system messages, then all that follow", () => {
     const { indices, compactionIndex, issue } = selectEntries(watchedPath(compacted("e1")));
     expect(indices).toEqual([4, 0, 2, 3, 5, 6]);
     expect(compactionIndex).toBe(4);
@@ -39,7 +39,7 @@ describe("selectEntries", () => {
     expect(path.asked.sort()).toEqual(["e2", "e3", "e5"]);
   });
 
-  it("takes the latest of several compactions", () => {
+  it("uses the latest of several compactions", () => {
     const line = new Line();
     line.message(user("a"));
     line.compaction("e1");
@@ -49,16 +49,16 @@ describe("selectEntries", () => {
     expect(selectEntries(watchedPath(line.entries)).indices).toEqual([3, 2, 4]);
   });
 
-  it("passes over a compaction whose body is damaged, rather than over the history before it", () => {
+  it("ignores a compaction with a damaged body rather than the history before it", () => {
     const entries = compacted("e3");
     expect(selectEntries(watchedPath(entries, ["e5"])).indices).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
 
-  it("leaves a kept entry with a damaged body to those who read it", () => {
+  it("includes a kept entry with a damaged body", () => {
     expect(selectEntries(watchedPath(compacted("e1"), ["e3"])).indices).toEqual([4, 0, 2, 3, 5, 6]);
   });
 
-  it("keeps nothing where a compaction names itself", () => {
+  it("keeps nothing if a compaction names itself", () => {
     expect(selectEntries(watchedPath(compacted("e5")))).toMatchObject({
       indices: [4, 5, 6],
       issue: undefined,
@@ -66,7 +66,7 @@ describe("selectEntries", () => {
   });
 
   it.each([["nowhere"], ["e7"]])(
-    "keeps nothing and says so where it names %s, which is not before it",
+    "keeps nothing and reports an issue if it names %s, which is not before it",
     (kept) => {
       const { indices, issue, keepsTail } = selectEntries(watchedPath(compacted(kept)));
       expect(indices).toEqual([4, 5, 6]);
@@ -76,7 +76,7 @@ describe("selectEntries", () => {
     },
   );
 
-  it.each([[undefined], [null], [7], [{}]])("keeps nothing and says so where it names %j", (kept) => {
+  it.each([[undefined], [null], [7], [{}]])("keeps nothing and reports an issue if it names %j", (kept) => {
     const line = new Line();
     line.message(user("a"));
     line.raw("compaction", { summary: "s", firstKeptEntryId: kept });
@@ -86,7 +86,7 @@ describe("selectEntries", () => {
     });
   });
 
-  it("finds nothing wrong with a compaction that brings its kept messages along instead", () => {
+  it("accepts a compaction that carries its kept messages instead", () => {
     const line = new Line();
     line.message(user("a"));
     line.raw("compaction", { summary: "s", retainedTail: [user("a")] });
@@ -97,7 +97,7 @@ describe("selectEntries", () => {
     });
   });
 
-  it("says so where such a compaction names an entry all the same, and that is not there", () => {
+  it("reports such a compaction if it names an entry that does not exist", () => {
     const entries = compacted("nowhere", { retainedTail: [user("x")] });
     expect(selectEntries(watchedPath(entries))).toMatchObject({
       indices: [4, 5, 6],
@@ -106,7 +106,7 @@ describe("selectEntries", () => {
     });
   });
 
-  it("prefers kept entries to the messages brought along", () => {
+  it("prefers kept entries to carried messages", () => {
     const entries = compacted("e3", { retainedTail: [user("x")] });
     expect(selectEntries(watchedPath(entries))).toMatchObject({ indices: [4, 2, 3, 5, 6], keepsTail: false });
   });

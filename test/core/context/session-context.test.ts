@@ -45,12 +45,12 @@ describe("the leaf", () => {
     );
   });
 
-  it("is looked up in the map where there is one", () => {
+  it("is looked up in the map if given", () => {
     const byId = new Map([["x", entry("x", "a")], ...tree.map((one) => [one.id, one] as const)]);
     expect(ids(buildContextEntries(tree, "x", byId))).toEqual(["a", "x"]);
   });
 
-  it("may be an entry without the header counting as one", () => {
+  it("may be an entry, with the header not counted as one", () => {
     expect(ids(buildContextEntries([header, ...tree]))).toEqual(["a", "c", "d"]);
     expect(ids(buildContextEntries([...tree, header]))).toEqual(["a", "c", "d"]);
     expect(
@@ -58,7 +58,7 @@ describe("the leaf", () => {
     ).toEqual(["a", "c", "d"]);
   });
 
-  it("of nothing is nothing", () => {
+  it("of an empty session is null", () => {
     const empty = { messages: [], thinkingLevel: "off", model: null };
     expect(buildSessionContext([])).toEqual(empty);
     expect(buildSessionContext([header])).toEqual(empty);
@@ -68,16 +68,16 @@ describe("the leaf", () => {
 });
 
 describe("the path", () => {
-  it("begins where a parent is missing", () => {
+  it("begins at a missing parent", () => {
     expect(briefs([entry("a", null), entry("b", "gone"), entry("c", "b")])).toEqual(["user:b", "user:c"]);
   });
 
-  it("begins where a parent is no text", () => {
+  it("begins at a parent that is not a string", () => {
     const odd = { ...entry("b", null), parentId: undefined };
     expect(buildContextEntries([entry("a", null), ...JSON.parse(JSON.stringify([odd]))])).toHaveLength(1);
   });
 
-  it("finds a parent that stands later in the file", () => {
+  it("finds a parent that is later in the file", () => {
     expect(ids(buildContextEntries([entry("b", "a"), entry("a", null), entry("c", "b")]))).toEqual([
       "a",
       "b",
@@ -85,7 +85,7 @@ describe("the path", () => {
     ]);
   });
 
-  it("takes the nearest entry before among several with the parent's id", () => {
+  it("uses the nearest preceding entry among several with the parent's id", () => {
     const twins = [entry("a", null, "one"), entry("b", "a"), entry("a", "b", "two"), entry("c", "a")];
     expect(briefs(twins)).toEqual(["user:one", "user:b", "user:two", "user:c"]);
     expect(briefs(twins, "a")).toEqual(["user:one"]);
@@ -98,19 +98,19 @@ describe("the path", () => {
     expect(ids(buildContextEntries([entry("a", "a"), entry("b", "a")]))).toEqual(["a", "b"]);
   });
 
-  it("ends in a cycle of a map, too", () => {
+  it("ends at a cycle of a map, too", () => {
     const cycle = [entry("a", "b"), entry("b", "a")];
     expect(buildContextEntries(cycle, "b", new Map(cycle.map((one) => [one.id, one])))).toHaveLength(2);
   });
 
-  it("is found in linear time, however deep, whatever the ids", () => {
+  it("is found in linear time, at any depth, with any ids", () => {
     const deep = Array.from({ length: 200_000 }, (_, i) => entry(`n${i}`, i === 0 ? null : `n${i - 1}`));
     expect(buildSessionContext(deep).messages).toHaveLength(200_000);
     const alike = Array.from({ length: 200_000 }, () => entry("x", "x"));
     expect(buildContextEntries(alike)).toHaveLength(200_000);
   });
 
-  it("passes over what is no entry", () => {
+  it("ignores values that are not entries", () => {
     const odd: AnySessionEntry[] = JSON.parse('[null, 5, "x", [], {}, {"type": 3}]');
     expect(ids(buildContextEntries([...odd, entry("a", null), ...odd]))).toEqual(["a"]);
     expect(getLatestCompactionEntry([...odd])).toBeNull();
@@ -118,7 +118,7 @@ describe("the path", () => {
 });
 
 describe("the projection", () => {
-  it("names the entry of every message, and lists entries that contribute none", () => {
+  it("names the entry of every message, and lists entries without messages", () => {
     const line = new Line();
     const first = line.message(user("a"));
     const label = line.add({ type: "label", targetId: "e1", label: "x" });
@@ -138,7 +138,7 @@ describe("the projection", () => {
     expect(context).toEqual(buildSessionContext(line.entries));
   });
 
-  it("puts the summary before what was kept", () => {
+  it("puts the summary before the kept messages", () => {
     const line = new Line();
     line.message(system("rules"));
     line.message(user("old"));
@@ -155,7 +155,7 @@ describe("the projection", () => {
     ]);
   });
 
-  it("says nothing of an older compaction that a newer one keeps", () => {
+  it("omits an older compaction that a newer one keeps", () => {
     const line = new Line();
     line.message(user("a"));
     line.compaction("e1", { summary: "old" });
@@ -165,7 +165,7 @@ describe("the projection", () => {
     expect(ids(buildContextEntries(line.entries))).toEqual(["e4", "e1", "e2", "e3"]);
   });
 
-  it("has what a compaction brings along after its summary", () => {
+  it("puts carried messages after the summary", () => {
     const line = new Line();
     line.message(user("old"));
     line.raw("compaction", { summary: "s", retainedTail: [user("kept")] });
@@ -181,7 +181,7 @@ describe("the projection", () => {
     expect(briefs(line.entries)).toEqual(["compactionSummary:s", "user:kept"]);
   });
 
-  it("leaves out entries whose bodies are damaged", () => {
+  it("omits entries with damaged bodies", () => {
     const line = new Line();
     line.message(user("a"));
     line.message(user("b"));
@@ -192,7 +192,7 @@ describe("the projection", () => {
 });
 
 describe("context edits", () => {
-  it("count from where they stand, the latest for each target", () => {
+  it("apply from their position on, the latest for each target", () => {
     const line = new Line();
     line.message(user("a"));
     line.message(user("b"));
@@ -205,7 +205,7 @@ describe("context edits", () => {
     expect(briefs(line.entries, "e2")).toEqual(["user:a", "user:b"]);
   });
 
-  it("of another branch do not exist", () => {
+  it("of another branch are ignored", () => {
     const line = new Line();
     line.message(user("a"));
     line.edit("e1", null);
@@ -213,7 +213,7 @@ describe("context edits", () => {
     expect(briefs(line.entries)).toEqual(["user:a", "user:b"]);
   });
 
-  it("that are malformed leave the one before in force", () => {
+  it("that are malformed leave the previous one in force", () => {
     const line = new Line();
     line.message(user("a"));
     line.edit("e1", { content: "a1" });
@@ -222,7 +222,7 @@ describe("context edits", () => {
     expect(briefs(line.entries)).toEqual(["user:a1"]);
   });
 
-  it("count on kept entries, if they are kept themselves", () => {
+  it("apply to kept entries if they are kept themselves", () => {
     const line = new Line();
     line.message(user("a"));
     line.message(user("b"));
@@ -236,7 +236,7 @@ describe("context edits", () => {
 });
 
 describe("settings", () => {
-  it("are the latest of the whole path, compaction or not", () => {
+  it("are the latest of the whole path, with or without a compaction", () => {
     const line = new Line();
     line.add({ type: "thinking_level_change", thinkingLevel: "low" });
     line.add({ type: "thinking_level_change", thinkingLevel: "high" });
@@ -252,7 +252,7 @@ describe("settings", () => {
     expect(buildSessionContext(line.entries).model).toEqual({ provider: "p", modelId: "m" });
   });
 
-  it("do not follow an edit that removes the message", () => {
+  it("are kept if an edit removes the message", () => {
     const line = new Line();
     line.message(assistant("x", { provider: "q", model: "n" }));
     line.edit("e1", null);
@@ -262,7 +262,7 @@ describe("settings", () => {
     });
   });
 
-  it("take no notice of who does not say all", () => {
+  it("ignore incomplete values", () => {
     const line = new Line();
     line.add({ type: "model_change", provider: "p", modelId: "m" });
     line.raw("message", { message: { role: "assistant", content: [], provider: "q" } });
@@ -277,7 +277,7 @@ describe("settings", () => {
     });
   });
 
-  it("fall back on what the caller knows, where the path is silent", () => {
+  it("fall back on the caller's values if the path has none", () => {
     const silent = watchedPath([]);
     const fallback = { thinkingLevel: "max", model: { provider: "p", modelId: "m" } };
     expect(projectPath(silent, fallback)).toMatchObject(fallback);
@@ -289,7 +289,7 @@ describe("settings", () => {
     });
   });
 
-  it("are found without parsing more than it takes", () => {
+  it("are found with a minimum of parsing", () => {
     const line = new Line();
     line.add({ type: "thinking_level_change", thinkingLevel: "high" });
     line.message(user("never asked for"));
@@ -306,7 +306,7 @@ describe("settings", () => {
 });
 
 describe("getLatestCompactionEntry", () => {
-  it("gives the last one in the array, or null", () => {
+  it("returns the last one in the array, or null", () => {
     const line = new Line();
     line.message(user("a"));
     expect(getLatestCompactionEntry([header, ...line.entries])).toBeNull();

@@ -8,12 +8,12 @@ const tool = (name: string, description = name): ToolDeclaration => ({ name, des
 const parsed = (text: string): AgentMessage[] => JSON.parse(text);
 
 describe("foldSystemMessages", () => {
-  it("is none where there is no system message", () => {
+  it("is null without a system message", () => {
     expect(foldSystemMessages([], 5)).toBeUndefined();
     expect(foldSystemMessages([user("a")], 5)).toBeUndefined();
   });
 
-  it("is an empty one where there is nothing to say", () => {
+  it("is empty if all system messages are empty", () => {
     const nothing = [
       system(""),
       system([]),
@@ -29,7 +29,7 @@ describe("foldSystemMessages", () => {
     expect(foldSystemMessages(nothing, 5)).toEqual(empty);
   });
 
-  it("joins contents by a blank line and blocks by a line break, at the given time", () => {
+  it("joins contents with a blank line and blocks with a line break, at the given time", () => {
     const blocks = system([
       { type: "text", text: "b" },
       { type: "text", text: "c" },
@@ -78,13 +78,13 @@ describe("foldSystemMessages", () => {
     expect(foldSystemMessages([added, ...removed], 5)?.toolsAdded).toEqual([tool("b")]);
   });
 
-  it("folds its own result into the same again", () => {
+  it("is idempotent on its own result", () => {
     const messages = [system("a", { sections: { s: "1" }, toolsAdded: [tool("t")] }), system("b")];
     const folded = foldSystemMessages(messages, 5);
     expect(folded && foldSystemMessages([folded], 5)).toEqual(folded);
   });
 
-  it("takes names like __proto__ for names", () => {
+  it("treats names like __proto__ as names", () => {
     const folded = foldSystemMessages(
       parsed('[{"role":"system","content":"","sections":{"__proto__":"x","constructor":"y"}}]'),
       5,
@@ -95,7 +95,7 @@ describe("foldSystemMessages", () => {
     ]);
   });
 
-  it("passes over nonsense", () => {
+  it("ignores invalid values", () => {
     const messages = parsed(`[
       null, 5,
       {"role":"system"}, {"role":"system","content":5,"sections":"x","toolsAdded":"y","toolsRemoved":{}},

@@ -16,7 +16,7 @@ const interrupted = (id: string) => ({
   timestamp: 1,
 });
 
-/** Repairs, and checks what must always hold. */
+/** Repairs a list, and checks the invariants. */
 function repair(messages: readonly AgentMessage[]) {
   const before = structuredClone(messages);
   const repaired = repairToolPairs(messages);
@@ -27,7 +27,7 @@ function repair(messages: readonly AgentMessage[]) {
 }
 
 describe("a list in order", () => {
-  it("comes back with the same objects", () => {
+  it("is returned with the same objects", () => {
     const messages: Message[] = [
       system("rules"),
       user("a"),
@@ -55,7 +55,7 @@ describe("a list in order", () => {
 });
 
 describe("a call without a result", () => {
-  it("gets one that says it was interrupted, directly after the others", () => {
+  it("gets one that reports an interruption, directly after the others", () => {
     const { messages, repairs } = repair([calls("1", "2", "3"), result("2"), user("go on")]);
     expect(messages.map(({ role }) => role)).toEqual([
       "assistant",
@@ -79,7 +79,7 @@ describe("a call without a result", () => {
   });
 
   it.each(["error", "aborted", "deferred", "pending"] as const)(
-    "goes where the message ended with %s",
+    "is removed if the message ended with %s",
     (stopReason) => {
       const { messages, repairs } = repair([assistant([text("I will"), call("1")], { stopReason })]);
       expect(messages).toEqual([assistant([text("I will")], { stopReason })]);
@@ -87,7 +87,7 @@ describe("a call without a result", () => {
     },
   );
 
-  it("takes an aborted message with it of which nothing is left but thinking", () => {
+  it("takes an aborted message with it if only thinking is left", () => {
     const { messages, repairs } = repair([
       user("a"),
       assistant([thinking, call("1")], { stopReason: "aborted" }),
@@ -99,7 +99,7 @@ describe("a call without a result", () => {
     ]);
   });
 
-  it("has the tool's name in its result, or says that it is unknown", () => {
+  it("has the tool's name in its result, or reports it as unknown", () => {
     const nameless = assistant([JSON.parse('{"type":"toolCall","id":"1"}')]);
     expect(repair([nameless]).messages[1]).toMatchObject({ toolName: "unknown", toolCallId: "1" });
   });
@@ -124,7 +124,7 @@ describe("a message that failed or was aborted", () => {
     },
   );
 
-  it("leaves the result of the same id to the message before it that did not", () => {
+  it("leaves a result of the same id to the previous complete message", () => {
     const failed = assistant([text("x"), call("1")], { stopReason: "error" });
     const { messages } = repair([calls("1"), failed, result("1")]);
     expect(messages).toEqual([calls("1"), result("1"), assistant([text("x")], { stopReason: "error" })]);
@@ -147,7 +147,7 @@ describe("a result", () => {
     expect(repairs.map(({ kind }) => kind)).toEqual(["resultDropped", "resultMade"]);
   });
 
-  it("that comes a second time is dropped, wherever", () => {
+  it("that is repeated is dropped at any position", () => {
     const messages = [
       calls("1"),
       result("1", "first"),
@@ -168,7 +168,7 @@ describe("a result", () => {
     ["an assistant message", assistant("meanwhile")],
     ["a system message", system("rules")],
     ["other calls", calls("9")],
-  ])("that stands behind %s is moved to its call", (_name, between) => {
+  ])("that follows %s is moved to its call", (_name, between) => {
     const late = result("1", "late");
     const { messages, repairs } = repair([calls("1", "2"), result("2"), between, late]);
     expect(messages.slice(0, 4)).toEqual([calls("1", "2"), result("2"), late, between]);
@@ -176,12 +176,12 @@ describe("a result", () => {
     expect(repairs).toContainEqual({ kind: "resultMoved", index: 3, toolCallId: "1" });
   });
 
-  describe("that came after an answer that is bound to what was sent in its place", () => {
+  describe("that came after an answer that is bound to the substituted result", () => {
     const bindsThinking = ({ model }: AssistantMessage) => model === "bound";
     const bound = assistant("meanwhile", { model: "bound" });
     const late = result("1", "late");
 
-    it("stays where it is, as text of the user that names the call", () => {
+    it("stays in its place, as user text that names the call", () => {
       const image = { type: "image" as const, data: "AAAA", mimeType: "image/png" };
       const messages = [
         calls("1", "2"),
@@ -206,12 +206,12 @@ describe("a result", () => {
       expect(repairToolPairs(repaired, { bindsThinking }).repairs).toEqual([]);
     });
 
-    it("holds no half of a character, which an id may hold", () => {
+    it("holds no half of a surrogate pair, which an id may hold", () => {
       const { messages } = repairToolPairs([calls("a\ude00"), bound, result("a\ude00")], { bindsThinking });
       expect(JSON.stringify(messages.at(-1))).toContain("Tool call a\ufffd (read)");
     });
 
-    it("says that the call failed, if it did", () => {
+    it("reports a failure of the call", () => {
       const { messages } = repairToolPairs([calls("1"), bound, { ...late, isError: true }], {
         bindsThinking,
       });
@@ -233,7 +233,7 @@ describe("a result", () => {
       expect(messages[2]).toBe(late);
     });
 
-    it("does not repeat: a second result is dropped", () => {
+    it("is not repeated: a second result is dropped", () => {
       const { messages, repairs } = repairToolPairs([calls("1"), bound, late, result("1", "again")], {
         bindsThinking,
       });
@@ -242,7 +242,7 @@ describe("a result", () => {
     });
   });
 
-  it("is not moved for standing behind results that were dropped", () => {
+  it("is not moved because it follows dropped results", () => {
     const { repairs } = repair([calls("1", "2"), result("1"), result("1"), result("7"), result("2")]);
     expect(repairs.map(({ kind }) => kind)).toEqual(["resultDropped", "resultDropped"]);
   });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { findFailureLine, formatFailure } from "../../../src/core/facts/failure-text.ts";
 
-/** What is said of a tool's output. */
+/** Returns the failure text of a tool's output. */
 function ofTool(...lines: string[]): string {
   const content = [{ type: "text", text: lines.join("\n") }];
   return formatFailure({ role: "toolResult", toolName: "bash", content, isError: true });
@@ -61,15 +61,15 @@ test.each<[what: string, lines: string[], told: string]>([
     ["make: *** No rule to make target 'x'.  Stop."],
     "make: *** No rule to make target 'x'.  Stop.",
   ],
-])("of %s, the line that tells most", (_what, lines, told) => {
+])("of %s is the most specific line", (_what, lines, told) => {
   expect(ofTool(...lines).replace(/ \(exit code \d\)/, "")).toBe(`bash failed: ${told}`);
 });
 
-test("of nothing but an exit code, the exit code", () => {
+test("of an exit code only is the exit code", () => {
   expect(ofTool("(no output)", "", "Command exited with code 1")).toBe("bash failed (exit code 1)");
 });
 
-test("names the tool or the command with its exit code; of an answer, tells its error", () => {
+test("names the tool or the command with its exit code; of an answer, returns its error", () => {
   const command = { role: "bashExecution", command: "make", exitCode: 2 };
   expect(formatFailure({ ...command, output: "cc a.c\na.c:1: error: no main\n" })).toBe(
     "$ make (exit code 2): a.c:1: error: no main",
@@ -94,24 +94,24 @@ test("names the tool or the command with its exit code; of an answer, tells its 
   expect(formatFailure({ role: "assistant", stopReason: "error" })).toBe("the model failed");
 });
 
-test("an error is told wherever it stands, also far from the end of a long output", () => {
+test("finds an error at any position, even far from the end of a long output", () => {
   const noise = (characters: number) =>
     "all is well, nothing to see here\n".repeat(Math.ceil(characters / 33));
   const error = "src/a.ts(3,5): error TS2322: No number.";
-  // Wherever pieces of the output are cut.
+  // At every position where the output may be cut.
   for (const behind of [10, 65_000, 65_500, 65_536, 65_560, 66_600, 130_000, 2_000_000]) {
     expect(ofTool(noise(100_000), error, noise(behind), "Done."), String(behind)).toBe(
       `bash failed: ${error}`,
     );
     expect(ofTool(error, noise(behind), "Done."), `first, ${behind}`).toBe(`bash failed: ${error}`);
   }
-  // A line that names an error says more than one that tells of a failure, and that more than any other.
+  // A line that names an error is more specific than one that reports a failure, which is more specific than any other.
   expect(ofTool(error, noise(100_000), "✗ display › shows both digits")).toBe(`bash failed: ${error}`);
   expect(ofTool("✗ early", noise(100_000), "✗ late", "bye")).toBe("bash failed: ✗ late");
   expect(ofTool("✗ early", noise(100_000), "bye")).toBe("bash failed: ✗ early");
 });
 
-test("an output of megabytes is not read whole, nor a line of megabytes", () => {
+test("neither an output nor a line of megabytes is read as a whole", () => {
   const text = formatFailure({
     role: "toolResult",
     toolName: "x",
@@ -129,6 +129,6 @@ test.each([
   ["a line that reports a failure", "cannot find it\n1 passed", "cannot find it"],
   ["no failure", "12 passing\n0 errors\n", undefined],
   ["nothing", "", undefined],
-])("the line of an output that reports a failure: %s", (_what, output, line) => {
+])("finds the line of an output that reports a failure: %s", (_what, output, line) => {
   expect(findFailureLine(output)).toBe(line);
 });

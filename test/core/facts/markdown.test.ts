@@ -16,7 +16,7 @@ test.each([
   ],
   ["<command-message>cut", "<command-message>cut"],
   ["**Done:** all *.ts files in **src**", "Done: all *.ts files in src"],
-])("marks of Markdown are taken out: %j", (text, plain) => {
+])("removes Markdown marks: %j", (text, plain) => {
   expect(withoutMarkdown(text)).toBe(plain);
 });
 
@@ -28,11 +28,11 @@ test.each([
   "*.ts and *.js",
   "2*3*4",
   "it`s",
-])("what may mean something else stays: %j", (text) => {
+])("keeps ambiguous characters: %j", (text) => {
   expect(withoutMarkdown(text)).toBe(text);
 });
 
-test("a text of marks takes no time", () => {
+test("runs in linear time on a text of marks", () => {
   for (const mark of ["**", "`", "[", "[a](", "# ", "```\n"])
     expect(withoutMarkdown(mark.repeat(1_000_000)).length).toBeLessThanOrEqual(4000);
 });

@@ -8,7 +8,7 @@ import { Chain, header, put } from "../../catalog/support/sessions.ts";
 const SOURCES = fileURLToPath(new URL("../../../src/", import.meta.url));
 const NO_COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
 
-/** Writes a session with an answer and a summary that state this cost. */
+/** Writes a session with an answer and a summary of this cost. */
 function sessionWith(cost: object): { path: string; folder: string } {
   const usage = { input: 5, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 6, cost };
   const chain = new Chain(header({ id: "one" })).user("Hi").assistant("Hello", { usage });
@@ -38,7 +38,7 @@ test("only one file writes amounts of money", () => {
   expect(writers).toEqual(["core/facts/number-text.ts"]);
 });
 
-test("a zero that no provider has billed is nowhere an amount of money", async () => {
+test("a zero that no provider billed is nowhere an amount of money", async () => {
   const { path, folder } = sessionWith(NO_COST);
   for (const [command, ...args] of COMMANDS) {
     const { stdout, code } = await cli([command, path, ...args]);
@@ -56,7 +56,7 @@ test("a zero that no provider has billed is nowhere an amount of money", async (
   expect((await cli(["list", "--dir", folder])).stdout.includes("$")).toBe(false);
 });
 
-test("a zero that a provider has billed is", async () => {
+test("a zero that a provider billed is an amount of money", async () => {
   const { path, folder } = sessionWith({ ...NO_COST, totalFromProvider: true });
   for (const line of [
     ["stats", path],

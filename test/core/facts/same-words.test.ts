@@ -15,7 +15,7 @@ import { cli, jsonLines } from "../../apps/cli/support/cli.ts";
 import { getEntries, modelOfText } from "../../apps/page/support/session.ts";
 
 const FIXTURES = "fixtures";
-/** Sessions of real programs, which a developer may have beside this folder. */
+/** Sessions of real programs, which a developer may have next to this folder. */
 const CORPUS = "../shared/corpus";
 const MAX_BYTES = 400_000;
 
@@ -32,7 +32,7 @@ function sessionsIn(folder: string): string[] {
   }
 }
 
-/** What the command line prints of an entry. */
+/** Command-line output of an entry. */
 interface Printed {
   readonly id: string;
   readonly kind: string;
@@ -43,7 +43,7 @@ interface Printed {
 }
 
 test.each([...sessionsIn(FIXTURES), ...sessionsIn(CORPUS)])(
-  "command line, page and drawing say the same of %s",
+  "command line, page, and drawing describe %s in the same words",
   async (path) => {
     const model = modelOfText(readFileSync(path));
     const result = await cli(["tree", resolve(path), "--json"]);
@@ -62,7 +62,7 @@ test.each([...sessionsIn(FIXTURES), ...sessionsIn(CORPUS)])(
     );
     const excerpts = printed.map(({ excerpt }) => excerpt);
     expect(getEntries(model).map((entry) => getExcerpt(entry).text)).toEqual(excerpts);
-    // The page names results and commands by what was asked for: what came of it stands beside that.
+    // The page names results and commands by the call; the outcome is next to it.
     model.kinds.forEach(({ tone }, ordinal) => {
       if (tone !== "tool" && tone !== "command")
         expect(getEntryTitle(model, ordinal)).toBe(excerpts[ordinal]);
@@ -73,7 +73,7 @@ test.each([...sessionsIn(FIXTURES), ...sessionsIn(CORPUS)])(
   },
 );
 
-/** What the page shows of each entry is what `show` and the transcript hold. */
+/** Checks that the page shows the same content of each entry as `show` and the transcript. */
 async function expectSameContent(path: string, model: SessionModel): Promise<void> {
   const max = String(Math.max(1, model.size));
   const shown = (await cli(["show", resolve(path), "--tail", max])).stdout;
@@ -105,7 +105,7 @@ function listStrings(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(listStrings) : [];
 }
 
-/** The words by which all tell a part. */
+/** Returns the words that all outputs use for a part. */
 function wordsOf(part: ContentPart): string {
   if (part.kind === "call") return formatJson(part.input);
   if (part.kind === "data") return typeof part.value === "string" ? part.value : formatJson(part.value);
@@ -113,12 +113,12 @@ function wordsOf(part: ContentPart): string {
   return part.kind === "image" ? formatImage(part) : part.text;
 }
 
-/** Tells whether a transcript holds a part as it was written, not as Markdown. */
+/** Returns whether a transcript holds a part as it was written, not as Markdown. */
 function isVerbatim({ kind }: ContentPart): boolean {
   return kind === "output" || kind === "call";
 }
 
-/** The entries that have a row on the page have a box in the drawing, and the others are in boxes for several. */
+/** Checks that entries with a row on the page have a box in the drawing, and that the others share boxes. */
 function expectSameDrawing(path: string, model: SessionModel): void {
   const session = SessionView.at(path);
   const { nodes } = makeTreeGraph({
@@ -139,7 +139,7 @@ function expectSameDrawing(path: string, model: SessionModel): void {
   );
 }
 
-test("a call is told by the same words, whatever its argument is called", () => {
+test("a call is described in the same words, whatever its argument is named", () => {
   for (const name of ["command", "cmd", "filePath", "prompt"])
     expect(formatToolCall("shell", { [name]: "npm test" })).toBe("→ shell npm test");
 });

@@ -7,7 +7,7 @@ const aborted = { role: "assistant", stopReason: "aborted", content: [{ type: "t
 const cutOff = { role: "assistant", stopReason: "aborted", content: [{ type: "text", text: "It is" }] };
 const INTERRUPTED = user("[Request interrupted by user]");
 
-/** Reads messages one by one, each with a finder that continues the one before. */
+/** Reads messages one by one, each with a finder that continues the previous one. */
 function open(...messages: readonly object[]) {
   return messages.reduce<OpeningFinder>((before, message) => {
     const finder = new OpeningFinder(before.opening);
@@ -38,7 +38,7 @@ describe("the opening of a session", () => {
     expect(open(...messages)).toEqual({ text, state });
   });
 
-  test("is what follows a turn of Codex that was aborted", () => {
+  test("is the message after an aborted turn of Codex", () => {
     const finder = new OpeningFinder(open(user("No")));
     finder.add("custom_message", { content: "<turn_aborted>\nThe user interrupted.\n</turn_aborted>" });
     finder.add("message", { message: user("Fix it") });

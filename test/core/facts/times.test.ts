@@ -21,7 +21,7 @@ test.each([
   expect(parseMoment(name, NOON, true)).toEqual({ fromMs, toMs });
 });
 
-test("a Sunday is the last day of its week, and other words are not moments", () => {
+test("Sunday is the last day of its week, and other words are not moments", () => {
   const sunday = Date.UTC(2026, 1, 15, 23);
   expect(parseMoment("week", sunday, true)?.fromMs).toBe(Date.UTC(2026, 1, 9));
   expect(parseMoment("weekend", NOON, true)).toBeUndefined();
@@ -31,7 +31,7 @@ test("a Sunday is the last day of its week, and other words are not moments", ()
 describe("the time range of messages", () => {
   const MINUTE_MS = 60_000;
 
-  /** A tree in which each entry follows the one before. */
+  /** Makes a tree in which each entry is a child of the previous one. */
   function makeTree(...entries: readonly (readonly [type: string, timeMs: number])[]): ColumnTree {
     const tree = new ColumnTree();
     for (const [type, timeMs] of entries) {
@@ -41,7 +41,7 @@ describe("the time range of messages", () => {
     return tree;
   }
 
-  test("ignores what was set before and after them", () => {
+  test("ignores settings before and after them", () => {
     const tree = makeTree(
       ["model_change", NOON - 1000 * MINUTE_MS],
       ["message", NOON],
@@ -55,7 +55,7 @@ describe("the time range of messages", () => {
     expect(getTimeRange(tree)).toEqual([NOON - 1000 * MINUTE_MS, NOON + 500_001 * MINUTE_MS]);
   });
 
-  test("is that of all entries where no message has a time", () => {
+  test("is that of all entries if no message has a time", () => {
     const tree = makeTree(["session_info", NOON], ["message", Number.NaN], ["label", NOON + MINUTE_MS]);
     expect(getMessageTimeRange(tree)).toEqual([NOON, NOON + MINUTE_MS]);
     expect(getMessageTimeRange(makeTree())).toEqual([Number.NaN, Number.NaN]);
@@ -70,6 +70,6 @@ test.each([
   ["2026-02-04", new Date(2026, 1, 4, 23)],
   ["2026-02-12", new Date(2026, 1, 12)],
   ["", new Date(Number.NaN)],
-])("a Wednesday calls another day %s", (day, time) => {
+])("formats another day from a Wednesday as %s", (day, time) => {
   expect(formatRelativeDay(time.getTime(), new Date(2026, 1, 11, 9).getTime())).toBe(day);
 });

@@ -22,7 +22,7 @@ function readRecords(name: string): JsonRecord[] {
         const value: unknown = JSON.parse(line);
         return isJsonRecord(value) ? [value] : [];
       } catch (error) {
-        // A damaged line is another test's business.
+        // Damaged lines are covered by another test.
         if (error instanceof SyntaxError) return [];
         throw error;
       }
@@ -33,7 +33,7 @@ function judge(record: JsonRecord): Validation<unknown> {
   return record["type"] === "session" ? validateHeader(record) : validateEntry(record);
 }
 
-/** An entry of version 1 with the fields that its migration gives it. */
+/** Returns an entry of version 1 with the fields that its migration adds. */
 function stamped(entry: JsonRecord): JsonRecord {
   return { id: "00000000", parentId: null, ...entry };
 }
@@ -47,8 +47,8 @@ function countEntries(name: string): { entries: number; strict: number; stamped:
   };
 }
 
-describe.skipIf(missing)("session files that others wrote", () => {
-  test.each(files)("%s: every record is judged, none is altered", (name) => {
+describe.skipIf(missing)("session files of other writers", () => {
+  test.each(files)("%s: every record is validated, none is altered", (name) => {
     for (const record of readRecords(name)) {
       const before = JSON.stringify(record);
       const result = judge(record);
@@ -58,7 +58,7 @@ describe.skipIf(missing)("session files that others wrote", () => {
     }
   });
 
-  test("most of their entries hold what the types promise", () => {
+  test("match the types in most of their entries", () => {
     const total = { entries: 0, strict: 0, stamped: 0 };
     for (const name of files) {
       const count = countEntries(name);
@@ -77,18 +77,18 @@ describe.skipIf(missing)("session files that others wrote", () => {
     ["pi-mono-html/v2-export-738aa34c.jsonl"],
     ["pi-mono-html/v2-export-b457b17b.jsonl"],
     ["fx-switchboard/pi-session.jsonl"],
-  ])("%s validates whole, as running agents write today", (name) => {
+  ])("%s validates entirely, as running agents write today", (name) => {
     const { entries, strict } = countEntries(name);
     expect(entries).toBeGreaterThan(0);
     expect(strict).toBe(entries);
   });
 
-  test("version 1 validates once it has ids, the index of its compaction apart", () => {
+  test("version 1 validates once it has ids, except for the index of its compaction", () => {
     const { entries, strict, stamped } = countEntries("pi-mono/session-2025-12-17.jsonl");
     expect({ strict, failing: entries - stamped }).toEqual({ strict: 0, failing: 1 });
   });
 
-  test("of the oldest file, only usage without a total fails", () => {
+  test("in the oldest file, only usage without a total fails", () => {
     const failing = readRecords("pi-mono/large-session.jsonl")
       .filter((record) => record["type"] !== "session")
       .flatMap((entry) => {

@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, it, vi } from "vitest";
 import { isSessionError, SessionError, type SessionErrorCode } from "../../../src/core/format/errors.ts";
 
 describe("SessionError", () => {
-  it("is an Error with a code, facts and a cause", () => {
+  it("is an Error with a code, details, and a cause", () => {
     const cause = new Error("EIO");
     const error = new SessionError("WRITE_FAILED", "Cannot write.", { details: { path: "a.jsonl" }, cause });
     expect(error).toBeInstanceOf(Error);
@@ -16,13 +16,13 @@ describe("SessionError", () => {
     expect(String(error)).toBe("SessionError: Cannot write.");
   });
 
-  it("has no facts and no cause where none were given", () => {
+  it("has no details and no cause if none were given", () => {
     const error = new SessionError("ABORTED", "Stopped.");
     expect(error.details).toEqual({});
     expect(Object.hasOwn(error, "cause")).toBe(false);
   });
 
-  it("keeps its facts from being changed, also through what was handed in", () => {
+  it("freezes a copy of its details", () => {
     const details = { id: "a" };
     const error = new SessionError("ENTRY_NOT_FOUND", "No entry.", { details });
     details.id = "b";
@@ -36,14 +36,14 @@ describe("SessionError", () => {
 });
 
 describe("isSessionError", () => {
-  it("knows its own errors, and their code if it is asked for", () => {
+  it("recognizes its own errors, and checks their code if given", () => {
     const error = new SessionError("READ_ONLY", "Open it for writing.");
     expect(isSessionError(error)).toBe(true);
     expect(isSessionError(error, "READ_ONLY")).toBe(true);
     expect(isSessionError(error, "ABORTED")).toBe(false);
   });
 
-  it("narrows the code to the one that was asked for, and nothing otherwise", () => {
+  it("narrows the code to the given one, and otherwise not at all", () => {
     const caught: unknown = new SessionError("STALE_LEAF", "Read again.");
     if (isSessionError(caught, "STALE_LEAF")) expectTypeOf(caught.code).toEqualTypeOf<"STALE_LEAF">();
     else expectTypeOf(caught).toBeUnknown();
@@ -53,7 +53,7 @@ describe("isSessionError", () => {
     expect.assertions(0);
   });
 
-  it("knows the errors of another copy of the package, and that copy these", async () => {
+  it("recognizes the errors of another copy of the package, and vice versa", async () => {
     vi.resetModules();
     const other = await import("../../../src/core/format/errors.ts");
     expect(other.SessionError).not.toBe(SessionError);
@@ -75,7 +75,7 @@ describe("isSessionError", () => {
       Object.assign(new Error("no"), { code: "READ_ONLY", name: "SessionError" }),
     ],
     ["an object with the brand", { [Symbol.for("sessiontree.SessionError")]: true, code: "READ_ONLY" }],
-  ])("does not take %s for one", (_name, value) => {
+  ])("rejects %s", (_name, value) => {
     expect(isSessionError(value)).toBe(false);
     expect(isSessionError(value, "READ_ONLY")).toBe(false);
   });

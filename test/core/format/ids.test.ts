@@ -9,13 +9,13 @@ import {
 } from "../../../src/core/format/ids.ts";
 
 describe("createEntryId", () => {
-  it("makes eight lower-case hex characters, as random as they look", () => {
+  it("returns eight random lowercase hex characters", () => {
     const ids = Array.from({ length: 1000 }, () => createEntryId(() => false));
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}$/);
     expect(new Set(ids).size).toBeGreaterThan(990);
   });
 
-  it("tries again while the id is taken", () => {
+  it("retries while the id exists", () => {
     const refused: string[] = [];
     const id = createEntryId((one) => refused.length < 3 && refused.push(one) > 0);
     expect(refused).toHaveLength(3);
@@ -24,7 +24,7 @@ describe("createEntryId", () => {
 });
 
 describe("createSessionId", () => {
-  it("makes valid ids, UUIDs of version 7, each another and each later than the one before", () => {
+  it("returns valid UUIDs of version 7, unique and ascending", () => {
     const ids = Array.from({ length: 100 }, createSessionId);
     for (const id of ids) {
       expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -36,12 +36,12 @@ describe("createSessionId", () => {
 });
 
 describe("assertValidSessionId", () => {
-  it.each(["a", "0", "A.b_c-9", "a..b"])("takes %j", (id) => {
+  it.each(["a", "0", "A.b_c-9", "a..b"])("accepts %j", (id) => {
     expect(() => assertValidSessionId(id)).not.toThrow();
   });
 
   it.each(["", ".", "..", "-a", "a-", "a/b", "a\\b", "../a", "a b", "a\n", "a\0b", "ä", "a:b"])(
-    "refuses %j, and says which id it was",
+    "rejects %j, and names the id",
     (id) => {
       let caught: unknown;
       try {
@@ -54,18 +54,18 @@ describe("assertValidSessionId", () => {
     },
   );
 
-  it("refuses a long id of nothing but dashes without searching it again and again", () => {
+  it("rejects a long id of dashes in linear time", () => {
     expect(() => assertValidSessionId(`a${"-".repeat(1_000_000)}`)).toThrow("Invalid session id");
   });
 });
 
 describe("inventEntryId", () => {
-  it("is the same at every reading and on every machine", () => {
+  it("is the same on every read and on every machine", () => {
     expect(inventEntryId("s", 1, 0)).toBe(inventEntryId("s", 1, 0));
     expect([inventEntryId("", 0, 0), inventEntryId("session", 12, 3)]).toEqual(["b3068db5", "ee0e078a"]);
   });
 
-  it("tells sessions, places and attempts apart", () => {
+  it("differs between sessions, positions, and attempts", () => {
     const ids = ["s", "t", "s1"].flatMap((session) =>
       [1, 2, 11].flatMap((place) => [0, 1, 2].map((attempt) => inventEntryId(session, place, attempt))),
     );
@@ -73,7 +73,7 @@ describe("inventEntryId", () => {
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}$/);
   });
 
-  it("gives 10,000 places of a session ids that hardly ever collide", () => {
+  it("rarely collides among 10,000 positions of a session", () => {
     const ids = new Set(Array.from({ length: 10_000 }, (_, place) => inventEntryId("session", place, 0)));
     expect(ids.size).toBeGreaterThan(9990);
   });
@@ -94,7 +94,7 @@ describe("the key of an id", () => {
     ["1e000000", 0x1e000000],
     ["__proto__", "__proto__"],
     ["", ""],
-  ])("of %j is %j, and leads back to the id", (id, key) => {
+  ])("of %j is %j, and converts back to the id", (id, key) => {
     expect(toIdKey(id)).toBe(key);
     expect(fromIdKey(key)).toBe(id);
   });

@@ -11,7 +11,7 @@ const text = { type: "text", text: "x" };
 const chatCall = { id: "c", type: "function", function: { name: "read", arguments: "{}" } };
 
 describe("a message of this format has no problem", () => {
-  test.each(MESSAGE_SAMPLES)("whole, of role $name", ({ value }) => {
+  test.each(MESSAGE_SAMPLES)("of role $name, complete", ({ value }) => {
     expect(problemsOf(Object(value))).toEqual([]);
     expect(findStoredMessageProblems(Object(value))).toEqual([]);
   });
@@ -19,22 +19,19 @@ describe("a message of this format has no problem", () => {
   test.each([
     ["an answer with nothing but content", { role: "assistant", content: [text], stopReason: "injected" }],
     ["an empty answer", { role: "assistant", content: [] }],
-    [
-      "fields that nobody knows",
-      { role: "user", content: "x", provenance: {}, idempotencyKey: "k", id: "m" },
-    ],
+    ["unknown fields", { role: "user", content: "x", provenance: {}, idempotencyKey: "k", id: "m" }],
     ["an empty list of another SDK's calls", { role: "assistant", content: [text], tool_calls: [] }],
-    ["a block that nobody knows", { role: "user", content: [{ type: "hologram", data: 1 }] }],
+    ["an unknown block", { role: "user", content: [{ type: "hologram", data: 1 }] }],
     ["a call whose arguments were cut off", { role: "assistant", content: [{ type: "toolCall", id: "c" }] }],
-    ["a tool that gave nothing", { role: "toolResult", toolCallId: "c", toolName: "x", isError: false }],
-    ["a host's role, whatever is in it", { role: "note", content: null, tool_calls: [chatCall] }],
+    ["a tool without a result", { role: "toolResult", toolCallId: "c", toolName: "x", isError: false }],
+    ["a host's role with any content", { role: "note", content: null, tool_calls: [chatCall] }],
     ["a host's role without content", { role: "notification", text: "x" }],
   ])("%s", (_what, value) => {
     expect(problemsOf(value)).toEqual([]);
   });
 });
 
-/** A message of an SDK, the places that are named, and the function that converts it. */
+/** Message of an SDK, the places in the problem, and the function that converts it. */
 const FOREIGN: [string, object, string[], string | undefined][] = [
   [
     "OpenAI chat, calls",
@@ -149,34 +146,29 @@ const FOREIGN: [string, object, string[], string | undefined][] = [
     ["content"],
     "fromUIMessages",
   ],
+  ["no SDK's: an answer as a string", { role: "assistant", content: "x" }, ["content"], undefined],
+  ["no SDK's: a number", { role: "user", content: 7 }, ["content"], undefined],
+  ["no SDK's: bare texts", { role: "user", content: ["x"] }, ["content[0]"], undefined],
   [
-    "nobody's in particular: an answer as a text",
-    { role: "assistant", content: "x" },
-    ["content"],
-    undefined,
-  ],
-  ["nobody's: a number", { role: "user", content: 7 }, ["content"], undefined],
-  ["nobody's: bare texts", { role: "user", content: ["x"] }, ["content[0]"], undefined],
-  [
-    "nobody's: a block without type",
+    "no SDK's: a block without type",
     { role: "user", content: [{ text: "x" }] },
     ["content[0].type"],
     undefined,
   ],
   [
-    "nobody's: a text block without text",
+    "no SDK's: a text block without text",
     { role: "user", content: [{ type: "text" }] },
     ["content[0].text"],
     undefined,
   ],
-  ["nobody's: a result of no call", { role: "toolResult", content: [] }, ["toolCallId"], undefined],
+  ["no SDK's: a result of no call", { role: "toolResult", content: [] }, ["toolCallId"], undefined],
   [
-    "nobody's: a result as null",
+    "no SDK's: a result as null",
     { role: "toolResult", toolCallId: "c", content: null },
     ["content"],
     undefined,
   ],
-  ["nobody's: a command without one", { role: "bashExecution", output: "x" }, ["command"], undefined],
+  ["no SDK's: a command without one", { role: "bashExecution", output: "x" }, ["command"], undefined],
 ];
 
 describe("a message of another shape", () => {
@@ -185,13 +177,13 @@ describe("a message of another shape", () => {
     expect(findConverter(record(value))).toBe(converter);
   });
 
-  test("that is stored counts only if it is an SDK's", () => {
+  test("that is stored has problems only if it is an SDK's", () => {
     for (const [, value, , converter] of FOREIGN) {
       expect(findStoredMessageProblems(record(value)).length > 0).toBe(converter !== undefined);
     }
   });
 
-  test("says what was found and never quotes it", () => {
+  test("reports what was found and never quotes it", () => {
     expect(problemsOf({ role: "user", content: 7 })).toEqual([
       "content: expected a string or an array of blocks, found a number",
     ]);
@@ -217,7 +209,7 @@ describe("converterFor", () => {
     [{}, undefined],
     [null, undefined],
     ["x", undefined],
-  ])("of %j, which has no role, gives %s", (value, converter) => {
+  ])("returns the converter of %j, which has no role: %s", (value, converter) => {
     expect(findConverter(value)).toBe(converter);
   });
 
@@ -239,14 +231,14 @@ describe("converterFor", () => {
     cachePoint: "fromBedrock",
   };
   test.each(Object.entries(kinds))(
-    "of Bedrock's block %s, which has no type, gives %s",
+    "returns the converter of Bedrock's block %s, which has no type: %s",
     (kind, converter) => {
       expect(findConverter({ role: "user", content: [{ [kind]: {} }] })).toBe(converter);
       expect(findConverter({ role: "user", content: [{ type: "x", [kind]: {} }] })).toBeUndefined();
     },
   );
 
-  test.each(MESSAGE_SAMPLES)("knows none for a message of this format, of role $name", ({ value }) => {
+  test.each(MESSAGE_SAMPLES)("returns undefined for a message of this format, of role $name", ({ value }) => {
     expect(findConverter(value)).toBeUndefined();
   });
 });

@@ -17,17 +17,17 @@ describe.each(SAMPLES)("schema of $name", ({ shape, value, optional }) => {
     expect(Object.keys(shape.fields).sort()).toEqual(Object.keys(value).sort());
   });
 
-  test("accepts the whole and gives back every key, unknown ones too", () => {
+  test("accepts a complete value and returns every key, unknown ones included", () => {
     const loose = { ...value, unknownToUs: { deep: [1] } };
     expect(schema.safeParse(loose)).toMatchObject({ success: true, data: loose });
   });
 
-  test("demands every field but the optional ones", () => {
+  test("requires every field except the optional ones", () => {
     const accepted = Object.keys(value).filter((key) => schema.safeParse(without(value, key)).success);
     expect(accepted.sort()).toEqual([...optional].sort());
   });
 
-  test("refuses a wrong kind in every field that has a kind", () => {
+  test("rejects a wrong kind in every field that has a kind", () => {
     const anything = new Set(["details", "data"]);
     const accepted = Object.keys(value).filter((key) => {
       return schema.safeParse({ ...value, [key]: Symbol("wrong") }).success && !anything.has(key);
@@ -47,18 +47,18 @@ describe("JSON values", () => {
     [Number.NaN],
     [[Number.POSITIVE_INFINITY]],
     [{ a: { b: Symbol("s") } }],
-    // biome-ignore lint/suspicious/noSparseArray: a hole is what must be refused
+    // biome-ignore lint/suspicious/noSparseArray: a hole must be rejected
     [[1, , 2]],
-  ])("refuses what JSON cannot hold (%#)", (value) => {
+  ])("rejects values that JSON cannot hold (%#)", (value) => {
     expect(jsonValueSchema.safeParse(value).success).toBe(false);
   });
 
-  test("accepts what JSON.parse can give, `__proto__` as a key included", () => {
+  test("accepts every result of JSON.parse, including `__proto__` as a key", () => {
     const value: unknown = JSON.parse('{"__proto__":{"a":[null,true,-0,1e300,"\\u2028"]},"constructor":{}}');
     expect(jsonValueSchema.safeParse(value).success).toBe(true);
   });
 
-  test("does not mind depth, shared parts or cycles", () => {
+  test("accepts depth, shared parts, and cycles", () => {
     let deep: unknown = "end";
     for (let i = 0; i < 200_000; i++) deep = [deep];
     expect(jsonValueSchema.safeParse(deep).success).toBe(true);

@@ -14,28 +14,31 @@ function messageEntry(message: unknown): object {
   return { type: "message", ...head, message };
 }
 
-describe("a healthy value", () => {
-  test.each(ENTRY_SAMPLES)("$name comes back as the very object", ({ value }) => {
+describe("a valid value", () => {
+  test.each(ENTRY_SAMPLES)("$name is returned as the same object", ({ value }) => {
     const result = validateEntry(value);
     expect(result.ok && result.value).toBe(value);
   });
 
-  test.each(MESSAGE_SAMPLES)("so does an entry with a message of role $name", ({ value }) => {
-    expect(problemsOf(messageEntry(value))).toEqual([]);
-  });
+  test.each(MESSAGE_SAMPLES)(
+    "an entry with a message of role $name is returned as the same object",
+    ({ value }) => {
+      expect(problemsOf(messageEntry(value))).toEqual([]);
+    },
+  );
 
-  test("so does a system message of an old file, which names removed tools without an object", () => {
+  test("a system message of an old file, which names removed tools without an object, is valid", () => {
     expect(
       problemsOf(messageEntry({ role: "system", content: "", toolsRemoved: ["read"], timestamp: 1 })),
     ).toEqual([]);
   });
 
-  test("so does a header", () => {
+  test("a header is valid", () => {
     const result = validateHeader(HEADER_SAMPLE.value);
     expect(result.ok && result.value).toBe(HEADER_SAMPLE.value);
   });
 
-  test("keys such as __proto__ are data and stay", () => {
+  test("keeps keys such as __proto__ as data", () => {
     const line =
       '{"type":"custom","id":"a","parentId":null,"timestamp":"t","customType":"x","__proto__":{"y":1}}';
     const value: unknown = JSON.parse(line);
@@ -44,20 +47,20 @@ describe("a healthy value", () => {
   });
 });
 
-describe("what this library does not know", () => {
-  test("an entry of unknown type needs its head and no more", () => {
+describe("unknown values", () => {
+  test("an entry of unknown type needs its head only", () => {
     expect(problemsOf({ type: "leaf", ...head, targetId: 4 })).toEqual([]);
     expect(problemsOf({ type: "leaf", ...head, timestamp: 5 })).toEqual([
       "timestamp: expected a string, found a number",
     ]);
   });
 
-  test("a type that is the name of something every object has is unknown too", () => {
+  test("a type named like a member of Object.prototype is unknown, too", () => {
     expect(problemsOf({ type: "constructor", ...head })).toEqual([]);
     expect(problemsOf({ type: "__proto__", ...head })).toEqual([]);
   });
 
-  test("a message of a host's role needs no more than the head", () => {
+  test("a message of a host's role needs the head only", () => {
     expect(problemsOf(messageEntry({ role: "note", text: 4 }))).toEqual([]);
     expect(problemsOf(messageEntry({ role: 4 }))).toHaveLength(1);
     expect(problemsOf(messageEntry({}))).toHaveLength(1);
@@ -68,7 +71,7 @@ describe("problems", () => {
   const usage = { input: 1, output: 2, cacheRead: 0, cacheWrite: 0, totalTokens: 3 };
   const assistant = { role: "assistant", api: "a", provider: "p", model: "m", timestamp: 1 };
 
-  test("name the place and what was expected there", () => {
+  test("name the place and the expected kind", () => {
     const content = [
       { type: "text" },
       { type: "audio" },
@@ -83,7 +86,7 @@ describe("problems", () => {
     ]);
   });
 
-  test("of a union name the variant that came closest", () => {
+  test("of a union name the closest variant", () => {
     expect(problemsOf(messageEntry({ role: "user", content: 4, timestamp: 1 }))).toEqual([
       "message.content: expected a string or an array of blocks",
     ]);
@@ -99,7 +102,7 @@ describe("problems", () => {
     ]);
   });
 
-  test("reach into unions that stand in lists", () => {
+  test("reach into unions in lists", () => {
     const tail = [{ role: "user", content: [{ type: "image", data: "x" }], timestamp: 1 }];
     const entry = { type: "compaction", ...head, summary: "", firstKeptEntryId: "a", tokensBefore: 1 };
     expect(problemsOf({ ...entry, retainedTail: tail })).toEqual([
@@ -107,7 +110,7 @@ describe("problems", () => {
     ]);
   });
 
-  test("tell apart values that are no entries at all", () => {
+  test("differ between values that are not entries", () => {
     expect(problemsOf(null)).toEqual(["expected an object, found null"]);
     expect(problemsOf([])).toEqual(["expected an object, found an array"]);
     expect(problemsOf("x")).toEqual(["expected an object, found a string"]);
@@ -139,7 +142,7 @@ describe("hostile values", () => {
     expect(problems[0]).toBe("message.content[0]: expected an object, found a number");
   });
 
-  test("so do a million bad sections, and many lists at once", () => {
+  test("a million bad sections and many lists give a short answer", () => {
     const sections = Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`s${i}`, 4]));
     const bad = new Array<number>(100_000).fill(0);
     const problems = problemsOf(
@@ -171,7 +174,7 @@ describe("hostile values", () => {
     expect(problemsOf({ type: "custom", ...head, customType: "x", data: deep })).toEqual([]);
   });
 
-  test("any JSON value is judged without a throw and left as it was", () => {
+  test("any JSON value is validated without an exception and without a change", () => {
     const samples = [...ENTRY_SAMPLES, ...MESSAGE_SAMPLES, HEADER_SAMPLE].map((sample) => sample.value);
     const keys = [...new Set(samples.flatMap((value) => Object.keys(value))), "__proto__"];
     const words = samples

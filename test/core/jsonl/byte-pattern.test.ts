@@ -3,7 +3,7 @@ import { BytePattern } from "../../../src/core/jsonl/byte-pattern.ts";
 import fc from "../../support/fast-check.ts";
 import { getMinimum } from "../../support/share.ts";
 
-/** What `find` says, by looking at every byte of every place. */
+/** Result of `find`, by comparing every byte at every position. */
 function firstPlain(classes: readonly number[][], bytes: Uint8Array, from: number, end: number): number {
   for (let at = from; at + classes.length <= end; at++) {
     if (classes.every((those, i) => those.includes(bytes[at + i] ?? -1))) return at;
@@ -18,7 +18,7 @@ const classes = fc.array(fc.uniqueArray(few, { minLength: 1, maxLength: 2 }), {
 });
 
 describe("BytePattern", () => {
-  it("finds what a look at every byte finds, in short and long ranges that begin anywhere", () => {
+  it("finds the same as a plain search, in short and long ranges that begin anywhere", () => {
     let found = 0;
     fc.assert(
       fc.property(
@@ -44,7 +44,7 @@ describe("BytePattern", () => {
     expect(found).toBeGreaterThan(getMinimum(200));
   });
 
-  it("finds further matches in the same bytes, and none behind the end", () => {
+  it("finds further matches in the same bytes, and none after the end", () => {
     const bytes = new TextEncoder().encode(`${"x".repeat(301)}needle in hay${"y".repeat(333)}needle in hay`);
     const pattern = BytePattern.of("needle in hay");
     expect(pattern.find(bytes, 0, bytes.length)).toBe(301);
@@ -52,7 +52,7 @@ describe("BytePattern", () => {
     expect(pattern.find(bytes, 302, bytes.length - 1)).toBe(-1);
   });
 
-  it("looks at one buffer after the other, large ones among them", () => {
+  it("searches one buffer after the other, large ones among them", () => {
     const pattern = BytePattern.of('"timestamp":"');
     const first = new TextEncoder().encode('........"timestamp":"');
     const large = new Uint8Array(2 * 1024 * 1024);
@@ -67,7 +67,7 @@ describe("BytePattern", () => {
     expect(pattern.find(new TextEncoder().encode("ßé\u2028"), 0, 7)).toBe(2);
   });
 
-  it.each([0, 33])("takes no pattern of %i positions", (length) => {
+  it.each([0, 33])("rejects a pattern of %i positions", (length) => {
     expect(() => new BytePattern(Array.from({ length }, () => [0x61]))).toThrow(RangeError);
   });
 });

@@ -12,7 +12,7 @@ const entry = (id: string, fields: object = {}) => ({
 const [a, b] = [entry("a"), entry("b", { message: { role: "user", content: 'a { in "quotes\\"' } })];
 const json = (record: object) => JSON.stringify(record);
 
-/** The records in a line; each must be what its range of the bytes says. */
+/** Returns the records in a line, after checking each against its range of the bytes. */
 function recover(line: string): unknown[] {
   const bytes = bytesOf(line);
   return recoverRecords(bytes).map(({ start, end, record }) => {
@@ -22,12 +22,12 @@ function recover(line: string): unknown[] {
 }
 
 describe("recoverRecords", () => {
-  it("finds records side by side, also with blanks and zero bytes between them", () => {
+  it("finds adjacent records, also with blanks and zero bytes between them", () => {
     expect(recover(json(a) + json(b))).toEqual([a, b]);
     expect(recover(`\0\0${json(b)} \t\0${json(a)}\0`)).toEqual([b, a]);
   });
 
-  it("finds a record behind the rest of a torn one, and in front of it", () => {
+  it("finds a record after the rest of a torn one, and before one", () => {
     for (let cut = 1; cut < json(b).length; cut++) {
       expect(recover(json(b).slice(0, cut) + json(a)).at(-1)).toEqual(a);
       expect(recover(json(a) + json(b).slice(0, cut))).toEqual([a]);
@@ -41,23 +41,23 @@ describe("recoverRecords", () => {
     expect(recover(`{"torn":1,${json(header)}${json(compaction)}`)).toEqual([header, compaction]);
   });
 
-  it("takes a block of content for no record", () => {
+  it("does not treat a content block as a record", () => {
     const torn = json(entry("c", { message: { content: [{ type: "text", text: "t" }] } })).slice(0, -4);
     expect(recover(`${torn}x`)).toEqual([]);
     expect(recover('{"type":"text","text":"t"}x')).toEqual([]);
   });
 
-  it("takes no object inside a torn record for one, unless it looks like an entry", () => {
+  it("does not treat an object inside a torn record as one, unless it looks like an entry", () => {
     expect(recover('{"x":1,"y":{"type":"new","n":1}')).toEqual([]);
     expect(recover('{"x":1,"y":{"type":"message","id":"a"}')).toEqual([]);
     expect(recover(`{"x":1,"y":${json(a)}`)).toEqual([a]);
   });
 
-  it("takes a text that spells a record for a text", () => {
+  it("does not treat a text that spells a record as one", () => {
     expect(recover(`${json(entry("c", { text: json(a) }))}x`)).toEqual([entry("c", { text: json(a) })]);
   });
 
-  it("takes an unknown type at a border", () => {
+  it("accepts an unknown type at a border", () => {
     expect(recover('{"type":"new"}{"type":"newer"}')).toEqual([{ type: "new" }, { type: "newer" }]);
   });
 
@@ -71,14 +71,14 @@ describe("recoverRecords", () => {
     ["starts of records in a record", `{"type":"${'{"type":"x"'.repeat(50_000)}`],
     ["records that are none", '{"id":{"id":1}}'.repeat(50_000)],
     ["quotes", `{"type":${'"'.repeat(1_000_001)}`],
-  ])("comes to an end on a megabyte of %s", (_name, line) => {
-    // For minutes or hours, if it looked at what is behind again and again.
+  ])("finishes on a megabyte of %s", (_name, line) => {
+    // Takes minutes or hours if the rest is read again for each position.
     expect(recover(line)).toEqual([]);
   });
 });
 
 describe("recordInFront", () => {
-  it("finds the record that a line begins with, whatever follows", () => {
+  it("finds the record at the beginning of a line, whatever follows", () => {
     const line = ` \0${json(a)}{"torn`;
     expect(readFrontRecord(bytesOf(line))).toEqual({ start: 2, end: 2 + json(a).length, record: a });
   });

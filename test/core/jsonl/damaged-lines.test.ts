@@ -24,7 +24,7 @@ describe("5. a last line without a line break", () => {
     expect(index.isMidLine).toBe(true);
   });
 
-  it("is complete with a CR, blanks or zero bytes behind it", () => {
+  it("is complete if followed by a CR, blanks, or zero bytes", () => {
     for (const [end, found] of [
       ["\r", []],
       [" \t", []],
@@ -47,19 +47,19 @@ describe("5. a last line without a line break", () => {
     }
   });
 
-  it("that is JSON and no record is reported too, and is not taken before it ends", () => {
+  it("that is JSON but not a record is reported too, and not consumed before it ends", () => {
     expect(codes(read(`${joinSession(a)}{"a":1}`))).toEqual(["NOT_AN_ENTRY 3"]);
     expect(codes(read(`${joinSession(a)}17`))).toEqual(["TAIL_TORN 3"]);
   });
 
-  it("gives the whole records at its front, and keeps what is torn behind them", () => {
+  it("yields the complete records at its beginning, and keeps the torn rest", () => {
     const index = read(`${joinSession(a)}${b}${c.slice(0, 20)}`);
     expect(links(index)).toEqual(["a", "b < a"]);
     expect(codes(index)).toEqual(["TAIL_TORN 3"]);
     expect(read(headerLine() + a).header?.id).toBe(SESSION_ID);
   });
 
-  it("is simply not there yet while another process writes", () => {
+  it("is pending while another process writes", () => {
     const file = new GrowingFile().grow(joinSession(a));
     for (const piece of [b.slice(0, 30), b.slice(30, 60)]) {
       file.grow(piece);
@@ -83,7 +83,7 @@ describe("5. a last line without a line break", () => {
 });
 
 describe("6. a line that does not parse", () => {
-  it("is searched for records that were glued together; what parses is used, and reported", () => {
+  it("is searched for concatenated records; those that parse are used and reported", () => {
     const index = read(joinSession(a, b + c, entryLine("d", "c")));
     expect(links(index)).toEqual(["a", "b < a", "c < b", "d < c"]);
     expect(codes(index)).toEqual(["RECORDS_GLUED 3"]);
@@ -92,60 +92,60 @@ describe("6. a line that does not parse", () => {
     expect(index.spans.at(2)).toEqual({ offset: start + b.length, length: c.length, line: 3 });
   });
 
-  it("gives the record behind a torn one, whose legible head keeps its place", () => {
+  it("yields the record after a torn one, whose legible head keeps its place", () => {
     const index = read(joinSession(a, b.slice(0, -20) + c));
     expect(links(index)).toEqual(["a", "b < a", "c < b"]);
     expect(codes(index)).toEqual(["RECORDS_GLUED 3", "BODY_DAMAGED 3"]);
   });
 
-  it("gives the record before a torn one, whose legible head keeps its place", () => {
+  it("yields the record before a torn one, whose legible head keeps its place", () => {
     const index = read(joinSession(a, b + c.slice(0, -20), entryLine("d", "c")));
     expect(links(index)).toEqual(["a", "b < a", "c < b", "d < c"]);
     expect(codes(index)).toEqual(["RECORDS_GLUED 3", "BODY_DAMAGED 3"]);
   });
 
-  it("gives three records and more", () => {
+  it("yields three records and more", () => {
     const many = Array.from({ length: 100 }, (_, i) => entryLine(`n${i}`, i === 0 ? null : `n${i - 1}`));
     expect(ids(read(joinSession(many.join(""))))).toHaveLength(100);
   });
 
-  it("with blanks before its records gives each once", () => {
+  it("with blanks before its records yields each once", () => {
     const index = read(joinSession(a, `  ${b} ${c} `));
     expect(links(index)).toEqual(["a", "b < a", "c < b"]);
     expect(codes(index)).toEqual(["RECORDS_GLUED 3"]);
   });
 
-  it("gives a record of a kind that nobody knows", () => {
+  it("yields a record of an unknown kind", () => {
     const unknown = JSON.stringify({ type: "new", id: "n", parentId: "a", timestamp: TIME });
     expect(links(read(joinSession(a + unknown)))).toEqual(["a", "n < a"]);
   });
 
-  describe("because a record in another spelling is glued to one in the usual", () => {
+  describe("is one in which a record in another spelling follows one in the usual", () => {
     const spaced = (id: string, parentId: string) => entryLine(id, parentId).replace(/([,:])"/g, '$1 "');
     const timed = (id: string, parentId: string) => entryLine(id, parentId, { timestamp: 17 });
 
     it.each([
       ["blanks", spaced],
       ["times as numbers", timed],
-    ])("gives it once somebody wrote a line with %s", (_name, spell) => {
+    ])("yields it once any writer wrote a line with %s", (_name, spell) => {
       const index = read(joinSession(a, spell("b", "a"), entryLine("c", "b") + spell("d", "c")));
       expect(links(index)).toEqual(["a", "b < a", "c < b", "d < c"]);
       expect(codes(index)).toEqual(["RECORDS_GLUED 4"]);
     });
 
-    it("is one damaged entry before that, and reported when it is read: the price of not looking into bodies", () => {
+    it("is one damaged entry before that, and reported on reading: the price of not parsing bodies", () => {
       const { entries, issues } = readSession(joinSession(a + spaced("b", "a")));
       expect(entries.map(({ type, id }) => [type, id])).toEqual([["damaged", "a"]]);
       expect(issues.map(({ code, line }) => [code, line])).toEqual([["BODY_DAMAGED", 2]]);
     });
   });
 
-  it("whose records are of any century is taken apart", () => {
+  it("with records of any century is split", () => {
     const old = entryLine("b", "a", { timestamp: "1970-01-01T00:00:00.000Z" });
     expect(links(read(joinSession(a + old)))).toEqual(["a", "b < a"]);
   });
 
-  it("but parses is not searched: text may hold what looks like records", () => {
+  it("that parses is not searched: text may hold what looks like records", () => {
     const text = `${b}${c}`;
     const index = read(
       joinSession(
@@ -165,7 +165,7 @@ describe("7. a line whose head is legible but whose body is not", () => {
     ["is torn", b.slice(0, -5)],
     ["has no closing quote", b.replace('hello"', "hello")],
     ["has zero bytes in it", b.replace("hello", "he\0\0o")],
-    ["is no message", JSON.stringify({ ...JSON.parse(b), message: "hello" })],
+    ["is not a message", JSON.stringify({ ...JSON.parse(b), message: "hello" })],
     ["has no message", entryLine("b", "a", { message: undefined })],
     ["has no role", entryLine("b", "a", { message: { content: "" } })],
     [
@@ -173,7 +173,7 @@ describe("7. a line whose head is legible but whose body is not", () => {
       `{"id":"b","timestamp":17,"parentId":"a","type":"message","message":{"ro`,
     ],
     [
-      "stands before its head",
+      "precedes its head",
       `{"type":"custom","customType":"x","data":{"a":,"id":"b","parentId":"a","timestamp":"2026"}`,
     ],
   ])("keeps its place when it %s", (_name, line) => {
@@ -199,14 +199,14 @@ describe("7. a line whose head is legible but whose body is not", () => {
     });
   });
 
-  it("is reported under the id that it got, if another has its own", () => {
+  it("is reported under the id that it got, if another entry has its own", () => {
     const { entries, issues } = readSession(joinSession(a, b, b.slice(0, -5)));
     const damaged = issues.find(({ code }) => code === "BODY_DAMAGED");
     expect(damaged?.entryId).toBe(entries[2]?.id);
     expect(damaged?.entryId).not.toBe("b");
   });
 
-  it("is no entry before there is a header", () => {
+  it("is not an entry before there is a header", () => {
     const index = read(joinFile(b.slice(0, -5), headerLine(), a));
     expect(ids(index)).toEqual(["a"]);
     expect(codes(index)).toEqual(["LINE_UNREADABLE 1"]);

@@ -4,7 +4,7 @@ import { decodeRecord, decodeText, parseJson } from "../../../src/core/jsonl/dec
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
 describe("decodeText", () => {
-  it("turns broken sequences into U+FFFD and keeps what is around them", () => {
+  it("converts broken sequences to U+FFFD and keeps the characters around them", () => {
     expect(decodeText(Uint8Array.of(0x61, 0xff, 0x62, 0xe2, 0x82))).toBe("a\uFFFDb\uFFFD");
   });
 
@@ -14,26 +14,26 @@ describe("decodeText", () => {
 });
 
 describe("parseJson", () => {
-  it("tells the value null from no JSON", () => {
+  it("distinguishes the value null from invalid JSON", () => {
     expect(parseJson("null")).toEqual({ value: null });
     for (const text of ["", "{", "undefined", "{'a':1}", "1 2"]) expect(parseJson(text)).toBeUndefined();
   });
 });
 
 describe("decodeRecord", () => {
-  it("gives objects and nothing else", () => {
+  it("returns objects and nothing else", () => {
     expect(decodeRecord(bytesOf(' {"a":"\u2028"} '))).toEqual({ a: "\u2028" });
     for (const text of ["[]", "null", "1", '"a"', "", "{}{}", '\uFEFF{"a":1}', '{"a":1}\0'])
       expect(decodeRecord(bytesOf(text))).toBeUndefined();
   });
 
-  it("takes a field named __proto__ for a field", () => {
+  it("treats a field named __proto__ as a field", () => {
     const record = decodeRecord(bytesOf('{"__proto__":{"type":"message"}}'));
     expect(Object.keys(record ?? {})).toEqual(["__proto__"]);
     expect(record?.["type"]).toBeUndefined();
   });
 
-  it("takes 100,000 levels", () => {
+  it("accepts 100,000 levels", () => {
     const record = decodeRecord(bytesOf(`${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`));
     expect(Object.keys(record ?? {})).toEqual(["a"]);
   });

@@ -19,7 +19,7 @@ const value = fc.object({
 });
 
 describe("encodeDeep", () => {
-  it("spells everything as JSON.stringify does", () => {
+  it("encodes everything as JSON.stringify does", () => {
     fc.assert(
       fc.property(value, (record) => {
         expect(encodeDeep(record)).toBe(JSON.stringify(record));
@@ -28,7 +28,7 @@ describe("encodeDeep", () => {
     );
   });
 
-  it("spells lists with holes, empty containers and objects without a prototype as JSON.stringify does", () => {
+  it("encodes arrays with holes, empty containers, and objects without a prototype as JSON.stringify does", () => {
     const sparse: unknown[] = [1];
     sparse[3] = [];
     const record = {
@@ -40,12 +40,12 @@ describe("encodeDeep", () => {
     expect(encodeDeep(record)).toBe(JSON.stringify(record));
   });
 
-  it("takes one object in two places for no cycle", () => {
+  it("does not treat one object in two places as a cycle", () => {
     const twice = { a: 1 };
     expect(encodeDeep({ x: twice, y: [twice, twice] })).toBe('{"x":{"a":1},"y":[{"a":1},{"a":1}]}');
   });
 
-  it("names the place of a cycle, and keeps why it was asked", () => {
+  it("names the place of a cycle, and keeps the original error", () => {
     const ring: { list: unknown[] } = { list: [] };
     ring.list.push("first", ring);
     const cause = new Error("before");
@@ -62,19 +62,19 @@ describe("encodeDeep", () => {
     });
   });
 
-  it("shortens the path of a fault that is 100,000 levels down", () => {
+  it("shortens the path of an error 100,000 levels down", () => {
     let deep: unknown = 1n;
     for (let i = 0; i < 100_000; i++) deep = { a: deep };
     expect(() => encodeDeep({ deep })).toThrow(/^Cannot store the BigInt at \$\.deep\.a.{900,1100}\.a; pass/);
   });
 
-  it("gives a BigInt up to its toJSON", () => {
+  it("passes a BigInt to its toJSON", () => {
     const big = { toJSON: () => "12" };
     expect(encodeDeep({ big })).toBe('{"big":"12"}');
     expect(() => encodeDeep({ big: Object(1n) })).toThrow("the BigInt at $.big");
   });
 
-  it("refuses an object that makes its own depth", () => {
+  it("rejects an object that generates its own depth", () => {
     const endless = () => ({
       get a() {
         return endless();

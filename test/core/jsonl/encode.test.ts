@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { encodeRecord } from "../../../src/core/jsonl/encode.ts";
 
 describe("encodeRecord", () => {
-  it("keeps the order of the fields and drops what JSON has no word for", () => {
+  it("keeps the order of the fields and drops values that JSON cannot hold", () => {
     const record = { type: "a", id: "b", parentId: null, z: 1, a: undefined, f: () => 1, list: [undefined] };
     expect(encodeRecord(record)).toBe('{"type":"a","id":"b","parentId":null,"z":1,"list":[null]}');
   });
 
-  it("makes one line of texts with line breaks, and loses no half of a pair", () => {
+  it("encodes texts with line breaks in one line, and keeps halves of surrogate pairs", () => {
     const line = encodeRecord({ text: "a\nb\r\u2028\ud83d\0" });
     expect(line).not.toMatch(/[\n\r\0]/);
     expect(JSON.parse(new TextDecoder().decode(new TextEncoder().encode(line)))).toEqual({
@@ -20,7 +20,7 @@ describe("encodeRecord", () => {
     expect(encodeRecord(record)).toBe('{"__proto__":{"a":1},"b":2}');
   });
 
-  it("refuses a cycle and a BigInt, and says where", () => {
+  it("rejects a cycle and a BigInt, and names the place", () => {
     const ring: { a: { b: unknown[] } } = { a: { b: [0] } };
     ring.a.b.push(ring.a);
     expect(() => encodeRecord(ring)).toThrow(
@@ -31,13 +31,13 @@ describe("encodeRecord", () => {
     );
   });
 
-  it("encodes 100,000 levels of objects and lists", () => {
+  it("encodes 100,000 levels of objects and arrays", () => {
     let deep: unknown = "bottom";
     for (let i = 0; i < 50_000; i++) deep = [{ a: deep }];
     expect(encodeRecord({ deep })).toBe(`{"deep":${'[{"a":'.repeat(50_000)}"bottom"${"}]".repeat(50_000)}}`);
   });
 
-  it("hands on what a toJSON of the data throws", () => {
+  it("rethrows the error of a toJSON", () => {
     const fault = new Error("no");
     const record = {
       toJSON: () => {

@@ -22,7 +22,7 @@ const user = {
 const line = JSON.stringify(user);
 
 describe("decodeEntry", () => {
-  it("gives what the line says, unknown fields and roles with it", () => {
+  it("returns the content of the line, including unknown fields and roles", () => {
     const odd = { ...user, extra: [1], message: { role: "alien", x: 1 } };
     expect(decodeEntry(bytesOf(JSON.stringify(odd)), head, at(3))).toEqual(odd);
   });
@@ -38,16 +38,16 @@ describe("decodeEntry", () => {
     ["a list for a message", JSON.stringify({ ...user, message: [] })],
     ["a message without a role", JSON.stringify({ ...user, message: { content: "hi" } })],
     ["a role in the prototype only", `${line.slice(0, line.indexOf('"role"'))}"__proto__":{"role":"user"}}}`],
-  ])("takes a message of %s for damaged", (_name, text) => {
+  ])("treats a message of %s as damaged", (_name, text) => {
     expect(decodeEntry(bytesOf(text), head, at(3))).toBeUndefined();
   });
 
-  it("asks no message of other types", () => {
+  it("does not check messages of other types", () => {
     const label = { type: "label", id: "a", parentId: "b", timestamp: TIME };
     expect(decodeEntry(bytesOf(JSON.stringify(label)), { ...head, type: "label" }, at(3))).toEqual(label);
   });
 
-  it("gives the entry the head that the tree knows, and keeps a written time", () => {
+  it("returns the entry with its head in the tree, and keeps a written time", () => {
     const given = decodeEntry(bytesOf(line), { ...head, id: "new", parentId: null, timestampMs: 0 }, at(3));
     expect(given).toEqual({ ...user, id: "new", parentId: null });
   });
@@ -56,7 +56,7 @@ describe("decodeEntry", () => {
     ["a number", Date.parse(TIME), TIME],
     ["nothing legible", Number.NaN, "1970-01-01T00:00:00.000Z"],
     ["a number beyond all dates", 1e300, "1970-01-01T00:00:00.000Z"],
-  ])("spells a time that is %s", (_name, timestampMs, timestamp) => {
+  ])("formats a time that is %s", (_name, timestampMs, timestamp) => {
     const written = bytesOf(JSON.stringify({ ...user, timestamp: 5 }));
     expect(decodeEntry(written, { ...head, timestampMs }, at(3))).toEqual({ ...user, timestamp });
   });
@@ -77,7 +77,7 @@ describe("decodeEntry", () => {
 });
 
 describe("currentLine", () => {
-  it("gives back the very bytes of a line that says what its head says, however it is spelled", () => {
+  it("returns the bytes of a line that agrees with its head, in any spelling", () => {
     for (const text of [line, line.replaceAll(":", ": ")]) {
       const bytes = bytesOf(text);
       expect(encodeCurrentLine(bytes, head, at(3))).toBe(bytes);
@@ -85,7 +85,7 @@ describe("currentLine", () => {
     }
   });
 
-  it("spells the line anew if its head, its version or a change asks for it", () => {
+  it("re-encodes the line if its head, its version, or a change requires it", () => {
     const other = { ...user, parentId: null };
     expect(encodeCurrentLine(bytesOf(line), { ...head, parentId: null }, at(3))).toBe(JSON.stringify(other));
     expect(encodeCurrentLine(bytesOf(line), head, at(2))).toBe(line);
@@ -93,7 +93,7 @@ describe("currentLine", () => {
     expect(encodeCurrentLine(bytesOf(line), head, at(3), () => change)).toBe(JSON.stringify(change));
   });
 
-  it("keeps the text of a damaged body, in an entry at its place", () => {
+  it("keeps the text of a damaged body, in an entry in its place", () => {
     const torn = line.slice(0, -5);
     expect(JSON.parse(String(encodeCurrentLine(bytesOf(torn), head, at(3))))).toEqual({
       type: "custom",
@@ -107,7 +107,7 @@ describe("currentLine", () => {
 });
 
 describe("damagedEntry", () => {
-  it("has its place in the tree and says what it was", () => {
+  it("has its place in the tree and its original type", () => {
     const base = { type: DAMAGED_TYPE, id: "a", parentId: "b", originalType: "message" };
     expect(makeDamagedEntry(head)).toEqual({ ...base, timestamp: TIME });
     expect(makeDamagedEntry({ ...head, timestampMs: Number.NaN }).timestamp).toBe("1970-01-01T00:00:00.000Z");

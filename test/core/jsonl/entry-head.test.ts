@@ -16,7 +16,7 @@ function read(text: string): EntryHeadReader | undefined {
   return reader.read(bytes, 0, bytes.length) ? reader : undefined;
 }
 
-/** What the reader makes of a timestamp; undefined if it leaves the line to others. */
+/** Returns the time that the reader finds; undefined if it leaves the line to JSON.parse. */
 const millisOf = (timestamp: string) => read(headLine({ timestamp }))?.timestampMs;
 
 const id = fc.oneof(
@@ -49,7 +49,7 @@ const type = fc.constantFrom(
 );
 const fields = fc.record({ type, id, parentId: fc.option(id), timestamp });
 
-/** Spells a record in the given order of keys, with blanks, or with each character of a text escaped. */
+/** Encodes a record with its keys in the given order, with blanks, or with each character of a text escaped. */
 function spell(record: object, order: readonly string[], blank: string, isEscaped: boolean): string {
   const scalar = (value: unknown) => {
     const json = JSON.stringify(value);
@@ -83,7 +83,7 @@ describe("EntryHeadReader", () => {
     expect(line.slice(reader?.bodyStart)).toBe(',"body":{"id":"other","parentId":null}}');
   });
 
-  it("reads roots, heads without a body and ids of other kinds", () => {
+  it("reads roots, heads without a body, and ids of other kinds", () => {
     expect(read(headLine({ parentId: null }))).toMatchObject({ parent: null, bodyStart: expect.any(Number) });
     expect(read(headLine({ id: "__proto__", parentId: "A0000000" }))).toMatchObject({
       id: "__proto__",
@@ -101,13 +101,13 @@ describe("EntryHeadReader", () => {
     ["an unknown type", headLine({}, "new")],
     ["a header", headLine({}, "session")],
     ["a head that is torn", headLine().slice(0, -1)],
-    ["text behind the end", `${headLine()}x`],
+    ["text after the end", `${headLine()}x`],
     ["an empty line", ""],
   ])("leaves a line with %s to JSON.parse", (_name, line) => {
     expect(read(line)).toBeUndefined();
   });
 
-  it("agrees with JSON.parse on whatever it reads, in any spelling", () => {
+  it("agrees with JSON.parse on everything it reads, in any spelling", () => {
     const keys = ["type", "id", "parentId", "timestamp"];
     const order = fc.oneof(fc.constant(keys), fc.shuffledSubarray(keys, { minLength: 3 }));
     const spelling = fc.tuple(fields, order, fc.constantFrom("", "", " "), fc.boolean());
@@ -132,7 +132,7 @@ describe("EntryHeadReader", () => {
     expect(wasRead).toBeGreaterThan(getMinimum(100));
   });
 
-  it("reads whatever a usual line holds, up to the body", () => {
+  it("reads any usual line up to the body", () => {
     const plainId = fc.oneof(
       fc.stringMatching(/^[0-9a-f]{8}$/),
       fc.uuid(),
@@ -158,7 +158,7 @@ describe("EntryHeadReader", () => {
     );
   });
 
-  it("reads a line in the middle of a buffer as if it stood alone, wherever it is cut", () => {
+  it("reads a line in the middle of a buffer as if it were alone, wherever it is cut", () => {
     const line = bytesOf(headLine({ message: { role: "user" } }));
     for (let end = 0; end <= line.length; end++) {
       const cut = line.subarray(0, end);
@@ -171,7 +171,7 @@ describe("EntryHeadReader", () => {
   });
 
   describe("of a timestamp", () => {
-    it("tells what Date.parse tells, on any day that is spelled", () => {
+    it("returns the result of Date.parse, on any day", () => {
       const two = fc.nat({ max: 99 }).map((part) => String(part).padStart(2, "0"));
       const ordinary = (min: number, max: number) =>
         fc.integer({ min, max }).map((part) => String(part).padStart(2, "0"));
@@ -221,7 +221,7 @@ describe("EntryHeadReader", () => {
       "not a date of any kind...",
       "+275760-09-13T00:00:00.000Z",
     ])("reads %s as Date.parse does", (text) => {
-      // A day before and a day after: what is remembered of one must not color the next.
+      // One day before and one day after: the cache of one must not affect the next.
       expect(millisOf(TIME)).toBe(Date.parse(TIME));
       expect(millisOf(text)).toBe(Date.parse(text));
       expect(millisOf(TIME)).toBe(Date.parse(TIME));
@@ -238,7 +238,7 @@ describe("mayHoldSecondHead", () => {
   };
 
   it.each([false, true])(
-    "sees a record that is glued on, and none in a text or a message's own time",
+    "detects a record that follows, but not one in a text, nor a message's own time",
     (isMixed) => {
       expect(holds(headLine({ message: { timestamp: 17 } }), isMixed)).toBe(false);
       expect(holds(headLine({ message: { content: headLine(), timestamp: 17 } }), isMixed)).toBe(false);
@@ -247,7 +247,7 @@ describe("mayHoldSecondHead", () => {
     },
   );
 
-  it("sees a head in any spelling where spellings are mixed", () => {
+  it("detects a head in any spelling if spellings are mixed", () => {
     const glued = `${headLine({ message: { timestamp: 17 } })}{"timestamp" : 5, "type":"label"}`;
     expect(holds(glued, true)).toBe(true);
     expect(holds(headLine({ data: { timestamp: 17 } }, "custom"), true)).toBe(true);

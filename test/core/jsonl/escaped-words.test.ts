@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { getHexValue } from "../../../src/core/jsonl/escaped-words.ts";
 
-test("four hexadecimal digits are worth what they write, and other bytes nothing", () => {
+test("four hexadecimal digits have the value that they write, and other bytes have none", () => {
   const value = (text: string) => getHexValue(Buffer.from(text, "latin1").readInt32BE());
   for (let n = 0; n <= 0xffff; n++) expect(value(n.toString(16).padStart(4, "0"))).toBe(n);
   for (let byte = 0; byte < 256; byte++) {

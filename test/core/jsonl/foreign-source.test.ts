@@ -21,18 +21,18 @@ const ENTRY = {
   message: { role: "user", content: "Hello", timestamp: 1 },
 };
 
-/** A record that precedes the telling ones in many a transcript of Claude Code. */
+/** Record that precedes the decisive ones in many transcripts of Claude Code. */
 const SNAPSHOT = { type: "file-history-snapshot", messageId: "u1", snapshot: {}, isSnapshotUpdate: false };
 
 describe.each(FOREIGN_FILES)("%s (%s)", (_what, source, text) => {
-  test("is recognized in pieces of any size, with other line ends, and with a byte order mark", () => {
+  test("is recognized in pieces of any size, with other line breaks, and with a byte order mark", () => {
     for (const size of [1, 7, 64]) expect(sourceOf(text, size)).toBe(source);
     expect(sourceOf(text.replaceAll("\n", "\r\n"))).toBe(source);
     expect(sourceOf(`\uFEFF${text}`)).toBe(source);
     expect(sourceOf(text.trimEnd())).toBe(source);
   });
 
-  test("its records are, behind a damaged beginning", () => {
+  test("is recognized after a damaged beginning", () => {
     const isDocument = text.startsWith("{\n") || text.startsWith("[\n");
     if (isDocument) return;
     const [first = "", ...rest] = text.split("\n");
@@ -42,13 +42,13 @@ describe.each(FOREIGN_FILES)("%s (%s)", (_what, source, text) => {
     if (rest.length > 2) expect(sourceOf([first.slice(0, 20), ...rest].join("\n"))).toBe(source);
   });
 
-  test("what quotes them is not", () => {
+  test("text that quotes its records is not recognized", () => {
     const quoting = { ...ENTRY, message: { role: "toolResult", content: [{ type: "text", text }] } };
     expect(sourceOf(lines(quoting))).toBeUndefined();
     expect(sourceOf(lines({ type: "unknown", data: text, more: [text] }))).toBeUndefined();
   });
 
-  test("one entry of a session outweighs a few of them, before or behind it", () => {
+  test("one entry of a session outweighs a few foreign records before or after it", () => {
     if (text.startsWith("[\n") || text.startsWith("{\n")) return;
     expect(sourceOf(`${lines(ENTRY)}${text}`)).toBeUndefined();
     expect(sourceOf(`${text}${lines(ENTRY)}`)).toBeUndefined();
@@ -61,19 +61,19 @@ test("both forms of pi's version 4 are recognized without their headers", () => 
   }
 });
 
-test("a long transcript stays one, though something of a session is appended to it", () => {
+test("a long transcript remains one, even if entries of a session are appended", () => {
   const [, , text] = FOREIGN_FILES[0] ?? ["", "", ""];
   expect(sourceOf(text.repeat(40) + lines(ENTRY))).toBe("claude-code");
 });
 
-test("a database is, in pieces of any size, and nothing takes it for a session", () => {
+test("a database is recognized in pieces of any size, and never as a session", () => {
   const text = `SQLite format 3\0${lines(ENTRY)}`;
   for (const size of [1, 7, 16, 64]) expect(sourceOf(text, size)).toBe("sqlite");
   expect(readSession(text).issues[0]?.message).toContain("is a database. Import it");
   expect(sourceOf("SQLite format 3")).toBeUndefined();
 });
 
-test("what no program is known for is not named", () => {
+test("unknown records have no program", () => {
   expect(sourceOf("")).toBeUndefined();
   expect(sourceOf("prose\n".repeat(100))).toBeUndefined();
   expect(sourceOf(lines({ type: "note", id: "1", timestamp: "2026-01-01T00:00:00.000Z" }))).toBeUndefined();

@@ -4,10 +4,10 @@ import { codes, entryLine, GrowingFile, headerLine, ids, joinSession, links, rea
 
 const [a, b, c] = [entryLine("a", null), entryLine("b", "a"), entryLine("c", "b")];
 
-/** Reads pieces one after the other and gives what was known after each; in the end that is what reading at once finds. */
+/** Reads pieces in turn and returns what was known after each; checks the end against reading at once. */
 function growing(...pieces: readonly string[]): { links: string[]; codes: string[] }[] {
   const file = new GrowingFile();
-  // Zeros that come in two pieces are two issues of one line.
+  // Zero bytes in two pieces are two issues of one line.
   const stateOf = (index: SessionIndex) => ({ links: links(index), codes: [...new Set(codes(index))] });
   const states = pieces.map((piece) => stateOf(file.grow(piece).index));
   const anew = read(file.text);
@@ -17,7 +17,7 @@ function growing(...pieces: readonly string[]): { links: string[]; codes: string
 }
 
 describe("a file that grows", () => {
-  it("gives a line that seemed whole its number when its line break comes", () => {
+  it("numbers a line that seemed complete when its line break arrives", () => {
     for (const lineBreak of [["\n"], ["\r\n"], ["\r", "\n"], [" ", "\n"]]) {
       const file = new GrowingFile().grow(joinSession(a)).grow(b);
       for (const piece of lineBreak) file.grow(piece);
@@ -27,7 +27,7 @@ describe("a file that grows", () => {
     }
   });
 
-  it("may go on behind a line that seemed whole, without a line break", () => {
+  it("may continue after a line that seemed complete, without a line break", () => {
     expect(growing(joinSession(a), b, `${c}\n`).map((state) => state.codes)).toEqual([
       [],
       [],
@@ -38,13 +38,13 @@ describe("a file that grows", () => {
     growing(joinSession(a), b, c.slice(0, 30), c.slice(30), c.slice(0, -9), "\n");
   });
 
-  it("takes back that a parent is nowhere when it comes", () => {
+  it("withdraws the issue of a missing parent when the parent arrives", () => {
     const states = growing(joinSession(entryLine("b", "a")), `${entryLine("x", null)}\n`, `${a}\n`);
     expect(states.map(({ links }) => links[0])).toEqual(["b", "b", "b < a"]);
     expect(states.map((state) => state.codes)).toEqual([["PARENT_MISSING 2"], ["PARENT_MISSING 2"], []]);
   });
 
-  it("takes a bridge back when the parent comes", () => {
+  it("removes a bridge when the parent arrives", () => {
     const states = growing(joinSession(entryLine("x", null), "???", entryLine("b", "a")), `${a}\n`);
     expect(states.map(({ links }) => links[1])).toEqual(["b < x", "b < a"]);
     expect(states.map((state) => state.codes)).toEqual([
@@ -58,7 +58,7 @@ describe("a file that grows", () => {
     expect(states.map((state) => state.codes)).toEqual([["PARENT_MISSING 2"], ["PARENT_CYCLE 2"]]);
   });
 
-  it("mends a cycle that a bridge had closed", () => {
+  it("repairs a cycle that a bridge had closed", () => {
     const states = growing(
       joinSession(entryLine("a", "c"), "???", entryLine("c", "x")),
       `${entryLine("x", null)}\n`,
@@ -70,7 +70,7 @@ describe("a file that grows", () => {
     expect(states[1]?.codes).toEqual(["LINE_UNREADABLE 3"]);
   });
 
-  it("unties entries without the parentId key when the key comes", () => {
+  it("separates entries without the parentId key when the key arrives", () => {
     const lines = [entryLine("a", undefined), entryLine("b", undefined)];
     const states = growing(
       joinSession(...lines),
@@ -84,7 +84,7 @@ describe("a file that grows", () => {
     ]);
   });
 
-  it("becomes a tree when the first id comes, if its header does not say what it is", () => {
+  it("becomes a tree when the first id arrives, if its header has no version", () => {
     const bare = entryLine(undefined, undefined);
     const header = `${headerLine({ version: "x" })}\n`;
     const states = growing(header, `${bare}\n`, `${bare}\n`, `${a}\n`, `${entryLine("b", null)}\n`);
@@ -92,7 +92,7 @@ describe("a file that grows", () => {
     expect(states[4]?.links.slice(2)).toEqual(["a", "b"]);
   });
 
-  it("keeps invented ids when what follows comes", () => {
+  it("keeps generated ids when more entries arrive", () => {
     const bare = entryLine(undefined, undefined);
     const file = new GrowingFile().grow(joinSession(bare, "???")).grow(bare);
     const before = ids(file.index);
@@ -101,7 +101,7 @@ describe("a file that grows", () => {
     expect(ids(file.index)).toEqual(ids(read(file.text)));
   });
 
-  it("knows a line again that stands in it before, also in pieces", () => {
+  it("recognizes a repeated line, also in pieces", () => {
     const states = growing(
       joinSession(a, b),
       a.slice(0, 20),
@@ -118,14 +118,14 @@ describe("a file that grows", () => {
     ]);
   });
 
-  it("tells nothing of the tail that was there before more came", () => {
+  it("does not report the earlier torn tail after more was read", () => {
     const file = new GrowingFile().grow(`${joinSession(a)}${b.slice(0, 20)}`);
     expect(codes(file.index)).toEqual(["TAIL_TORN 3"]);
     file.index.feed(file.write(`${b.slice(20)}\n`));
     expect(codes(file.index)).toEqual([]);
   });
 
-  it("may be looked at without having grown", () => {
+  it("may be checked without having grown", () => {
     growing("", joinSession(a), "", b.slice(0, 9), "", b.slice(9), "", "\n", "");
   });
 });

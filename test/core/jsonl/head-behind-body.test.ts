@@ -9,18 +9,18 @@ function headIn(line: string) {
   return readLegibleHead(new TextEncoder().encode(line), true);
 }
 
-describe("a head behind a damaged body", () => {
+describe("a head after a damaged body", () => {
   test.each([
     ["an object", `{"type":"message","message":{zz},${FIELDS}}`],
     ["a list", `{"type":"message","message":[zz],${FIELDS}}`],
     ["a text", `{"type":"message","message":zz "text",${FIELDS}}`],
     ["blanks", `{"type":"message","message":{zz} ,  ${FIELDS.replaceAll('":', '" : ')} }  \t`],
     ["a body that is longer than the window", `{"type":"message","x":"{${"x".repeat(5000)}",zz,${FIELDS}}`],
-  ])("stands behind %s", (_, line) => {
+  ])("follows %s", (_, line) => {
     expect(headIn(line)).toEqual(HEAD);
   });
 
-  test("stands also in a line that is not closed, unless a number at its end may be torn", () => {
+  test("is also found in a line that is not closed, unless a number at its end may be torn", () => {
     expect(headIn(`{"type":"message","message":{zz},${FIELDS}`)).toEqual(HEAD);
     const line = `{"type":"message","message":{zz},"id":"a1","parentId":null,"timestamp":17`;
     expect(headIn(`${line}}`)).toEqual({ ...HEAD, timestamp: 17 });
@@ -34,7 +34,7 @@ describe("a head behind a damaged body", () => {
     ["that is incomplete", `{"type":"message","message":{zz},"id":"a1","parentId":null}`],
     ["without a type in front", `{"message":{zz},${FIELDS}}`],
     ["of blanks alone", `{"type":"message"${" ".repeat(3000)}`],
-  ])("is none %s", (_, line) => {
+  ])("is ignored %s", (_, line) => {
     expect(headIn(line)).toBeUndefined();
   });
 });
@@ -42,7 +42,7 @@ describe("a head behind a damaged body", () => {
 test("lines made to look like many heads cost no more than others", () => {
   const header = `{"type":"session","version":3,"id":"s1","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/"}\n`;
   const hostile = `{"type":"x" zz ${`,"id":`.repeat(40)}${" ".repeat(780)}{\n`;
-  // Longer than a test may take, if the blanks are read again for each beginning.
+  // Exceeds the timeout if the blanks are read again for each beginning.
   const { entries, issues } = readSession(header + hostile.repeat(10_000));
   expect(entries).toEqual([]);
   expect(issues.length).toBeGreaterThan(0);

@@ -5,7 +5,7 @@ import { IssueLog, makeIssue } from "../../../src/core/jsonl/issue-log.ts";
 const at = (line: number) => ({ line, offset: line * 100, length: 7 });
 
 describe("makeIssue", () => {
-  it("says what is wrong, where, and with which entry", () => {
+  it("reports the problem, the place, and the entry", () => {
     expect(makeIssue("PARENT_MISSING", at(2), "e", "gone")).toEqual({
       code: "PARENT_MISSING",
       line: 2,
@@ -16,15 +16,15 @@ describe("makeIssue", () => {
     });
   });
 
-  it("says of the version 0 no more than is true", () => {
+  it("says no more than is true of the version 0", () => {
     expect(makeIssue("VERSION_UNCLEAR", at(1)).message).toContain("not a whole number above 0");
   });
 
-  it("names no entry where there is none", () => {
+  it("names no entry if there is none", () => {
     expect(makeIssue("TAIL_TORN", at(1))).not.toHaveProperty("entryId");
   });
 
-  it("takes nothing of the place but line, offset and length", () => {
+  it("copies only line, offset, and length of the place", () => {
     const place = { ...at(1), terminated: true };
     expect(Object.keys(makeIssue("LINE_TOO_LONG", place)).sort()).toEqual([
       "code",
@@ -46,7 +46,7 @@ describe("IssueLog", () => {
     expect(log.list().map(({ line }) => line)).toEqual([5, 2]);
   });
 
-  it("tells the same thing once, and different things of one place each", () => {
+  it("reports the same issue once, and different issues of one place each", () => {
     const log = new IssueLog();
     for (let i = 0; i < 3; i++) log.put("BODY_DAMAGED", at(2), "e");
     log.put("RECORDS_GLUED", at(2));
@@ -55,7 +55,7 @@ describe("IssueLog", () => {
     expect(log.list()).toHaveLength(4);
   });
 
-  it("puts what is wrong with the tail last, for as long as it is", () => {
+  it("puts the issue of the tail last while it exists", () => {
     const log = new IssueLog();
     log.tail = makeIssue("TAIL_TORN", at(9));
     log.put("NOT_AN_ENTRY", at(3));
@@ -64,7 +64,7 @@ describe("IssueLog", () => {
     expect(log.list()).toHaveLength(1);
   });
 
-  it("takes back what it told of a parent, and nothing else", () => {
+  it("withdraws the issue of a parent and nothing else", () => {
     const log = new IssueLog();
     const missing = { ordinal: 0, kind: "missing", parentId: "p" } as const;
     log.putLink({ ...missing, isOver: false }, at(2), "e");
@@ -82,7 +82,7 @@ describe("IssueLog", () => {
     expect(log.list()).toHaveLength(4);
   });
 
-  it("knows a message for each code that the documents know", () => {
+  it("has a message for each documented code", () => {
     const document = readFileSync(new URL("../../../docs/errors.md", import.meta.url), "utf8");
     const log = new IssueLog();
     log.put("KEPT_ENTRY_MISSING", at(1), "e", "kept");
@@ -93,7 +93,7 @@ describe("IssueLog", () => {
     }
   });
 
-  it("lists so many and counts the rest, whatever a file holds", () => {
+  it("lists a limited number and counts the rest, for any file", () => {
     const log = new IssueLog(10_000);
     for (let line = 1; line <= 10_500; line++) log.put("NOT_AN_ENTRY", at(line));
     log.tail = makeIssue("TAIL_TORN", at(10_501));

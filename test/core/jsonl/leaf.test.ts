@@ -6,7 +6,7 @@ const leafRecord = (targetId: unknown) =>
   JSON.stringify({ type: "leaf", id: "l", parentId: "c", timestamp: "t", targetId });
 
 describe("the leaf after loading", () => {
-  it("is the last entry of the file, wherever that hangs", () => {
+  it("is the last entry of the file, whatever its parent", () => {
     expect(getLeaf(read(joinSession(a, b, c)))).toBe("c");
     expect(getLeaf(read(joinSession(c, b, a)))).toBe("a");
     expect(getLeaf(read(joinSession(a, b, c, entryLine("l", "a", { type: "label", targetId: "b" }))))).toBe(
@@ -14,25 +14,25 @@ describe("the leaf after loading", () => {
     );
   });
 
-  it("is none in a session without entries", () => {
+  it("is null in a session without entries", () => {
     expect(getLeaf(read(joinSession()))).toBeNull();
     expect(getLeaf(read(""))).toBeNull();
   });
 
-  it("is the last entry that is there, whatever stands behind it", () => {
+  it("is the last readable entry, whatever follows it", () => {
     for (const end of ["???\n", "[]\n", "\0\0", '{"type":"mess', `${a}\n`]) {
       expect(getLeaf(read(`${joinSession(a, b)}${end}`))).toBe("b");
     }
   });
 
-  it("is the last entry also if its body is damaged or its line unterminated", () => {
+  it("is the last entry even if its body is damaged or its line has no line break", () => {
     expect(getLeaf(read(joinSession(a, b.slice(0, -9))))).toBe("b");
     expect(getLeaf(read(`${joinSession(a)}${b}`))).toBe("b");
   });
 });
 
 describe("a leaf record", () => {
-  it("that is the last line and whose target exists moves the leaf to that target", () => {
+  it("that is the last line and has an existing target moves the leaf to the target", () => {
     const index = read(joinSession(a, b, c, leafRecord("b")));
     expect(getLeaf(index)).toBe("b");
     expect(links(index)).toEqual(["a", "b < a", "c < a", "l < c"]);
@@ -45,7 +45,7 @@ describe("a leaf record", () => {
     }
   });
 
-  it("is the last line while a torn tail is simply not there yet", () => {
+  it("is the last line while a torn tail is pending", () => {
     const file = new GrowingFile().grow(joinSession(a, b, c, leafRecord("b")));
     expect(getLeaf(file.grow('{"type":"mess').index)).toBe("b");
     expect(getLeaf(file.grow('age"').index)).toBe("b");
@@ -54,14 +54,11 @@ describe("a leaf record", () => {
     expect(getLeaf(file.index)).not.toBe("b");
   });
 
-  it.each(["gone", 7, null, undefined])(
-    "whose target %j does not exist is an entry like any other",
-    (targetId) => {
-      expect(getLeaf(read(joinSession(a, b, c, leafRecord(targetId))))).toBe("l");
-    },
-  );
+  it.each(["gone", 7, null, undefined])("whose target %j does not exist is an ordinary entry", (targetId) => {
+    expect(getLeaf(read(joinSession(a, b, c, leafRecord(targetId))))).toBe("l");
+  });
 
-  it("that is not the last line moves nothing", () => {
+  it("that is not the last line has no effect", () => {
     for (const after of [entryLine("d", "c"), "???", "[]", '{"type":"session","id":"s"}', a, "\0\0"]) {
       const last = after.includes('"d"') ? "d" : "l";
       expect(getLeaf(read(joinSession(a, b, c, leafRecord("b"), after)))).toBe(last);
@@ -78,11 +75,11 @@ describe("a leaf record", () => {
     expect(getLeaf(read(joinSession(a, b, c, leafRecord("b"), again)))).toBe("a");
   });
 
-  it("counts at the end also if it stood in the file before", () => {
+  it("applies at the end even if it was in the file before", () => {
     expect(getLeaf(read(joinSession(a, b, leafRecord("a"), c, leafRecord("a"))))).toBe("a");
   });
 
-  it("may point to itself", () => {
+  it("may refer to itself", () => {
     expect(getLeaf(read(joinSession(a, b, c, leafRecord("l"))))).toBe("l");
   });
 });

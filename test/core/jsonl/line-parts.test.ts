@@ -4,7 +4,7 @@ import { entryLine } from "./support/files.ts";
 
 const [a, b] = [entryLine("a", null), entryLine("b", "a")];
 
-/** The kinds of a line's parts with the text of each. */
+/** Returns the kinds of a line's parts with the text of each. */
 function parts(line: string, isRest = false): [kind: string, text: string][] {
   const bytes = new TextEncoder().encode(line);
   return splitLineParts(bytes, isRest).map(({ kind, start, end }) => [
@@ -14,7 +14,7 @@ function parts(line: string, isRest = false): [kind: string, text: string][] {
 }
 
 describe("partsOfLine", () => {
-  it("finds records side by side, and nothing in the blanks between them", () => {
+  it("finds adjacent records, and nothing in the blanks between them", () => {
     expect(parts(`${a}${b}`)).toEqual([
       ["record", a],
       ["record", b],
@@ -25,7 +25,7 @@ describe("partsOfLine", () => {
     ]);
   });
 
-  it("tells legible heads from what is lost, before, between and behind records", () => {
+  it("distinguishes legible heads from lost text, before, between, and after records", () => {
     const torn = a.slice(0, -9);
     expect(parts(`${torn}${b}`)).toEqual([
       ["head", torn],
@@ -42,7 +42,7 @@ describe("partsOfLine", () => {
     ]);
   });
 
-  it("gives what the head says", () => {
+  it("returns the fields of the head", () => {
     const [part] = splitLineParts(new TextEncoder().encode(b.slice(0, -9)));
     expect(part?.record).toEqual({
       type: "message",
@@ -52,7 +52,7 @@ describe("partsOfLine", () => {
     });
   });
 
-  it("calls a piece of a record lost, and less than that noise", () => {
+  it("reports a piece of a record as lost, and shorter text as noise", () => {
     expect(parts(`${a}x`)).toEqual([
       ["record", a],
       ["noise", "x"],
@@ -68,7 +68,7 @@ describe("partsOfLine", () => {
     ]);
   });
 
-  it("tells zero bytes, and looks for a head behind them", () => {
+  it("reports zero bytes, and searches for a head after them", () => {
     expect(parts(`\0\0${a}`)).toEqual([
       ["zeros", "\0\0"],
       ["record", a],
@@ -84,13 +84,13 @@ describe("partsOfLine", () => {
     ]);
   });
 
-  it("calls a whole line lost whatever is in it, but the rest of one only if it looks like a record", () => {
+  it("reports any whole line as lost, but the rest of one only if it looks like a record", () => {
     expect(parts("x")).toEqual([["lost", "x"]]);
     expect(parts("x", true)).toEqual([["noise", "x"]]);
     expect(parts('{"', true)).toEqual([["lost", '{"']]);
   });
 
-  it("looks for a head behind a body only in a whole line", () => {
+  it("searches for a head after a body only in a whole line", () => {
     const line = '{"type":"custom","data":{"a":,"id":"c","parentId":"b","timestamp":"t"}';
     expect(parts(line)).toEqual([["head", line]]);
     expect(parts(line, true)).toEqual([["lost", line]]);

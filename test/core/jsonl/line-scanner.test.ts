@@ -13,7 +13,7 @@ interface Seen {
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** A scanner that notes what it hands on, and whose lines are taken as `takes` says one after the other. */
+/** Scanner that records what it emits; `takes` lists the results of consuming its lines. */
 class Recorder {
   readonly lines: Seen[] = [];
   readonly overlong: { offset: number; length: number; line: number; terminated: boolean }[] = [];
@@ -65,7 +65,7 @@ const soup = fc
 const sizes = fc.array(fc.nat({ max: 7 }), { maxLength: 60 });
 
 describe("LineScanner", () => {
-  it("numbers lines from 1 and tells where each begins", () => {
+  it("numbers lines from 1 and reports the offset of each", () => {
     const recorder = new Recorder().feed("ab\n\nc\nd");
     recorder.scanner.end();
     const whole = { terminated: true, continued: false };
@@ -87,7 +87,7 @@ describe("LineScanner", () => {
     expect(new Recorder().feed("\uFEFF\uFEFFa\n").texts).toEqual(["\uFEFFa"]);
   });
 
-  it("passes over blank lines, but counts them", () => {
+  it("skips blank lines, but counts them", () => {
     const recorder = new Recorder().feed("\n \t\n\r\n\uFEFF\n\r\r\nx\n");
     expect(recorder.lines.map(({ text, line }) => [text, line])).toEqual([
       ["\uFEFF", 4],
@@ -96,13 +96,13 @@ describe("LineScanner", () => {
     expect(new Recorder().feed("\uFEFF\n").lines).toEqual([]);
   });
 
-  it("takes neither U+2028 nor any other separator nor zero bytes for a line break", () => {
+  it("does not treat U+2028, other separators, or zero bytes as a line break", () => {
     const text = "a\u2028b\u2029c\u0085d\ve\ff\0g";
     expect(new Recorder().feed(`${text}\n`).texts).toEqual([text]);
     expect(new Recorder().feed("\0\0\n").texts).toEqual(["\0\0"]);
   });
 
-  it("finds the lines that splitting the text finds", () => {
+  it("finds the same lines as splitting the text", () => {
     fc.assert(
       fc.property(soup, (bytes) => {
         const text = decoder.decode(bytes).replace(/^\uFEFF/, "");
@@ -112,7 +112,7 @@ describe("LineScanner", () => {
     );
   });
 
-  it("finds the same lines however the bytes are chunked, and keeps no hold of a chunk", () => {
+  it("finds the same lines in any chunks, and retains no chunk", () => {
     fc.assert(
       fc.property(soup, sizes, fc.constantFrom(undefined, { maxLineBytes: 4 }), (bytes, chunks, options) => {
         const [whole, pieces] = [scan(bytes, [], options), scan(bytes, chunks, options)];
@@ -123,7 +123,7 @@ describe("LineScanner", () => {
     );
   });
 
-  it("reports a line over the bound, keeps none of it and goes on behind it", () => {
+  it("reports a line over the limit, keeps none of it, and continues after it", () => {
     const recorder = scan(bytesOf("1234\n12345\nok\n123456"), [7, 1, 1], { maxLineBytes: 4 });
     expect(recorder.texts).toEqual(["1234", "ok"]);
     expect(recorder.overlong).toEqual([
@@ -132,14 +132,14 @@ describe("LineScanner", () => {
     ]);
   });
 
-  it("takes a line of a megabyte in small pieces", () => {
+  it("accepts a line of a megabyte in small pieces", () => {
     const text = "x".repeat(1_000_000);
     const recorder = scan(bytesOf(`${text}\nafter\n`), new Array<number>(1000).fill(997));
     expect(recorder.texts).toEqual([text, "after"]);
   });
 
   describe("at an unterminated line", () => {
-    it("offers it again, longer, if it was not whole", () => {
+    it("emits it again, longer, if it was not complete", () => {
       const recorder = new Recorder().feed('{"a"');
       recorder.scanner.end();
       recorder.scanner.end();
@@ -148,7 +148,7 @@ describe("LineScanner", () => {
       expect(recorder.lines.at(-1)).toMatchObject({ offset: 0, line: 1, terminated: true, continued: false });
     });
 
-    it("does not offer it again if it was whole, and takes its line break for granted", () => {
+    it("does not emit it again if it was complete, and expects its line break", () => {
       const recorder = new Recorder().feed("{}");
       recorder.takes = [true];
       recorder.scanner.end();
@@ -161,7 +161,7 @@ describe("LineScanner", () => {
       ]);
     });
 
-    it("says of bytes behind a whole line that they continue it", () => {
+    it("marks bytes after a complete line as its continuation", () => {
       const recorder = new Recorder().feed("{}");
       recorder.takes = [true];
       recorder.scanner.end();
@@ -172,7 +172,7 @@ describe("LineScanner", () => {
       ]);
     });
 
-    it("keeps the rest if only some of it was whole, and counts the mark that it left out", () => {
+    it("keeps the rest if only part of it was complete, and counts the byte order mark", () => {
       const recorder = new Recorder().feed("\uFEFF{}{");
       recorder.takes = [2, false];
       recorder.scanner.end();
@@ -185,7 +185,7 @@ describe("LineScanner", () => {
     });
   });
 
-  it("knows where it is, and may be told of whole lines to pass over", () => {
+  it("reports its position, and can skip lines known to be complete", () => {
     const recorder = new Recorder();
     const { scanner } = recorder;
     expect([scanner.position, scanner.line, scanner.isMidLine]).toEqual([0, 1, false]);

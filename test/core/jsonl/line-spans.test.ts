@@ -7,7 +7,7 @@ const put = (places: SpanColumns, ordinal: number, { offset, length, line }: Lin
   places.set(ordinal, offset, length, line);
 
 describe("Places", () => {
-  it("gives back what it was given, for as many as there are", () => {
+  it("returns the spans that were set, in any number", () => {
     const places = new SpanColumns();
     for (let i = 0; i < 10_000; i++) put(places, i, placeOf(i));
     for (const i of [0, 1, 63, 64, 65, 9999]) {
@@ -23,7 +23,7 @@ describe("Places", () => {
     expect(places.at(0)).toEqual(place);
   });
 
-  it("lets a place change, and takes them in any order", () => {
+  it("allows changing a span, in any order", () => {
     const places = new SpanColumns();
     put(places, 200, placeOf(200));
     put(places, 3, placeOf(3));
@@ -31,7 +31,7 @@ describe("Places", () => {
     expect([places.at(200), places.at(3)]).toEqual([placeOf(200), placeOf(4)]);
   });
 
-  it("puts ordinals into the order of the file", () => {
+  it("sorts ordinals into the order of the file", () => {
     const places = new SpanColumns();
     for (const [i, offset] of [50, 10, 40, 20, 30].entries()) places.set(i, offset, 1, 1);
     expect([...places.inFileOrder([0, 1, 2, 3, 4])]).toEqual([1, 3, 4, 2, 0]);

@@ -70,11 +70,11 @@ describe("migrateSessionEntries", () => {
   it.each([
     ["the header", 0, "a"],
     ["a number below 0", -5, "a"],
-    ["a record that is no entry", 2, "b"],
+    ["a record that is not an entry", 2, "b"],
     ["a later entry", 5, "c"],
     ["nothing", 6, "own"],
     ["nothing far away", 1e300, "own"],
-  ])("takes an index at %s for the first entry from there on", (_name, index, id) => {
+  ])("resolves an index at %s to the first entry from there on", (_name, index, id) => {
     const records = [
       header(),
       message({ id: "a" }),
@@ -88,7 +88,7 @@ describe("migrateSessionEntries", () => {
     expect(records[2]).toEqual({ odd: "no type" });
   });
 
-  it("counts from the header also where something stands before it, or where it is missing", () => {
+  it("counts from the header even if a record precedes it, or if it is missing", () => {
     const behind = [{ type: "title" }, header(), message({ id: "a" }), message({ id: "b" }), compaction(2)];
     migrateSessionEntries(behind);
     expect(behind[0]).toEqual({ type: "title" });
@@ -112,14 +112,14 @@ describe("migrateSessionEntries", () => {
     ]);
   });
 
-  it.each([3, 4, 3.5, "4"])("leaves version %j alone, but for how it is spelled", (version) => {
+  it.each([3, 4, 3.5, "4"])("keeps version %j, except for its spelling", (version) => {
     const records = [header({ version }), message({ message: { role: "hookMessage" } })];
     const before = structuredClone(records);
     expect(migrateSessionEntries(records)).toBe(false);
     expect(records).toEqual(before);
   });
 
-  it("tells an unclear version by the ids", () => {
+  it("detects an unclear version by the ids", () => {
     const tree = [header({ version: "0.1.0" }), message({ id: "a", parentId: "x" })];
     expect(migrateSessionEntries(tree)).toBe(true);
     expect(tree).toEqual([header({ version: 3 }), message({ id: "a", parentId: "x" })]);
@@ -128,7 +128,7 @@ describe("migrateSessionEntries", () => {
     expect(list[1]?.["id"]).toMatch(/^[0-9a-f]{8}$/);
   });
 
-  it("does the same to the same records, and done twice it does no more than done once", () => {
+  it("is deterministic and idempotent", () => {
     const record = fc.oneof(
       fc.record(
         {
@@ -166,14 +166,14 @@ describe("migrateSessionEntries", () => {
     );
   });
 
-  it("keeps a field named __proto__ a field", () => {
+  it("keeps a field named __proto__ as a field", () => {
     const odd: JsonRecord = JSON.parse('{"type":"custom","__proto__":{"polluted":true}}');
     migrateSessionEntries([header(), odd]);
     expect(Object.hasOwn(odd, "__proto__")).toBe(true);
     expect(Object.getPrototypeOf(odd)).toBe(Object.prototype);
   });
 
-  it("takes 100,000 entries of one id", () => {
+  it("handles 100,000 entries of one id", () => {
     const records = Array.from({ length: 100_000 }, () => message({ id: "same" }));
     records.unshift(header({ version: 1 }));
     migrateSessionEntries(records);

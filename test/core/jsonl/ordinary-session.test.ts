@@ -12,7 +12,7 @@ const COMPACTION = {
   ...{ summary: "So far.", firstKeptEntryId: "0000000a", tokensBefore: 1 },
 };
 
-/** A line with more fields behind the others. */
+/** Appends fields to a line. */
 const withMore = (entry: object, more: string) => `${JSON.stringify(entry).slice(0, -1)},${more}}\n`;
 
 const third = message("0000000c", "0000000a", "z");
@@ -26,7 +26,7 @@ const TWICE: readonly (readonly [what: string, line: string])[] = [
   ["a time in another spelling", withMore(third, '"timestamp" : "2020-01-01T00:00:00.000Z"')],
 ];
 
-test.each(TWICE)("%s that occurs twice means the same whichever way a file is read", (_, line) => {
+test.each(TWICE)("%s that occurs twice has the same meaning in every way of reading", (_, line) => {
   for (const before of [
     [first],
     [first, HEAD_BEHIND],
@@ -42,7 +42,7 @@ test.each(TWICE)("%s that occurs twice means the same whichever way a file is re
   }
 });
 
-test("an index that has read something is not read again", () => {
+test("an index with entries is not read again", () => {
   const bytes = new TextEncoder().encode(lines(header(), first));
   const index = readAtOnce(bytes);
   expect(() => [...index.readWhole(bytes)]).toThrow(TypeError);

@@ -21,7 +21,7 @@ const head = (id: string, parentId: string | null): EntryHead => ({
   timestampMs: Date.parse(TIME),
 });
 
-/** Whether an index knows of a file what one that reads it anew does, the order of own entries apart. */
+/** Checks an index against one that reads the file again, apart from the order of own entries. */
 function expectAsReadAnew(file: OwnFile): void {
   const anew = read(file.text);
   expect([...links(file.index)].sort()).toEqual([...links(anew)].sort());
@@ -33,7 +33,7 @@ function expectAsReadAnew(file: OwnFile): void {
 }
 
 describe("an own entry", () => {
-  it("is in the tree at once, at the place where it is presumed", () => {
+  it("is in the tree immediately, at its presumed position", () => {
     const file = new OwnFile().grow(joinSession(a)).append([
       ["x", "a"],
       ["y", "x"],
@@ -46,7 +46,7 @@ describe("an own entry", () => {
     expect(placesById(file.index)).toEqual(placesById(read(file.text)));
   });
 
-  it("stands where it was presumed once that is confirmed", () => {
+  it("is at its presumed position once that is confirmed", () => {
     const file = new OwnFile()
       .grow(joinSession(a))
       .append([["x", "a"]])
@@ -60,7 +60,7 @@ describe("an own entry", () => {
     expect(links(file.index)).toEqual(["a", "x < a", "y < x", "z < y"]);
   });
 
-  it("is confirmed twice without harm, and so is none", () => {
+  it("may be confirmed twice, and so may none", () => {
     const file = new OwnFile().grow(joinSession(a)).look();
     expectAsReadAnew(file);
     expectAsReadAnew(
@@ -71,7 +71,7 @@ describe("an own entry", () => {
     );
   });
 
-  it("is followed by what others write", () => {
+  it("is followed by entries of other writers", () => {
     const file = new OwnFile()
       .grow(joinSession(a))
       .append([["x", "a"]])
@@ -88,7 +88,7 @@ describe("an own entry", () => {
     expect(getLeaf(file.append([["x", "a"]]).index)).toBe("x");
   });
 
-  it("is the previous entry of what others write without a parent, and counts as a record", () => {
+  it("is the previous entry for another writer's entry without a parent, and counts as a record", () => {
     const bare = entryLine(undefined, undefined);
     const file = new OwnFile()
       .grow(joinSession(a, b))
@@ -104,7 +104,7 @@ describe("an own entry", () => {
 describe("own entries among foreign ones", () => {
   const foreign = `${entryLine("f", "a")}\n${entryLine("g", "f")}\n`;
 
-  it("are found behind them", () => {
+  it("are found after them", () => {
     const file = new OwnFile()
       .grow(joinSession(a))
       .append(
@@ -132,14 +132,14 @@ describe("own entries among foreign ones", () => {
     expectAsReadAnew(file.append([["z", "y"]]).look());
   });
 
-  it("are found when foreign lines are damaged, repeated or without ids", () => {
+  it("are found if foreign lines are damaged, repeated, or without ids", () => {
     const odd = `???\n${a}\n${entryLine(undefined, undefined)}\n\n`;
     const file = new OwnFile().grow(joinSession(a)).append([["x", "a"]], odd);
     file.write(`${entryLine("a", null, { n: 1 })}\n${entryLine("f", "gone")}\n`);
     expectAsReadAnew(file.look());
   });
 
-  it("hang where they were hung, and others on them", () => {
+  it("keep their parents, and others may be their children", () => {
     const file = new OwnFile()
       .grow(joinSession(a, b))
       .append([["x", "b"]], `${entryLine("f", "x")}\n`)
@@ -148,7 +148,7 @@ describe("own entries among foreign ones", () => {
     expectAsReadAnew(file);
   });
 
-  it("glued to a line that another process tore are found", () => {
+  it("appended to a line that another process tore are found", () => {
     for (const torn of [entryLine("f", "a").slice(0, -9), '{"type":"mess', entryLine("f", "a")]) {
       const file = new OwnFile()
         .grow(joinSession(a))
@@ -159,7 +159,7 @@ describe("own entries among foreign ones", () => {
     }
   });
 
-  it("written once more are the same entries, at their new place", () => {
+  it("written again are the same entries, in their new position", () => {
     const file = new OwnFile()
       .grow(joinSession(a))
       .append([["x", "a"]])
@@ -174,7 +174,7 @@ describe("own entries among foreign ones", () => {
     expect(file.written[1]).toBe(entryLine("x", "a"));
   });
 
-  it("that are nowhere are told", () => {
+  it("that are missing are reported", () => {
     const file = new OwnFile().grow(joinSession(a));
     file.index.addPending(head("x", "a"), entryLine("x", "a").length + 1, false);
     file.index.addPending(head("y", "x"), entryLine("y", "x").length + 1, false);
@@ -189,8 +189,8 @@ describe("a torn tail", () => {
     ["has a legible head", entryLine("t", "a").slice(0, -9)],
     ["is whole", entryLine("t", "a")],
     ["is zero bytes", "\0\0\0"],
-    ["is JSON and no entry", '{"a":1}'],
-    ["is whole with a torn one behind it", `${entryLine("t", "a")}{"type":"mess`],
+    ["is JSON but not an entry", '{"a":1}'],
+    ["is complete with a torn one after it", `${entryLine("t", "a")}{"type":"mess`],
   ])("that %s is closed by the line break before an own entry", (_name, tail) => {
     const file = new OwnFile().grow(`${joinSession(a)}${tail}`);
     expect(file.index.isMidLine).toBe(true);
@@ -210,13 +210,13 @@ describe("a torn tail", () => {
     expectAsReadAnew(file);
   });
 
-  it("that is closed is reported once, as what it is now", () => {
+  it("that is closed is reported once, in its current state", () => {
     const file = new OwnFile().grow(`${joinSession(a)}{"type":"mess`);
     expect(codes(file.index)).toEqual(["TAIL_TORN 3"]);
     expect(codes(file.append([["x", "a"]]).look().index)).toEqual(["LINE_UNREADABLE 3"]);
   });
 
-  it("that is closed is no damage between own entries and what follows them", () => {
+  it("that is closed does not count as damage between own entries and those after them", () => {
     const file = new OwnFile()
       .grow(`${joinSession(a)}{"type":"mess`)
       .append([["x", "a"]])
@@ -237,7 +237,7 @@ describe("a torn tail", () => {
     expect([...links(file.index)].sort()).toEqual(["a", "t < a", "x < a"]);
   });
 
-  it("of a file that holds nothing but a header is none", () => {
+  it("of a file with only a header is none", () => {
     const file = new OwnFile().grow(headerLine());
     expect(file.index.isMidLine).toBe(true);
     expectAsReadAnew(file.append([["x", null]]).look());

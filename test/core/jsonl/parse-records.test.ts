@@ -6,12 +6,12 @@ const [a, b] = [entryLine("a", null), entryLine("b", "a")];
 const parse = (text: string) => parseSessionEntries(text).map((record): unknown => record);
 
 describe("parseSessionEntries", () => {
-  it("gives header and entries as they stand, in the order of the file", () => {
+  it("returns header and entries unchanged, in the order of the file", () => {
     const lines = [headerLine({ version: "1" }), a, '{"type":"new","n":1}', b];
     expect(parse(joinFile(...lines))).toEqual(lines.map((line) => JSON.parse(line)));
   });
 
-  it("leaves out lines that do not parse, and those that are no records", () => {
+  it("omits lines that do not parse, and those that are not records", () => {
     expect(parse(joinFile(a, "???", "", "42", "[]", '{"a":1}', '{"type":7}', b))).toEqual([
       JSON.parse(a),
       JSON.parse(b),
@@ -19,12 +19,12 @@ describe("parseSessionEntries", () => {
     expect(parse("")).toEqual([]);
   });
 
-  it("gives a last line without a line break, and none that is torn", () => {
+  it("returns a last line without a line break, but not a torn one", () => {
     expect(parse(`${a}\n${b}`)).toHaveLength(2);
     expect(parse(`${a}\n${b.slice(0, -1)}`)).toHaveLength(1);
   });
 
-  it("gives the whole records of a line that does not parse", () => {
+  it("returns the complete records of a line that does not parse", () => {
     expect(parse(`${a}${b}\n`)).toEqual([JSON.parse(a), JSON.parse(b)]);
     expect(parse(`${b.slice(0, -9)}${a}\n`)).toEqual([JSON.parse(a)]);
     expect(parse(`${a}\0\0\n`)).toEqual([JSON.parse(a)]);
@@ -38,11 +38,11 @@ describe("parseSessionEntries", () => {
     expect(parse(`\uFEFF${headerLine()}\r\n${a}\r\n`)).toHaveLength(2);
   });
 
-  it("takes a hundred thousand lines that do not parse", () => {
+  it("handles a hundred thousand lines that do not parse", () => {
     expect(parse("x\n".repeat(100_000))).toEqual([]);
   });
 
-  it("gives the same of pieces, wherever they are cut", () => {
+  it("returns the same for pieces, wherever they are cut", () => {
     const bytes = new TextEncoder().encode(
       joinFile(headerLine(), entryLine("ü", null, { text: "☃" }), `${a}${b}`, "???"),
     );

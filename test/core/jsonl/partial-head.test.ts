@@ -9,7 +9,7 @@ const headOf = (line: string, mayStandBehind = true) =>
   readLegibleHead(new TextEncoder().encode(line), mayStandBehind);
 
 describe("legibleHead", () => {
-  it("reads a head in front of a torn or damaged body", () => {
+  it("reads a head before a torn or damaged body", () => {
     expect(headOf(`${FRONT},"message":{"role":"us`)).toEqual(head);
     expect(headOf(`${FRONT},"message":\0\0\0}`)).toEqual(head);
     expect(headOf(FRONT)).toEqual(head);
@@ -20,17 +20,17 @@ describe("legibleHead", () => {
     expect(headOf(line)).toEqual({ type: "new", id: "a", parentId: null, timestamp: 17 });
   });
 
-  it("does not take a number for whole whose end is not there", () => {
+  it("does not treat a number as complete if its end is missing", () => {
     const line = '{"type":"message","id":"a","parentId":null,"timestamp":17';
     expect(headOf(line)).toBeUndefined();
     expect(headOf(`${line},`)).toMatchObject({ timestamp: 17 });
   });
 
-  it("lets the first of two fields of a name count", () => {
+  it("uses the first of two fields with one name", () => {
     expect(headOf(`${FRONT},"id":"other","message":x`)).toEqual(head);
   });
 
-  it("reads a head behind the body only where it may stand there", () => {
+  it("reads a head after the body only where one may be", () => {
     const line = `{"type":"custom","customType":"c","data":{"x":\0},${BEHIND}`;
     expect(headOf(line)).toEqual({ ...head, type: "custom" });
     expect(headOf(line, false)).toBeUndefined();
@@ -45,16 +45,16 @@ describe("legibleHead", () => {
 
   it.each([
     ["an empty line", ""],
-    ["no object", `["type","message"]`],
+    ["an array", `["type","message"]`],
     ["a header", FRONT.replace("message", "session")],
     ["no type", FRONT.replace("type", "kind")],
     ["no parentId", FRONT.replace("parentId", "parent")],
     ["a number for an id", FRONT.replace('"a"', "7,")],
-    ["a parent that is no id", FRONT.replace('"b"', "true")],
+    ["a parent that is not an id", FRONT.replace('"b"', "true")],
     ["a time that is torn", FRONT.slice(0, -1)],
     ["an id that is damaged", FRONT.replace('"a"', '"a\0')],
     ["a head inside the body", `{"type":"message","message":{${BEHIND},"x":`],
-    ["fields that every object has", '{"__proto__":"x","constructor":"y","toString":"z","a":x'],
+    ["names of members of every object", '{"__proto__":"x","constructor":"y","toString":"z","a":x'],
   ])("finds none in %s", (_name, line) => {
     expect(headOf(line)).toBeUndefined();
   });
@@ -65,8 +65,8 @@ describe("legibleHead", () => {
     ["blanks", `{"type":"a"${" ".repeat(1_000_000)}`],
     ["commas", `{"type":"a"${',"id":'.repeat(200_000)}`],
     ["digits", `{"timestamp":${"1".repeat(1_000_000)}`],
-  ])("comes to an end on a megabyte of %s", (_name, line) => {
-    // For hours, if it looked at what is behind again and again.
+  ])("finishes on a megabyte of %s", (_name, line) => {
+    // Takes hours if the rest is read again for each position.
     expect(headOf(line)).toBeUndefined();
   });
 });

@@ -13,7 +13,7 @@ describe("OwnLines", () => {
     expect([own.isEmpty, own.bytes, own.breaks, own.ordinals]).toEqual([false, 31, 3, [7, 8]]);
   });
 
-  it("gives lines in the order of writing, once", () => {
+  it("returns lines in the order of writing, once", () => {
     const own = new PendingWrites();
     own.add(first);
     own.add(second);
@@ -21,7 +21,7 @@ describe("OwnLines", () => {
     expect([own.drain(), own.isEmpty, own.bytes, own.breaks]).toEqual([[], true, 0, 0]);
   });
 
-  it("keeps lines that stand among others on the list until each is found", () => {
+  it("keeps lines among foreign ones on the list until each is found", () => {
     const own = new PendingWrites();
     own.add(first);
     own.add(second);

@@ -5,7 +5,7 @@ import { entryLine, headerLine, joinFile, joinSession, SESSION_ID } from "./supp
 const [a, b] = [entryLine("a", null), entryLine("b", "a")];
 
 describe("readSession", () => {
-  it("gives header, entries, leaf and issues of a session in today's version", () => {
+  it("returns header, entries, leaf, and issues of a session in today's version", () => {
     const { header, version, entries, leafId, issues } = readSession(joinSession(a, b));
     expect(header).toEqual(JSON.parse(headerLine()));
     expect(entries).toEqual([JSON.parse(a), JSON.parse(b)]);
@@ -17,7 +17,7 @@ describe("readSession", () => {
     expect(readSession(new TextEncoder().encode(text))).toEqual(readSession(text));
   });
 
-  it("upgrades an older version in memory, and says which it was", () => {
+  it("upgrades an older version in memory, and reports it", () => {
     const hook = { role: "hookMessage", content: "x" };
     const file = joinFile(headerLine({ version: 2 }), entryLine("a", null, { message: hook }));
     const { version, header, entries } = readSession(file);
@@ -28,13 +28,13 @@ describe("readSession", () => {
     expect([first?.parentId, second?.parentId]).toEqual([null, first?.id]);
   });
 
-  it("gives each entry the id and parent that it has in the tree", () => {
+  it("returns each entry with its id and parent in the tree", () => {
     const { entries } = readSession(joinSession(a, entryLine("a", "gone", { n: 1 }), entryLine("c", "a")));
     expect(entries[1]).toMatchObject({ type: "message", parentId: null, n: 1 });
     expect(entries[2]?.parentId).toBe(entries[1]?.id);
   });
 
-  it("gives no entries of what is no session, and never throws", () => {
+  it("returns no entries of a file that is not a session, and never throws", () => {
     for (const text of [
       "",
       "prose\n",
@@ -47,13 +47,13 @@ describe("readSession", () => {
       expect(readSession(text)).toMatchObject({ header: undefined, entries: [], leafId: null });
   });
 
-  it("reads bytes that are no UTF-8 as the replacement character", () => {
+  it("reads invalid UTF-8 as the replacement character", () => {
     const bytes = new TextEncoder().encode(joinSession(entryLine("a", null, { text: "x?y" })));
     bytes[bytes.lastIndexOf(0x3f)] = 0xff;
     expect(readSession(bytes).entries[0]).toMatchObject({ text: "x\uFFFDy" });
   });
 
-  it("takes data of any depth", () => {
+  it("accepts data of any depth", () => {
     const deep = `{"type":"new","id":"d","parentId":"a","timestamp":"t","data":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
     const { entries, issues } = readSession(joinSession(a, deep, b));
     expect([entries.length, issues]).toEqual([3, []]);

@@ -6,39 +6,39 @@ const record = (fields: object): JsonRecord => ({ type: "session", id: "s", ...f
 const headerOf = (fields: object) => readHeader(record(fields))?.header;
 
 describe("readHeader", () => {
-  it("gives a header in today's version, and what the file says beside it", () => {
+  it("returns a header in today's version, with the other fields of the file", () => {
     const read = readHeader(record({ version: 1, timestamp: "t", cwd: "/x" }));
     expect(read?.header).toEqual({ type: "session", version: 3, id: "s", timestamp: "t", cwd: "/x" });
     expect(read?.record["version"]).toBe(1);
     expect(read?.stated).toEqual({ version: 1, isClear: true });
   });
 
-  it("leaves a newer version as it stands", () => {
+  it("keeps a newer version", () => {
     expect(headerOf({ version: 4 })?.version).toBe(4);
     expect(headerOf({ version: "7" })?.version).toBe(7);
   });
 
-  it.each([undefined, null, 7, {}, []])("knows no session whose id is %j", (id) => {
+  it.each([undefined, null, 7, {}, []])("rejects a session with the id %j", (id) => {
     expect(readHeader(record({ id }))).toBeUndefined();
   });
 
-  it("makes a missing or odd time or folder empty", () => {
+  it("returns an empty string for a missing or invalid time or folder", () => {
     expect(headerOf({})).toMatchObject({ timestamp: "", cwd: "" });
     expect(headerOf({ timestamp: 17, cwd: null })).toMatchObject({ timestamp: "", cwd: "" });
   });
 
-  it("reads branchedFrom as parentSession, of which the latter wins, and writes no alias", () => {
+  it("reads branchedFrom as parentSession, which has precedence, and writes no alias", () => {
     expect(headerOf({ branchedFrom: "/a" })).toMatchObject({ parentSession: "/a" });
     expect(headerOf({ branchedFrom: "/a", parentSession: "/b" })).toMatchObject({ parentSession: "/b" });
     expect(headerOf({ branchedFrom: "/a", parentSession: 7 })).toMatchObject({ parentSession: "/a" });
     expect(headerOf({ branchedFrom: "/a" })).not.toHaveProperty("branchedFrom");
   });
 
-  it.each([null, "", 7])("knows no parent where parentSession is %j", (parentSession) => {
+  it.each([null, "", 7])("ignores a parentSession of %j", (parentSession) => {
     expect(headerOf({ parentSession })).not.toHaveProperty("parentSession");
   });
 
-  it("keeps fields that nobody knows, whatever they are called", () => {
+  it("keeps unknown fields of any name", () => {
     const text =
       '{"type":"session","id":"s","mine":{"a":[1]},"leafId":"x","__proto__":{"cwd":"/evil"},"constructor":1}';
     const header = readHeader(JSON.parse(text))?.header;

@@ -38,14 +38,14 @@ describe("1. lines", () => {
     expect(codes(index)).toEqual([]);
   });
 
-  it("that are blank are nothing", () => {
+  it("that are blank are ignored", () => {
     const index = read(joinFile("", headerLine(), "", " \t ", "\r", a, "", ""));
     expect(links(index)).toEqual(["a"]);
     expect(index.spans.at(0).line).toBe(6);
     expect(codes(index)).toEqual([]);
   });
 
-  it("end where a run of zero bytes begins, which is damage and not text", () => {
+  it("end at a run of zero bytes, which is damage, not text", () => {
     const index = read(joinSession(`${a}\0\0\0`, "\0\0", b));
     expect(links(index)).toEqual(["a", "b < a"]);
     expect(codes(index)).toEqual(["NUL_BYTES 2", "NUL_BYTES 3"]);
@@ -83,7 +83,7 @@ describe("2. every line", () => {
     '{"type":"mess',
   ];
 
-  it.each(odd)("that is %s is an issue, and makes nothing throw", (line) => {
+  it.each(odd)("that is %s is an issue, and throws nothing", (line) => {
     const index = read(joinSession(a, line, b));
     expect(links(index)).toEqual(["a", "b < a"]);
     expect(index.issues).toHaveLength(1);
@@ -92,11 +92,11 @@ describe("2. every line", () => {
     expect(["NOT_AN_ENTRY", "LINE_UNREADABLE"]).toContain(index.issues[0]?.code);
   });
 
-  it("that is JSON and no entry is told from one that is no JSON", () => {
+  it("that is JSON but not an entry is distinguished from invalid JSON", () => {
     expect(codes(read(joinSession("[]", "}{")))).toEqual(["NOT_AN_ENTRY 2", "LINE_UNREADABLE 3"]);
   });
 
-  it("that is longer than the bound is an issue, whatever its pieces are", () => {
+  it("that is over the size limit is an issue, in any pieces", () => {
     const long = entryLine("b", "a", { text: "x".repeat(500) });
     const at = { offset: headerLine().length + 1 + a.length + 1, length: long.length, line: 3 };
     for (const size of [1, 7, 1000]) {
@@ -109,7 +109,7 @@ describe("2. every line", () => {
     }
   });
 
-  it("has an issue that names the entry, where it is about one", () => {
+  it("has an issue that names its entry, if any", () => {
     const index = read(joinSession(entryLine("a", "gone")));
     expect(index.issues[0]).toMatchObject({ code: "PARENT_MISSING", entryId: "a", line: 2 });
     expect(index.issues[0]?.message).toContain("gone");
@@ -117,7 +117,7 @@ describe("2. every line", () => {
 });
 
 describe("3. the header", () => {
-  it("is the first record that parses, and what it says is kept", () => {
+  it("is the first record that parses, and its fields are kept", () => {
     const line = JSON.stringify({
       type: "session",
       version: 3,
@@ -129,14 +129,14 @@ describe("3. the header", () => {
     expect(read(joinFile(line, a)).header).toEqual({ ...JSON.parse(line) });
   });
 
-  it("may stand behind records of another type, which are kept and reported, and behind damage", () => {
+  it("may follow records of another type, which are kept and reported, and damage", () => {
     const index = read(joinFile('{"type":"title","title":"x"}', "???", "[]", headerLine(), a));
     expect(index.header?.id).toBe(SESSION_ID);
     expect(ids(index)).toEqual(["a"]);
     expect(codes(index)).toEqual(["RECORD_BEFORE_HEADER 1", "LINE_UNREADABLE 2", "NOT_AN_ENTRY 3"]);
   });
 
-  it("is not looked for beyond the first records", () => {
+  it("is not searched for beyond the first records", () => {
     const titles = Array.from({ length: 16 }, () => '{"type":"title"}');
     expect(read(joinFile(...titles.slice(1), headerLine())).header?.id).toBe(SESSION_ID);
     const index = read(joinFile(...titles, headerLine(), a));
@@ -144,27 +144,27 @@ describe("3. the header", () => {
     expect(codes(index)).toHaveLength(18);
   });
 
-  it.each(["7", "null", "{}", undefined])("whose id is %s makes the file no session", (id) => {
+  it.each(["7", "null", "{}", undefined])("with the id %s makes the file invalid as a session", (id) => {
     const line = `{"type":"session","version":3${id === undefined ? "" : `,"id":${id}`}}`;
     const index = read(joinFile(line, headerLine(), a));
     expect([index.header, index.isRejected, index.tree.size]).toEqual([undefined, true, 0]);
     expect(codes(index).map((code) => code.split(" ")[1])).toEqual(["1", "2", "3"]);
   });
 
-  it("is missing in an empty file and in one of blank lines, which are not rejected", () => {
+  it("is missing in an empty file and in one of blank lines, which are accepted", () => {
     for (const text of ["", "\n\r\n \n", "\uFEFF"]) {
       const index = read(text);
       expect([index.header, index.isRejected, codes(index)]).toEqual([undefined, false, []]);
     }
   });
 
-  it("may be glued to the first entry", () => {
+  it("may be on the line of the first entry", () => {
     const index = read(joinFile(headerLine() + a, b));
     expect(links(index)).toEqual(["a", "b < a"]);
     expect(codes(index)).toEqual(["RECORDS_GLUED 1"]);
   });
 
-  it("that was lost can be given instead", () => {
+  it("that was lost can be supplied by the caller", () => {
     const header = { type: "session", version: 3, id: "given", timestamp: "", cwd: "" } as const;
     const index = read(joinFile(a, b), { header });
     expect(index.header).toEqual(header);
@@ -189,7 +189,7 @@ describe("4. a version", () => {
   });
 
   it.each(["0.1.0", "three", "", " 3", "3.0", "-3", "0", 0, -1, 2.5, null, true, [3]])(
-    "that is %j counts as 3 if entries have ids, else as 1, and is reported",
+    "that is %j counts as 3 if entries have ids, otherwise as 1, and is reported",
     (version) => {
       const bare = entryLine(undefined, undefined);
       expect(versionOf(version, a)).toEqual({ version: 3, codes: ["VERSION_UNCLEAR"], needsUpgrade: false });
@@ -203,7 +203,7 @@ describe("4. a version", () => {
     },
   );
 
-  it("that is unclear is 3 although the first entries have no id: the tree is not made a list", () => {
+  it("that is unclear is 3 even if the first entries have no id: the tree does not become a list", () => {
     const title = JSON.stringify({ type: "title", title: "x" });
     const lines = [title, entryLine("a", null), entryLine("b", "a"), entryLine("c", "a")];
     const index = read(joinFile(headerLine({ version: "0.1.0" }), ...lines));
@@ -226,7 +226,7 @@ describe("4. a version", () => {
 });
 
 describe("8. unknown types, roles and fields", () => {
-  it("are kept as they stand", () => {
+  it("are kept unchanged", () => {
     const lines = [
       entryLine("a", null, { type: "new", deep: { list: [0.5] } }),
       entryLine("b", "a", { message: { role: "robot", content: null, extra: {} }, extra: true }),
@@ -245,7 +245,7 @@ describe("8. unknown types, roles and fields", () => {
   });
 });
 
-it("nothing is asked of the file unless two lines have the same id", () => {
+it("the file is read only if two lines have the same id", () => {
   const index = new SessionIndex({
     readBytes: () => {
       throw new Error("asked for bytes");

@@ -6,7 +6,7 @@ import { foreignEntry } from "../../support/messages.ts";
 
 const SECRET = 'hunter2 "ü😀"\n\\x';
 
-/** JSON values that hold marks where a secret will stand: in strings and names, at any depth. */
+/** JSON values with placeholders for a secret, in strings and names, at any depth. */
 const value = fc.letrec<{ any: unknown }>((tie) => ({
   any: fc.oneof(
     { depthSize: "small" },
@@ -17,7 +17,7 @@ const value = fc.letrec<{ any: unknown }>((tie) => ({
   ),
 })).any;
 
-/** Puts a text where the marks are; JSON inside of strings is encoded again around it. */
+/** Replaces the placeholders with a text; JSON inside of strings is encoded again around it. */
 function filled(data: unknown, text: string): unknown {
   if (typeof data === "string") {
     const inner = /^\s*[[{]/.test(data) ? parsed(data) : undefined;
@@ -39,7 +39,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Spells letters of a line as escapes. */
+/** Writes letters of a line as escapes. */
 function spelled(line: string, isEscaped: (at: number) => boolean): string {
   return line.replace(/(?<!\\)[ü😀h]/gu, (letter, at: number) => {
     if (!isEscaped(at)) return letter;
@@ -66,7 +66,7 @@ function entryWith(place: string, data: unknown): object {
 }
 
 describe("a redaction of a text", () => {
-  test("takes it from everywhere, and leaves everything else as it is", () => {
+  test("removes it everywhere, and changes nothing else", () => {
     const redactor = makeRedactor(SECRET, "R");
     fc.assert(
       fc.property(value, fc.constantFrom(...PLACES), fc.integer({ min: 1, max: 5 }), (data, place, step) => {
@@ -80,7 +80,7 @@ describe("a redaction of a text", () => {
     );
   });
 
-  test("changes no byte of a line that does not hold it", () => {
+  test("changes no byte of a line without the text", () => {
     const redactor = makeRedactor("never there");
     fc.assert(
       fc.property(value, (data) => {
@@ -90,7 +90,7 @@ describe("a redaction of a text", () => {
     );
   });
 
-  test("names that become one stay apart, and repeated names are searched, too", () => {
+  test("keeps names apart that become equal, and searches repeated names, too", () => {
     const { text } = makeRedactor("ab").ofLine(
       '{"type":"x","a":{"ab":1,"abab":2,"c":"ab","c":"d"},"big":12345678901234567890}',
     );
@@ -101,7 +101,7 @@ describe("a redaction of a text", () => {
     expect(Object.keys(JSON.parse(same).a)).toHaveLength(2);
   });
 
-  test("of a record two hundred thousand levels deep", () => {
+  test("handles a record two hundred thousand levels deep", () => {
     const deep = `{"type":"x","a":${"[".repeat(200_000)}"hunter"${"]".repeat(200_000)}}`;
     expect(makeRedactor("hunter").ofLine(deep).text).toBe(deep.replace("hunter", "[redacted]"));
   });
@@ -112,7 +112,7 @@ describe("signatures", () => {
     JSON.stringify({ type: "message", message: { role: "assistant", content, details } });
   const contentOf = (text: string) => JSON.parse(text).message;
 
-  test("go from the block that changes, and stay on the others", () => {
+  test("are removed from the changed block, and kept on the others", () => {
     const content = [
       { type: "thinking", thinking: "hunter2", thinkingSignature: "AAA=" },
       { type: "thinking", thinking: "other", thinkingSignature: "BBB=" },
@@ -124,7 +124,7 @@ describe("signatures", () => {
     expect(contentOf(text).content[1]).toEqual(content[1]);
   });
 
-  test("that hold items of an answer go together, and so does one that holds the text itself", () => {
+  test("that hold items of an answer are removed together, and so is one that holds the text itself", () => {
     const content = [
       { type: "thinking", thinking: "other", thinkingSignature: '{"type":"reasoning","id":"rs_1"}' },
       { type: "text", text: "hunter2", textSignature: '{"v":1,"id":"msg_1"}' },
@@ -133,7 +133,7 @@ describe("signatures", () => {
     expect(makeRedactor("rs_1").ofLine(line(content)).text).not.toMatch(/reasoning|rs_1/);
   });
 
-  test("of kept originals go with the part that they sign, and no other part does", () => {
+  test("of kept originals are removed with the part that they sign, but not with others", () => {
     const kept = [
       { type: "thinking", thinking: "hunter2", signature: "AAA=" },
       { type: "tool_use", id: "t", name: "n", input: { a: "hunter2" } },
@@ -152,7 +152,7 @@ describe("signatures", () => {
     ]);
   });
 
-  test("a session whose thinking was redacted opens with the same tree", async () => {
+  test("a session with redacted thinking opens with the same tree", async () => {
     const session = SessionManager.inMemory("/p");
     session.append(
       foreignEntry({

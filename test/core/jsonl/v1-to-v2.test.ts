@@ -8,7 +8,7 @@ const place = {
 };
 
 describe("upgradeV1Record", () => {
-  it("puts the place behind the type, instead of what the record says of it", () => {
+  it("inserts the position after the type, instead of the record's own fields", () => {
     const record = { timestamp: "t", id: "old", type: "message", parentId: "x", message: 1 };
     expect(JSON.stringify(upgradeV1Record(record, place))).toBe(
       '{"type":"message","id":"mine","parentId":"before","timestamp":"t","message":1}',
@@ -16,7 +16,7 @@ describe("upgradeV1Record", () => {
     expect(record.id).toBe("old");
   });
 
-  it("turns a compaction's index into an id, its own where the index is behind all entries", () => {
+  it("converts a compaction's index to an id, its own if the index is past all entries", () => {
     const base = { type: "compaction", id: "mine", parentId: "before" };
     const upgrade = (fields: object) => upgradeV1Record({ type: "compaction", ...fields }, place);
     expect(upgrade({ firstKeptEntryIndex: 3 })).toEqual({ ...base, firstKeptEntryId: "e3" });
@@ -28,7 +28,7 @@ describe("upgradeV1Record", () => {
     expect(upgrade({ firstKeptEntryIndex: "3" })).toEqual({ ...base, firstKeptEntryIndex: "3" });
   });
 
-  it("leaves the index of any other entry, and a field named __proto__, alone", () => {
+  it("keeps the index of any other entry, and a field named __proto__", () => {
     const record = JSON.parse('{"type":"custom","firstKeptEntryIndex":3,"__proto__":{"a":1}}');
     expect(JSON.stringify(upgradeV1Record(record, place))).toBe(
       '{"type":"custom","id":"mine","parentId":"before","firstKeptEntryIndex":3,"__proto__":{"a":1}}',

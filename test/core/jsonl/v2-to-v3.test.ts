@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { upgradeV2Record } from "../../../src/core/jsonl/migrate.ts";
 
 describe("upgradeV2Record", () => {
-  it("renames the role and keeps the order of the fields and the record that it was given", () => {
+  it("renames the role and keeps the order of the fields and the original record", () => {
     const record = { type: "message", id: "a", message: { a: 1, role: "hookMessage", b: 2 }, more: 1 };
     const before = structuredClone(record);
     expect(JSON.stringify(upgradeV2Record(record))).toBe(
@@ -17,7 +17,7 @@ describe("upgradeV2Record", () => {
     [{ type: "message", message: null }],
     [{ type: "message" }],
     [{ type: "custom", message: { role: "hookMessage" } }],
-  ])("gives %j back as it is", (record) => {
+  ])("returns %j unchanged", (record) => {
     expect(upgradeV2Record(record)).toBe(record);
   });
 });

@@ -9,7 +9,7 @@ import { IS_WINE } from "../../support/platform.ts";
 import { PROGRAM } from "../../support/program.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-/** The recipe of docs/merge.md, with the program as it is called here. */
+/** Returns the recipe of docs/merge.md, with the program's path in this test. */
 function recipe(): string[] {
   const [, block = ""] =
     /In git and in synced folders[\s\S]*?```sh\n([\s\S]*?)```/.exec(readFileSync("docs/merge.md", "utf8")) ??
@@ -21,7 +21,7 @@ function recipe(): string[] {
     .map((line) => line.replace("'sessiontree ", `'${program} `));
 }
 
-test.skipIf(IS_WINE)("git joins what two branches have appended to a session", async () => {
+test.skipIf(IS_WINE)("git merges the entries that two branches appended to a session", async () => {
   const folder = temporaryFolder();
   const sh = (line: string) =>
     execFileSync("sh", ["-c", line], {

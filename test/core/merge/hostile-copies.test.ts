@@ -22,7 +22,7 @@ const file = (...lines: string[]) => `${[HEADER, ...lines].join("\n")}\n`;
 const merged = (a: string, b: string) => Buffer.from(mergeSessionContents(a, b).content).toString();
 const idsIn = (text: string) => [...readSession(text).entries].map(({ id }) => id);
 
-/** Pairs of copies that nobody would make, and how many entries they have together. */
+/** Pairs of copies that no program writes, with the number of their entries together. */
 const PAIRS: Readonly<Record<string, readonly [a: string, b: string, entries: number]>> = {
   "ids that objects have already": [
     file(entry("__proto__", null, 1), entry("constructor", "__proto__", 2)),
@@ -75,7 +75,7 @@ const PAIRS: Readonly<Record<string, readonly [a: string, b: string, entries: nu
 };
 
 describe.each(Object.entries(PAIRS))("copies with %s", (_, [a, b, entries]) => {
-  test("become one session, the same whichever is first, and the same when it is merged again", () => {
+  test("merge to one session, the same in either order, and the same when merged again", () => {
     const result = merged(a, b);
     expect(merged(b, a)).toBe(result);
     expect(merged(result, result)).toBe(result);
@@ -86,7 +86,7 @@ describe.each(Object.entries(PAIRS))("copies with %s", (_, [a, b, entries]) => {
   });
 });
 
-test("entries that hang on each other across copies become a tree, and none is lost", () => {
+test("entries that form cycles across copies become a tree, and none is lost", () => {
   const [a, b] = [file(entry("a", "b", 1), entry("c", "a", 3)), file(entry("b", "c", 2))];
   const result = merged(a, b);
   expect(merged(b, a)).toBe(result);

@@ -6,7 +6,7 @@ import { compaction, HEADER, joinFile, label, merged, named, said } from "./supp
 const root = said("00000001", null, 1);
 
 describe("two copies", () => {
-  test("that went on become one with both branches, whichever is the first", () => {
+  test("that were continued become one with both branches, in either order", () => {
     const [left, right] = [said("00000002", "00000001", 2), said("00000003", "00000001", 3)];
     const { text, report, issues } = merged(joinFile(root, left), joinFile(root, right));
     expect(text).toBe(joinFile(root, left, right));
@@ -15,25 +15,25 @@ describe("two copies", () => {
     expect(merged(joinFile(root, right), joinFile(root, left)).text).toBe(text);
   });
 
-  test("of which one has all that the other has are that one", () => {
+  test("merge to the one that has all entries of the other", () => {
     const long = joinFile(root, said("00000002", "00000001", 2));
     expect(merged(joinFile(root), long).text).toBe(long);
     expect(merged(long, joinFile(root)).text).toBe(long);
   });
 
-  test("may be given as bytes, and be empty", () => {
+  test("may be given as bytes, and may be empty", () => {
     const bytes = new TextEncoder().encode(joinFile());
     expect(merged(bytes, joinFile(root)).text).toBe(joinFile(root));
     expect(merged(bytes, bytes).leafId).toBeNull();
   });
 
-  test("keep their lines byte for byte, fields and spelling that nobody knows included", () => {
+  test("keep their lines byte for byte, including unknown fields and spelling", () => {
     const spaced =
       '{"type": "x-note", "id": "00000002", "parentId": "00000001", "timestamp": "2026-02-03T22:02:00.000Z", "n": 1e3, "é": "\\u00e9"}\n';
     expect(merged(joinFile(root) + spaced, joinFile(root)).text).toBe(joinFile(root) + spaced);
   });
 
-  test("that spell an entry differently have it once", () => {
+  test("with an entry in different spellings have it once", () => {
     const state = { customType: "host", data: { a: 1 } };
     const time = "2026-02-03T22:02:00.000Z";
     const first = { type: "custom", id: "00000002", parentId: "00000001", timestamp: time, ...state };
@@ -43,7 +43,7 @@ describe("two copies", () => {
     expect(merged(joinFile(root, last), joinFile(root, first)).text).toBe(text);
   });
 
-  test("of different versions are one of today's", () => {
+  test("of different versions merge to today's", () => {
     const old = JSON.stringify({ ...HEADER, version: 2 });
     const hook = { ...said("00000002", "00000001", 2), message: { role: "hookMessage", content: "x" } };
     const custom = { ...hook, message: { role: "custom", content: "x" } };
@@ -68,13 +68,13 @@ describe("different entries with the same id", () => {
   const { text, report, entries } = merged(a, b);
   const [kept, invented] = report.conflicts[0]?.entries ?? [];
 
-  test("are both kept: the earlier keeps the id, the other gets one that tells whence it comes", () => {
+  test("are both kept: the earlier keeps the id, the other gets one derived from its origin", () => {
     expect(report.conflicts).toHaveLength(1);
     expect(kept).toEqual({ id: "00000002", from: "a" });
     expect(invented).toEqual({ id: expect.stringMatching(/^00000002~[0-9a-f]{36}$/), from: "b" });
   });
 
-  test("keep their children, and what refers to them", () => {
+  test("keep their children and references", () => {
     const byId = new Map(entries.map((entry) => [entry.id, entry]));
     expect(byId.get("00000003")?.parentId).toBe("00000002");
     expect(byId.get("00000004")?.parentId).toBe(invented?.id);
@@ -82,7 +82,7 @@ describe("different entries with the same id", () => {
     expect(byId.get("00000006")).toMatchObject({ firstKeptEntryId: invented?.id });
   });
 
-  test("have the same ids whichever way they are merged, and when they are merged again", () => {
+  test("have the same ids in either order, and when merged again", () => {
     for (const [one, other] of [
       [b, a],
       [text, text],
@@ -94,7 +94,7 @@ describe("different entries with the same id", () => {
     expect(merged(text, text).report.conflicts).toEqual([]);
   });
 
-  test("give the path that each copy had", () => {
+  test("keep the path of each copy", () => {
     const pathTo = (content: string, leafId: string) => {
       const session = SessionManager.inMemory("/projects/a", {}, recordsOf(content));
       return session
@@ -105,7 +105,7 @@ describe("different entries with the same id", () => {
     expect(pathTo(text, "00000006")).toEqual(pathTo(b, "00000006"));
   });
 
-  test("of which a third copy has an earlier one give way to it", () => {
+  test("are renamed if a third copy has an earlier one", () => {
     const c = joinFile(root, said("00000002", "00000001", 1, "three"));
     const all = merged(text, c);
     expect(all.report.conflicts[0]?.entries.map(({ from }) => from)).toEqual(["b", "a", "a"]);
@@ -137,7 +137,7 @@ describe("names and labels", () => {
 describe("headers", () => {
   const other = { ...HEADER, timestamp: "2026-02-03T21:00:00.000Z", cwd: "/projects/b", note: { x: 1 } };
 
-  test("that differ become one, and the differences are told", () => {
+  test("that differ are merged, and the differences are reported", () => {
     const { report, header } = merged(joinFile(root), `${JSON.stringify(other)}\n`);
     expect(header).toEqual({ ...HEADER, timestamp: other.timestamp, note: { x: 1 } });
     expect(report.headerDifferences).toEqual([
@@ -152,7 +152,7 @@ describe("headers", () => {
     expect(merged(of("a", "z"), of("b", "y")).header).toMatchObject({ provider: "a", modelId: "z" });
   });
 
-  test("of different sessions are refused unless that is meant", () => {
+  test("of different sessions are rejected unless explicitly allowed", () => {
     const stranger = `${JSON.stringify({ ...HEADER, id: "s0" })}\n`;
     expect(() => mergeSessionContents(joinFile(), stranger)).toThrow(
       expect.objectContaining({ code: "SESSIONS_DIFFER", details: { a: "s1", b: "s0" } }),
@@ -160,7 +160,7 @@ describe("headers", () => {
     expect(mergeSessionContents(joinFile(), stranger, { allowDifferentIds: true }).sessionId).toBe("s0");
   });
 
-  test("that are missing or too new are refused", () => {
+  test("that are missing or too new are rejected", () => {
     const tooNew = `${JSON.stringify({ ...HEADER, version: 4 })}\n`;
     expect(() => mergeSessionContents(joinFile(), tooNew)).toThrow(
       expect.objectContaining({ code: "VERSION_TOO_NEW" }),
@@ -175,7 +175,7 @@ describe("damage", () => {
   const child = said("00000003", "00000002", 3);
   const whole = joinFile(root, said("00000002", "00000001", 2), child);
 
-  test("in one copy is healed by the other, and told", () => {
+  test("in one copy is repaired from the other, and reported", () => {
     const lost = `${joinFile(root)}?????\n${JSON.stringify(child)}\n`;
     const { text, report } = merged(lost, whole);
     expect(text).toBe(whole);
@@ -183,7 +183,7 @@ describe("damage", () => {
     expect(merged(whole, lost).text).toBe(whole);
   });
 
-  test("of a body is healed, too", () => {
+  test("of a body is repaired, too", () => {
     const torn = whole.replace('"content":"00000002"', '"content":"000');
     const { text, report } = merged(torn, whole);
     expect(text).toBe(whole);
@@ -191,7 +191,7 @@ describe("damage", () => {
     expect(report.issues.a.map(({ code }) => code)).toContain("BODY_DAMAGED");
   });
 
-  test("that neither copy has whole is kept as text", () => {
+  test("that is in both copies is kept as text", () => {
     const torn = joinFile(root, said("00000002", "00000001", 2)).replace(
       '"content":"00000002"',
       '"content":"000',
@@ -204,7 +204,7 @@ describe("damage", () => {
   });
 });
 
-test("a chain of 60,000 entries takes no stack", () => {
+test("a chain of 60,000 entries does not overflow the stack", () => {
   const lines = Array.from({ length: 60_000 }, (_, i) => {
     const id = (i + 1).toString(16).padStart(8, "0");
     const parentId = i === 0 ? null : i.toString(16).padStart(8, "0");

@@ -23,7 +23,7 @@ const left = joinFile(root, said("00000002", "00000001", 2, "left"));
 const right = joinFile(root, said("00000003", "00000001", 3, "right"));
 const both = merged(left, right).text;
 
-/** Two copies in a folder of their own. */
+/** Writes two copies to a folder of their own. */
 function copies(a = left, b = right) {
   const folder = temporaryFolder();
   const [pathA, pathB, to] = [
@@ -36,8 +36,8 @@ function copies(a = left, b = right) {
   return { folder, a: pathA, b: pathB, to };
 }
 
-// Modes mean nothing on Windows, and links need a right.
-test.skipIf(IS_WINDOWS)("two files become a third, closed to others, and stay as they are", () => {
+// Windows ignores modes, and links require a privilege there.
+test.skipIf(IS_WINDOWS)("writes a third file with mode 0600, and keeps both copies", () => {
   const { a, b, to } = copies();
   const result = mergeSessions(a, b, { to });
   expect(result).toMatchObject({ path: to, sessionId: "s1", entries: 3, onlyInA: 1, onlyInB: 1, inBoth: 1 });
@@ -47,7 +47,7 @@ test.skipIf(IS_WINDOWS)("two files become a third, closed to others, and stay as
   expect([readFileSync(a, "utf8"), readFileSync(b, "utf8")]).toEqual([left, right]);
 });
 
-test("what came out opens, stands at its last entry, has the contexts of both, and goes on", () => {
+test("the result opens at its last entry, has the contexts of both, and can be continued", () => {
   const { a, b, to } = copies();
   mergeSessions(a, b, { to });
   expect(repairSession(to, { isDryRun: true }).actions).toEqual([]);
@@ -66,8 +66,8 @@ test("what came out opens, stands at its last entry, has the contexts of both, a
   expect(session.appendMessage({ role: "user", content: "on", timestamp: 1 })).toBe(session.getLeafId());
 });
 
-// Modes mean nothing on Windows, and links need a right.
-test.skipIf(IS_WINDOWS)("nothing is written over, a link that leads nowhere included", () => {
+// Windows ignores modes, and links require a privilege there.
+test.skipIf(IS_WINDOWS)("overwrites nothing, not even a dangling link", () => {
   const { a, b, folder } = copies();
   const link = join(folder, "link.jsonl");
   nodeFs.symlinkSync(join(folder, "nowhere"), link);
@@ -78,9 +78,9 @@ test.skipIf(IS_WINDOWS)("nothing is written over, a link that leads nowhere incl
   expect(readdirSync(folder).sort()).toEqual(["a.jsonl", "b.jsonl", "link.jsonl"]);
 });
 
-// Modes mean nothing on Windows, and links need a right.
+// Windows ignores modes, and links require a privilege there.
 test.skipIf(IS_WINDOWS)(
-  "in place, the first copy stays beside the merged one, which keeps its permissions",
+  "in place, the first copy is kept next to the merged one, which has its permissions",
   () => {
     const { a, b } = copies();
     nodeFs.chmodSync(a, 0o640);
@@ -100,7 +100,7 @@ test("in place, nothing is written if the second copy has nothing new", () => {
   expect(readdirSync(folder).sort()).toEqual(["a.jsonl", "b.jsonl"]);
 });
 
-test("in place, copies with a conflict that was settled before are left alone, too", () => {
+test("in place, copies with a conflict that was resolved before are not written, either", () => {
   const other = joinFile(root, said("00000002", "00000001", 5, "other"), said("00000004", "00000002", 6));
   const { a, b, folder } = copies(left, other);
   mergeSessions(a, b, { inPlace: true });
@@ -110,7 +110,7 @@ test("in place, copies with a conflict that was settled before are left alone, t
   expect(readdirSync(folder).sort()).toEqual(["a.jsonl", "a.jsonl.bak", "b.jsonl"]);
 });
 
-test("in place, what somebody else appends meanwhile is not lost", () => {
+test("in place, entries that another process appends meanwhile are kept", () => {
   const { a, b, folder } = copies();
   let late = "";
   const fs = {
@@ -128,7 +128,7 @@ test("in place, what somebody else appends meanwhile is not lost", () => {
   expect(readdirSync(folder).sort()).toEqual(["a.jsonl", "a.jsonl.bak", "b.jsonl"]);
 });
 
-test("a session that is open in another place goes on behind the merge", () => {
+test("a session that is open elsewhere continues after the merge", () => {
   const { a, b } = copies();
   const open = SessionManager.open(a);
   mergeSessions(a, b, { inPlace: true });
@@ -138,7 +138,7 @@ test("a session that is open in another place goes on behind the merge", () => {
   expect(again.getEntry("00000003")).toBeDefined();
 });
 
-test("files that cannot be merged are refused, and nothing is left behind", () => {
+test("files that cannot be merged are rejected, and no file remains", () => {
   const { a, folder } = copies();
   const other = join(folder, "other.jsonl");
   const refused = (content: string | undefined, code: string) => {
@@ -165,7 +165,7 @@ test("files that cannot be merged are refused, and nothing is left behind", () =
   );
 });
 
-test("whatever call fails, the copies are as they were or merged, and no other file is left", () => {
+test("after any failed call, the copies are unchanged or merged, and no other file remains", () => {
   for (const inPlace of [false, true]) {
     let failures = 0;
     for (let at = 1; ; at++) {
@@ -181,7 +181,7 @@ test("whatever call fails, the copies are as they were or merged, and no other f
       expect(readFileSync(b, "utf8")).toBe(right);
       expect([left, both]).toContain(readFileSync(a, "utf8"));
       if (existsSync(to)) expect(readFileSync(to, "utf8")).toBe(both);
-      // What could not be removed goes with the next replacement.
+      // The next replacement removes a file that could not be removed.
       if (litter(folder).length > 0) SessionManager.open(a).redactEntry("00000001");
       expect(litter(folder)).toEqual([]);
     }

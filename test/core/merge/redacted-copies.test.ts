@@ -58,11 +58,11 @@ function contentOf(text: string, id: string): unknown {
     )[0];
 }
 
-describe("what one copy has redacted", () => {
+describe("entries that one copy has redacted", () => {
   test.each([
     ["whole", whole, "[redacted]"],
     ["in part", partly, "the key is [gone], the door is red"],
-  ])("%s does not come back from the other, whichever is the first", (_, redacted, content) => {
+  ])("%s is not restored from the other, in either order", (_, redacted, content) => {
     for (const [a, b] of [
       [unredacted, redacted],
       [redacted, unredacted],
@@ -78,7 +78,7 @@ describe("what one copy has redacted", () => {
     expect(merged(unredacted, redacted).text).toBe(merged(redacted, unredacted).text);
   });
 
-  test("whole counts more than in part, and of two parts only what both have is kept", () => {
+  test("entirely take precedence over those redacted in part, and of two parts only the common text is kept", () => {
     for (const [a, b] of [
       [partly, whole],
       [whole, partly],
@@ -91,7 +91,7 @@ describe("what one copy has redacted", () => {
     expect(text).not.toContain("the door is red");
   });
 
-  test("is the same in whichever order copies are merged", () => {
+  test("merge to the same in either order", () => {
     const all = [unredacted, whole, partly, otherwise];
     const results = new Set<string>();
     for (const a of all)
@@ -111,7 +111,7 @@ describe("what one copy has redacted", () => {
     expect(results.size).toBe(4);
   });
 
-  test("is redacted, too, where only the record of it is left", () => {
+  test("are redacted, too, if only the redaction record is left", () => {
     const { text } = merged(
       unredacted,
       joinFile(root, { ...record("0000000b", { targetIds: ["00000002"] }), parentId: "00000001" }),
@@ -125,7 +125,7 @@ describe("what one copy has redacted", () => {
     ).not.toContain(SECRET);
   });
 
-  test("does not come back in the entry of a conflict, whose id stays", () => {
+  test("are not restored in the entry of a conflict, whose id stays", () => {
     const [a, b] = [
       joinFile(root, said("00000002", "00000001", 2, "one")),
       joinFile(root, said("00000002", "00000001", 3, SECRET)),
@@ -145,7 +145,7 @@ describe("what one copy has redacted", () => {
     }
   });
 
-  test("stays away in files, in place", () => {
+  test("are not restored in files, in place", () => {
     const [a, b] = [fileAt(unredacted), fileAt(whole)];
     mergeSessions(a, b, { inPlace: true });
     expect(readFileSync(a, "utf8")).not.toContain(SECRET);
@@ -158,7 +158,7 @@ function fileAt(text: string): string {
   return path;
 }
 
-describe("what stays where a merge redacts", () => {
+describe("backups after a merge that redacts", () => {
   function files(...texts: readonly string[]): string[] {
     const folder = temporaryFolder();
     return texts.map((text, at) => {
@@ -182,7 +182,7 @@ describe("what stays where a merge redacts", () => {
     expect(readFileSync(a, "utf8")).not.toContain(mine === unredacted ? SECRET : "door is red");
   });
 
-  test("a backup is kept if the first copy holds nothing that goes", () => {
+  test("a backup is kept if the first copy holds no redacted text", () => {
     const more = `${whole}${JSON.stringify(said("0000000f", "00000003", 9))}\n`;
     for (const [mine, theirs, b] of [
       [whole, unredacted, ["00000002"]],

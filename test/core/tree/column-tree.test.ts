@@ -5,7 +5,7 @@ import fc from "../../support/fast-check.ts";
 
 const parentsOf = (tree: ColumnTree) => Array.from(tree.ordinals(), (ordinal) => tree.parentAt(ordinal));
 
-/** A tree whose entry number i has the key i; undefined for a root. */
+/** Makes a tree in which entry number i has the id i; a parent of undefined makes a root. */
 function treeOf(...parents: (number | undefined)[]): ColumnTree {
   const tree = new ColumnTree();
   for (const [i, parent] of parents.entries()) tree.add("message", i, parent ?? null, i);
@@ -14,7 +14,7 @@ function treeOf(...parents: (number | undefined)[]): ColumnTree {
 }
 
 describe("ColumnTree", () => {
-  it("adds nothing under an id that is taken", () => {
+  it("rejects an id that exists", () => {
     const tree = treeOf(undefined, 0);
     const before = Array.from(tree.ordinals(), (ordinal) => tree.headAt(ordinal));
     expect([tree.add("label", 1, null, 5), tree.add("label", 1, 1, 5), tree.hasType("label")]).toEqual([
@@ -27,7 +27,7 @@ describe("ColumnTree", () => {
     expect([...tree.children(NONE), ...tree.children(0)]).toEqual([0, 1]);
   });
 
-  it("gives back the heads that it was given", () => {
+  it("returns the heads that were added", () => {
     const tree = new ColumnTree();
     tree.add("message", 0x1f, null, 1.5);
     tree.add("__proto__", "__proto__", 0x1f, Number.NaN);
@@ -43,7 +43,7 @@ describe("ColumnTree", () => {
     ]);
   });
 
-  it("tells whether a head says what it is asked", () => {
+  it("compares a head with the given fields", () => {
     const tree = new ColumnTree();
     tree.add("message", 0x1f, null, 0);
     tree.add("label", "other", 0x1f, 0);
@@ -62,7 +62,7 @@ describe("ColumnTree", () => {
     }
   });
 
-  it("finds no entry under an id that only looks like one", () => {
+  it("finds no entry under an id that only looks like an existing one", () => {
     const tree = treeOf(undefined);
     for (const id of ["0", "", "constructor", "0000000G", "000000000"]) expect(tree.find(id)).toBe(NONE);
     expect(tree.find("00000000")).toBe(0);
@@ -80,14 +80,14 @@ describe("ColumnTree", () => {
     expect(tree.parentAt(0)).toBe(NONE);
   });
 
-  it("gives children, roots and leaves in file order", () => {
+  it("returns children, roots, and leaves in file order", () => {
     const tree = treeOf(undefined, 0, undefined, 0, 1, 0);
     expect([...tree.children(NONE)]).toEqual([0, 2]);
     expect([...tree.children(0)]).toEqual([1, 3, 5]);
     expect([...tree.leaves()]).toEqual([2, 3, 4, 5]);
   });
 
-  it("gives the path to an entry, and the deepest entry on two paths", () => {
+  it("returns the path to an entry, and the deepest common entry of two paths", () => {
     const tree = treeOf(undefined, 0, 1, 1, 3, undefined);
     expect([...tree.path(4)]).toEqual([0, 1, 3, 4]);
     expect(tree.commonAncestor(2, 4)).toBe(1);
@@ -97,7 +97,7 @@ describe("ColumnTree", () => {
     expect(tree.commonAncestor(4, NONE)).toBe(NONE);
   });
 
-  it("hangs later entries on the entry that took an id over, and finds the first", () => {
+  it("makes later entries children of the entry that took over an id, and finds the first", () => {
     const tree = new ColumnTree();
     tree.add("message", "same", null, 0);
     tree.add("message", "before", "same", 0);
@@ -109,7 +109,7 @@ describe("ColumnTree", () => {
   });
 
   describe("settle", () => {
-    it("hangs an entry on a parent that came later, among its siblings in file order", () => {
+    it("attaches an entry to a later parent, among its siblings in file order", () => {
       const tree = new ColumnTree();
       tree.add("message", 1, 9, 0);
       tree.add("message", 9, null, 0);
@@ -119,7 +119,7 @@ describe("ColumnTree", () => {
       expect([...tree.children(1)]).toEqual([0, 2]);
     });
 
-    it("makes a root of an entry whose parent is nowhere, until the parent comes", () => {
+    it("makes a root of an entry whose parent is missing, until the parent arrives", () => {
       const tree = new ColumnTree();
       tree.add("message", 1, "gone", 0);
       const found = { ordinal: 0, kind: "missing", parentId: "gone" };
@@ -132,7 +132,7 @@ describe("ColumnTree", () => {
       expect(tree.resolveParents()).toEqual([]);
     });
 
-    it("hangs an entry on its fallback, until the parent comes", () => {
+    it("attaches an entry to its fallback, until the parent arrives", () => {
       const tree = new ColumnTree();
       tree.add("message", 1, null, 0);
       tree.add("message", 2, "gone", 0, 0);
@@ -165,7 +165,7 @@ describe("ColumnTree", () => {
       expect([...tree.children(NONE)]).toEqual([0, 1]);
     });
 
-    it("mends a broken cycle when one of its links moves away", () => {
+    it("repairs a broken cycle when one of its links changes", () => {
       const tree = new ColumnTree();
       tree.add("message", "a", "b", 0);
       tree.add("message", "b", "a", 0);
@@ -175,7 +175,7 @@ describe("ColumnTree", () => {
       expect(parentsOf(tree)).toEqual([1, NONE]);
     });
 
-    it("makes one tree of the same entries, however they are split into batches", () => {
+    it("makes one tree of the same entries in any batches", () => {
       const size = 12;
       const entry = fc.tuple(fc.integer({ min: -1, max: size }), fc.boolean());
       fc.assert(
@@ -222,7 +222,7 @@ describe("ColumnTree", () => {
       expect(tree.commonAncestor(depth - 1, 7)).toBe(7);
     });
 
-    it("links a chain in which every parent comes late", () => {
+    it("links a chain in which every parent arrives late", () => {
       const tree = new ColumnTree();
       for (let i = 0; i < depth; i++) tree.add("message", i, i === depth - 1 ? null : i + 1, 0);
       expect(tree.resolveParents()).toEqual([]);
@@ -239,7 +239,7 @@ describe("ColumnTree", () => {
   });
 });
 
-/** What becomes of entries with these parents: those that are nowhere are left out, and each ring is cut at its first. */
+/** Returns the tree of entries with these parents: missing parents are ignored, and each ring is cut at its first entry. */
 function plainForest(named: readonly number[]): { parents: number[]; cut: number[] } {
   const parents = named.map((parent) => (parent < named.length ? parent : NONE));
   const cut: number[] = [];

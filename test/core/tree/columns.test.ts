@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { type Column, withRoom } from "../../../src/core/tree/columns.ts";
 
 describe("withRoom", () => {
-  it("gives back the very column while it is large enough", () => {
+  it("returns the same column while it is large enough", () => {
     const column = new Int32Array(3);
     expect(withRoom(column, 0)).toBe(column);
     expect(withRoom(column, 3)).toBe(column);
   });
 
-  it("keeps the values and the kind of column, and leaves the new part zero", () => {
+  it("keeps the values and the kind of column, and fills the new part with zeros", () => {
     const columns: Column[] = [
       Float64Array.of(0.5, Number.NaN),
       Int32Array.of(-1, 2),
@@ -21,11 +21,11 @@ describe("withRoom", () => {
     }
   });
 
-  it("gives all the room that was asked for at once", () => {
+  it("allocates the requested room at once", () => {
     expect(withRoom(new Int32Array(0), 1_000_001).length).toBeGreaterThanOrEqual(1_000_001);
   });
 
-  it("copies so seldom that n pushes cost O(n)", () => {
+  it("copies so rarely that n pushes cost O(n)", () => {
     let column = new Int32Array(0);
     let copied = 0;
     for (let size = 1; size <= 100_000; size++) {

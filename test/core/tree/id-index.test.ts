@@ -10,7 +10,7 @@ const key: fc.Arbitrary<IdKey> = fc.oneof(
   fc.constantFrom("__proto__", "constructor", "", "0", 0, -1, -0x80000000),
 );
 
-/** The key that the index's mixing function sends to `hash`: how somebody would choose ids that collide. */
+/** Returns the key that the index's mixing function maps to `hash`, as an attacker would choose colliding ids. */
 function keyOfHash(hash: number): number {
   let value = Math.imul(hash ^ (hash >>> 16), 0x7ed1b41d);
   value = Math.imul(value ^ (value >>> 13) ^ (value >>> 26), 0xa5cb9243);
@@ -23,12 +23,12 @@ function expectSame(index: IdIndex, map: ReadonlyMap<IdKey, number>): void {
 }
 
 describe("IdIndex", () => {
-  it("knows nothing at first, not even 0 or what every object inherits", () => {
+  it("is empty at first, without 0 or any member of Object.prototype", () => {
     const index = new IdIndex();
     for (const one of [0, -1, "", "__proto__", "toString"]) expect(index.get(one)).toBe(-1);
   });
 
-  it("keeps the number 0, the text 0 and __proto__ apart", () => {
+  it("distinguishes the number 0, the string 0, and __proto__", () => {
     const index = new IdIndex();
     index.set(0, 5);
     index.set("0", 6);
@@ -38,14 +38,14 @@ describe("IdIndex", () => {
     ]);
   });
 
-  it("moves a key that it knows, and takes no second slot for it", () => {
+  it("replaces the value of an existing key, without a second slot", () => {
     const index = new IdIndex();
     for (let ordinal = 0; ordinal < 1000; ordinal++) index.set(42, ordinal);
     expect(index.get(42)).toBe(999);
     expect(index.get(43)).toBe(-1);
   });
 
-  it("adds a key that it does not know, and tells of one that it does, however many want the same slot", () => {
+  it("adds a new key and reports an existing one, for any number of collisions", () => {
     const crowd = Array.from({ length: 300 }, (_, i) => keyOfHash(i << 20));
     const any = fc.oneof(key, fc.constantFrom(...crowd));
     fc.assert(
@@ -62,7 +62,7 @@ describe("IdIndex", () => {
     );
   });
 
-  it("is empty when it is cleared, and keeps what it has when room is made", () => {
+  it("is empty after clear, and keeps its keys when it grows", () => {
     const index = new IdIndex();
     fc.assert(
       fc.property(fc.array(key, { maxLength: 1200, size: "max" }), fc.nat({ max: 200_000 }), (keys, room) => {
@@ -80,7 +80,7 @@ describe("IdIndex", () => {
     );
   });
 
-  it("answers as a Map does for 10,000 random keys", () => {
+  it("agrees with a Map for 10,000 random keys", () => {
     fc.assert(
       fc.property(fc.array(key, { minLength: 10_000, maxLength: 10_000, size: "max" }), (keys) => {
         const index = new IdIndex();
@@ -95,7 +95,7 @@ describe("IdIndex", () => {
     );
   });
 
-  it("answers as a Map does at every size, whichever keys are asked for", () => {
+  it("agrees with a Map at every size, for any keys", () => {
     fc.assert(
       fc.property(fc.array(key, { maxLength: 200 }), fc.array(key), (keys, others) => {
         const index = new IdIndex();
@@ -110,7 +110,7 @@ describe("IdIndex", () => {
     );
   });
 
-  it("tells 1,000 keys apart that all belong in the last slot, past the end of the table", () => {
+  it("distinguishes 1,000 keys that all hash to the last slot, past the end of the table", () => {
     const index = new IdIndex();
     const map = new Map<IdKey, number>();
     for (let i = 0; i < 1000; i++) {
@@ -123,11 +123,11 @@ describe("IdIndex", () => {
     expect(index.get(keyOfHash(2000 * 0x10000 + 0xffff))).toBe(-1);
   });
 
-  it("takes 200,000 ids that were chosen to collide, and others between them", () => {
+  it("accepts 200,000 colliding ids, and others between them", () => {
     const index = new IdIndex();
     const map = new Map<IdKey, number>();
     for (let i = 0; i < 200_000; i++) {
-      // All of them want one of eight neighboring slots, however large the table grows.
+      // All of them hash to one of eight adjacent slots, however large the table grows.
       const one = i % 4 === 0 ? i : keyOfHash(((i >>> 3) << 21) + (i & 7));
       index.set(one, i);
       map.set(one, i);

@@ -3,7 +3,7 @@ import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
 import { ColumnTree } from "../../../src/core/tree/column-tree.ts";
 import { LabelsAndName } from "../../../src/core/tree/labels-and-name.ts";
 
-/** A session whose bodies are at hand, and which notes which of them were read. */
+/** Session with bodies in memory, which records the bodies that are read. */
 class Session {
   readonly tree = new ColumnTree();
   readonly bodies: (AnySessionEntry | undefined)[] = [];
@@ -37,7 +37,7 @@ class Session {
 }
 
 describe("Bookkeeping", () => {
-  it("keeps the latest label of each entry, and who set it when", () => {
+  it("keeps the latest label of each entry, with its author and time", () => {
     const session = new Session();
     session.label("a", "first");
     session.label("b", "other");
@@ -53,7 +53,7 @@ describe("Bookkeeping", () => {
     ]);
   });
 
-  it.each([[undefined], [""], [null], [7]])("takes the label %j for none", (label) => {
+  it.each([[undefined], [""], [null], [7]])("treats the label %j as none", (label) => {
     const session = new Session();
     session.label("a", "first");
     session.label("a", label);
@@ -62,7 +62,7 @@ describe("Bookkeeping", () => {
     expect(session.labels()).toEqual([["a", "again"]]);
   });
 
-  it("labels an entry named __proto__, and none where the target is no id", () => {
+  it("labels an entry named __proto__, and none if the target is not an id", () => {
     const session = new Session();
     session.label("__proto__", "odd");
     session.label(7, "nothing");
@@ -76,14 +76,14 @@ describe("Bookkeeping", () => {
     ["", undefined],
     [null, undefined],
     [undefined, undefined],
-  ])("takes the name %j for %j", (name, expected) => {
+  ])("reads the name %j as %j", (name, expected) => {
     const session = new Session();
     session.add("session_info", { name: "before" });
     session.add("session_info", { name });
     expect(session.book.name()).toBe(expected);
   });
 
-  it("passes over marks with a damaged body", () => {
+  it("ignores labels with a damaged body", () => {
     const session = new Session();
     session.add("session_info", { name: "kept" });
     session.add("session_info", undefined);
@@ -103,7 +103,7 @@ describe("Bookkeeping", () => {
     expect(session.read).toEqual([1, 3]);
   });
 
-  it("judges what is latest by the order of the file", () => {
+  it("determines the latest by the order of the file", () => {
     const session = new Session();
     session.inFileOrder = (ordinals) => ordinals.toReversed();
     session.add("session_info", { name: "later in the file" });
@@ -111,7 +111,7 @@ describe("Bookkeeping", () => {
     expect(session.book.name()).toBe("later in the file");
   });
 
-  it("asks again for what could not be read, and counts nothing twice or not at all", () => {
+  it("retries what could not be read, and counts everything exactly once", () => {
     const session = new Session();
     session.label("a", "one");
     session.fault = new Error("the disk is away");

@@ -4,7 +4,7 @@ import fc from "../../support/fast-check.ts";
 
 const breaksOf = (...parents: number[]) => findCycleBreaks(Int32Array.from(parents), parents.length);
 
-/** The first member of each cycle, found by walking from every entry for as long as there are entries. */
+/** Returns the first member of each cycle, by walking from every entry for the number of entries. */
 function plainBreaks(parents: readonly number[]): number[] {
   return parents.flatMap((parent, start) => {
     const members = [start];
@@ -31,7 +31,7 @@ describe("cycleBreaks", () => {
     expect(breaksOf(2, 3, 1, 2)).toEqual([1]);
   });
 
-  it("looks at so many links as count", () => {
+  it("checks only the given number of links", () => {
     expect(findCycleBreaks(Int32Array.of(-1, 0, 2), 2)).toEqual([]);
   });
 
@@ -48,7 +48,7 @@ describe("cycleBreaks", () => {
     );
   });
 
-  it("takes a ring and a path of 200,000 entries", () => {
+  it("handles a ring and a path of 200,000 entries", () => {
     const size = 200_000;
     const ring = Int32Array.from({ length: size }, (_, i) => (i + 1) % size);
     expect(findCycleBreaks(ring, size)).toEqual([0]);

@@ -9,7 +9,7 @@ const finding = (ordinal: number, parentId: string, isOver = false) => ({
 });
 
 describe("LateParents", () => {
-  it("lets all go that wait for a parent, and tells nothing if nothing was told", () => {
+  it("releases all entries that wait for a parent, without an event if none was reported", () => {
     const late = new LateParents();
     late.wait(1, 0xa, -1);
     late.wait(2, 0xa, -1);
@@ -18,7 +18,7 @@ describe("LateParents", () => {
     expect(late.resolve()).toEqual([{ finding: finding(3, "other"), fallback: -1 }]);
   });
 
-  it("tells once of each whose parent is not there", () => {
+  it("reports each entry with a missing parent once", () => {
     const late = new LateParents();
     late.wait(1, 0xa, -1);
     expect(late.resolve()).toEqual([{ finding: finding(1, "0000000a"), fallback: -1 }]);
@@ -27,7 +27,7 @@ describe("LateParents", () => {
     expect(late.resolve()).toEqual([{ finding: finding(2, "0000000a"), fallback: -1 }]);
   });
 
-  it("takes back what it told when the parent comes", () => {
+  it("withdraws the report when the parent arrives", () => {
     const late = new LateParents();
     late.wait(1, "p", -1);
     late.resolve();
@@ -37,14 +37,14 @@ describe("LateParents", () => {
     expect(late.resolve()).toEqual([]);
   });
 
-  it("calls it bridged where there is an entry to hang on, be it the first", () => {
+  it("reports a bridge if there is an entry to attach to, even the first", () => {
     const late = new LateParents();
     late.wait(1, "p", 0);
     expect(late.resolve()).toEqual([{ finding: { ...finding(1, "p"), kind: "bridged" }, fallback: 0 }]);
     expect(late.welcome("p")?.over).toEqual([{ ...finding(1, "p", true), kind: "bridged" }]);
   });
 
-  it("knows nobody who waits for what nobody named", () => {
+  it("has no waiting entries for an id that no entry named", () => {
     const late = new LateParents();
     expect(late.welcome("__proto__")).toBeUndefined();
     late.wait(1, "__proto__", -1);

@@ -6,16 +6,16 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** How an example ended. */
+/** Result of an example. */
 export interface Outcome {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** What the program left in the folder for temporary files. */
+  /** Files that the program left in the folder for temporary files. */
   readonly left: string[];
 }
 
-/** Runs an example as its first lines say: with tsx, from the checkout's folder. */
+/** Runs an example as its first lines specify: with tsx, from the checkout's folder. */
 export async function runExample(name: string): Promise<Outcome> {
   const folder = temporaryFolder();
   const temporary = join(folder, "tmp");
@@ -24,7 +24,7 @@ export async function runExample(name: string): Promise<Outcome> {
   return new Promise((resolve) => {
     const argv = ["--import", "tsx", `docs/examples/${name}.ts`];
     execFile(process.execPath, argv, { cwd: ROOT, env }, (error, stdout, stderr) => {
-      // tsx keeps what it compiled in a folder of its own.
+      // tsx keeps compiled files in a folder of its own.
       const left = readdirSync(temporary).filter((file) => !file.startsWith("tsx-"));
       resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr, left });
     });

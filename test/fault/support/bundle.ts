@@ -23,7 +23,7 @@ export async function bundle(program: string, outfile: string): Promise<void> {
       ...Object.fromEntries(SUBPATHS.map((name) => [`sessiontree/${name}`, publicFile(name)])),
     },
     external: ["trash", "pg-native"],
-    // For the packages that are no modules.
+    // For CommonJS packages.
     banner: {
       js: 'import { createRequire as requireOfBundle } from "node:module"; const require = requireOfBundle(import.meta.url);',
     },

@@ -7,7 +7,7 @@ import { assistant } from "../../support/messages.ts";
 import { watchedFs } from "./faulty-fs.ts";
 import { header, lines, message, user } from "./sessions.ts";
 
-/** What a child process can be told to do, with its arguments. */
+/** Tasks of a child process, with their arguments. */
 const TASKS: { readonly [task: string]: (...args: string[]) => void | Promise<void> } = {
   appendForEver,
   appendMany,
@@ -26,23 +26,23 @@ const TASKS: { readonly [task: string]: (...args: string[]) => void | Promise<vo
 const [task = "", ...given] = process.argv.slice(2);
 const options = (json: string | undefined): SessionOptions => (json === undefined ? {} : JSON.parse(json));
 
-/** Tells the parent something, in one write that has happened when the call returns. */
+/** Sends a value to the parent, in one write that is complete when the call returns. */
 function say(value: unknown): void {
   nodeFs.writeSync(1, `${JSON.stringify(value)}\n`);
 }
 
-/** Waits until the parent says so. */
+/** Waits for the parent's signal. */
 async function signal(): Promise<void> {
   for await (const _ of process.stdin) return;
 }
 
-/** Appends until it is killed, and says each id after the append has returned. */
+/** Appends until it is killed, and reports each id after the append has returned. */
 function appendForEver(path = "", seed = "", json?: string): void {
   const session = SessionManager.open(path, options(json));
   for (let i = 0; ; i++) say(session.appendMessage(user(`${seed} ${i} ${"x".repeat((i * 37) % 3000)}`)));
 }
 
-/** Receives an answer piece by piece until it is killed; says each piece and its time after it was offered to be saved. */
+/** Receives an answer piece by piece until it is killed; reports each piece and its time after offering it for saving. */
 async function streamForEver(path = "", everyMs = ""): Promise<void> {
   const session = SessionManager.open(path);
   const message = assistant("", { stopReason: "pending" });
@@ -57,7 +57,7 @@ async function streamForEver(path = "", everyMs = ""): Promise<void> {
   }
 }
 
-/** Imports a session into a folder whose bytes never end; says so when some of them are there. */
+/** Imports a session into a folder from endless bytes; reports when some of them have arrived. */
 async function importForEver(folder = ""): Promise<void> {
   await fileStore({ sessionDir: folder }).importBytes(endless());
 }
@@ -69,7 +69,7 @@ async function* endless(): AsyncGenerator<Uint8Array, void> {
   await signal();
 }
 
-/** Appends so many entries when the parent says so, together with others whom it waits for; tells whom it noticed. */
+/** Appends entries on the parent's signal, together with others that it waits for; reports whose entries it saw. */
 async function appendMany(path = "", name = "", count = "", others = ""): Promise<void> {
   const session = SessionManager.open(path);
   const noticed = new Set<string>();
@@ -88,12 +88,12 @@ async function appendMany(path = "", name = "", count = "", others = ""): Promis
   await session.close();
 }
 
-/** Who appended an entry, by its text. */
+/** Returns the writer of an entry, by its text. */
 function getWriter(entry: object): string {
   return /writer \d/.exec(JSON.stringify(entry))?.[0] ?? "nobody";
 }
 
-/** Upgrades a file and kills itself before a given call of the file system, or says how many calls there were. */
+/** Upgrades a file and kills itself before a given call of the file system, or reports the number of calls. */
 function upgradeUntilCall(path = "", number = ""): void {
   let calls = 0;
   const fs = watchedFs(() => {
@@ -105,7 +105,7 @@ function upgradeUntilCall(path = "", number = ""): void {
   say(calls);
 }
 
-/** Opens a session with a lease, says so, and holds it until it is killed, told to end, or has held it so long. */
+/** Opens a session with a lease, reports it, and holds it until it is killed, dismissed, or the time is over. */
 async function holdLease(path = "", json?: string, milliseconds?: string): Promise<void> {
   const session = SessionManager.open(path, options(json));
   say(session.getSessionId());
@@ -114,7 +114,7 @@ async function holdLease(path = "", json?: string, milliseconds?: string): Promi
   await session.close();
 }
 
-/** Has a thread hold a lease, which says so, and ends that thread when the parent says so. */
+/** Holds a lease in a thread, which reports it, and ends that thread on the parent's signal. */
 async function leaseInThread(path = ""): Promise<void> {
   const argv = ["holdLease", path, JSON.stringify({ lease: "fail" })];
   const thread = new Worker(new URL(import.meta.url), { argv, stdin: true });
@@ -124,7 +124,7 @@ async function leaseInThread(path = ""): Promise<void> {
   }
 }
 
-/** Tries to take a lease when the parent says so; tells whether it has it, and holds it until told to end. */
+/** Attempts to acquire a lease on the parent's signal; reports the result, and holds it until dismissed. */
 async function raceForLease(path = ""): Promise<void> {
   say("ready");
   for await (const _ of process.stdin) {
@@ -143,7 +143,7 @@ async function raceForLease(path = ""): Promise<void> {
 /** Keeps leases from being collected. */
 const held: (SessionManager | undefined)[] = [];
 
-/** Opens many sessions, appends to each, and tells how many descriptors are open then, and later. */
+/** Opens many sessions, appends to each, and reports how many descriptors are open then, and later. */
 async function openMany(folder = "", number = ""): Promise<void> {
   const descriptors = () => nodeFs.readdirSync("/proc/self/fd").length;
   const before = descriptors();
@@ -169,7 +169,7 @@ async function openMany(folder = "", number = ""): Promise<void> {
   say({ before, open, used, closed, reopened, collected: descriptors() });
 }
 
-/** Appends when the parent says so, each time, and tells id and time. */
+/** Appends on each signal of the parent, and reports id and time. */
 async function appendEvery(path = ""): Promise<void> {
   const session = SessionManager.open(path);
   say("ready");
@@ -177,7 +177,7 @@ async function appendEvery(path = ""): Promise<void> {
     say({ id: session.appendMessage(user("from a child")), at: Date.now() });
 }
 
-/** Watches a session in the two ways of leaving off: after one entry, and by a signal without asking again. */
+/** Watches a session and stops in both ways: after one entry, and by a signal without another call of `next`. */
 async function watchAndLeave(path = ""): Promise<void> {
   const session = SessionManager.open(path);
   SessionManager.open(path).appendMessage(user("one"));
@@ -192,7 +192,7 @@ async function watchAndLeave(path = ""): Promise<void> {
   controller.abort();
 }
 
-/** Opens or begins a session when the parent says so, by class or by store, appends to it, and tells its file. */
+/** Opens or creates a session on the parent's signal, by class or by store, appends to it, and reports its file. */
 async function openOrCreate(folder = "", id = "", name = "", way = ""): Promise<void> {
   say("ready");
   await signal();

@@ -10,22 +10,22 @@ import { IS_WINE } from "../../support/platform.ts";
 import { removeFolder } from "../../support/remove-folder.ts";
 import { bundle } from "./bundle.ts";
 
-/** A child process that does one task of its program. */
+/** Child process that performs one task of its program. */
 export interface Child {
   readonly process: ChildProcess;
-  /** What it has said so far. */
+  /** Values that it has reported so far. */
   readonly said: readonly unknown[];
-  /** Resolves with the next thing that it says; undefined if it ends before. */
+  /** Resolves with the next reported value; undefined if it ends before. */
   hear(): Promise<unknown>;
-  /** Tells it to go on. */
+  /** Sends it the signal to continue. */
   tell(): void;
-  /** Tells it that nothing more will be said. */
+  /** Closes its input. */
   dismiss(): void;
-  /** Resolves when it has ended: with 0, another code, or the signal that killed it. Fails with what it said in error. */
+  /** Resolves when it has ended: with 0, another code, or the signal that killed it. Rejects with its error output. */
   ended: Promise<number | NodeJS.Signals | null>;
 }
 
-/** Starts child processes, quickly: their program is bundled once for the test file. */
+/** Starts child processes quickly: their program is bundled once for the test file. */
 export class Children {
   #program = "";
 
@@ -53,7 +53,7 @@ export class Children {
     child.stderr.on("data", (data) => {
       errors += data;
     });
-    // A child that was killed reads nothing any more.
+    // A killed child no longer reads its input.
     child.stdin.on("error", () => undefined);
     const lines = createInterface({ input: child.stdout });
     lines.on("line", (line) => {
@@ -83,7 +83,7 @@ export class Children {
     };
   }
 
-  /** Runs a child to its end and gives what it said. */
+  /** Runs a child to its end and returns the reported values. */
   async run(
     task: string,
     args: readonly string[],

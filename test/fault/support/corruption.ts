@@ -10,7 +10,7 @@ const MAX_FIXTURE_BYTES = 6_000;
 
 const LF = 0x0a;
 
-/** Texts that a damaged file might hold, and a hostile one would. */
+/** Texts that a damaged or hostile file might hold. */
 const SNIPPETS = [
   "\n",
   "\r\n",
@@ -30,10 +30,10 @@ const SNIPPETS = [
   "99999999999999999999",
 ];
 
-/** A way to damage a file: makes new bytes of old ones. */
+/** Kind of damage: makes new bytes of old ones. */
 type Damage = (bytes: Buffer, random: Random) => Buffer;
 
-/** Gives a whole number from 0 up to, and without, `below`. */
+/** Returns an integer from 0 up to, but excluding, `below`. */
 type Random = (below: number) => number;
 
 const splice = (bytes: Buffer, at: number, removed: number, ...added: Uint8Array[]) =>
@@ -44,7 +44,7 @@ function range(bytes: Buffer, random: Random): { at: number; length: number } {
   return { at, length: random(Math.min(bytes.length - at, 1 + random(200)) + 1) };
 }
 
-/** Changes the order of lines, takes some away, or doubles them. */
+/** Reorders, removes, or duplicates lines. */
 function onLines(change: (lines: Buffer[], random: Random) => void): Damage {
   return (bytes, random) => {
     const lines: Buffer[] = [];
@@ -67,7 +67,7 @@ const DAMAGES: readonly Damage[] = [
     return copy;
   },
   (bytes, random) => splice(bytes, random(bytes.length), 1, Buffer.from([random(256)])),
-  // A range: gone, zero, twice, elsewhere.
+  // A range: removed, zeroed, duplicated, moved.
   (bytes, random) => {
     const { at, length } = range(bytes, random);
     return splice(bytes, at, length);
@@ -93,7 +93,7 @@ const DAMAGES: readonly Damage[] = [
   // A snippet.
   (bytes, random) =>
     splice(bytes, random(bytes.length), random(3), Buffer.from(SNIPPETS[random(SNIPPETS.length)] ?? "")),
-  // A line break gone: two records glued.
+  // A line break removed: two records on one line.
   (bytes, random) => {
     const at = bytes.indexOf(LF, random(bytes.length));
     return at === -1 ? bytes : splice(bytes, at, 1);
@@ -108,7 +108,7 @@ const DAMAGES: readonly Damage[] = [
   }),
 ];
 
-/** Small session files of all kinds. */
+/** Returns small session files of all kinds. */
 export function smallFixtures(): readonly Buffer[] {
   const root = fileURLToPath(new URL("../../../fixtures/", import.meta.url));
   const paths = readdirSync(root, { recursive: true, encoding: "utf8" })
@@ -119,14 +119,14 @@ export function smallFixtures(): readonly Buffer[] {
   return [...own, ...files.filter(({ length }) => length > 200 && length <= MAX_FIXTURE_BYTES)];
 }
 
-/** A damaged file, and the one that it was. */
+/** Damaged file, and its original. */
 export interface Case {
   readonly seed: number;
   readonly original: Buffer;
   readonly damaged: Buffer;
 }
 
-/** Makes a case of a seed: the same at every run. */
+/** Makes a case of a seed: the same in every run. */
 export function makeCase(fixtures: readonly Buffer[], seed: number): Case {
   const next = seededRandom(seed);
   const random: Random = (below) => (below <= 0 ? 0 : Math.floor(next() * below));
@@ -138,20 +138,20 @@ export function makeCase(fixtures: readonly Buffer[], seed: number): Case {
   return { seed, original, damaged };
 }
 
-/** What came of a case. */
+/** Result of a case. */
 export interface Outcome {
-  /** How many issues were reported. */
+  /** Number of reported issues. */
   readonly issues: number;
-  /** Whether the file was refused as no session. */
+  /** Whether the file was rejected as not a session. */
   readonly isRefused: boolean;
-  /** What should not have happened, in words. */
+  /** Violations, in words. */
   readonly faults: readonly string[];
 }
 
 /**
- * Opens a damaged file, reads everything, appends, and reads again; tells what went wrong.
+ * Opens a damaged file, reads everything, appends, and reads again; returns the violations.
  *
- * @param folder - Empty, and empty again afterwards.
+ * @param folder - Empty, and empty again afterward.
  */
 export function judge({ original, damaged }: Case, folder: string): Outcome {
   const path = join(folder, "s.jsonl");
@@ -177,7 +177,7 @@ export function judge({ original, damaged }: Case, folder: string): Outcome {
   return { issues, isRefused, faults };
 }
 
-/** Asks a session for everything that it can tell. */
+/** Reads everything from a session. */
 function readEverything(session: SessionManager): SessionEntry[] {
   const entries = session.getEntries();
   session.getTree();
@@ -202,13 +202,13 @@ function assertUntouched(path: string, before: object, damaged: Buffer, faults: 
   if (!readFileSync(path).equals(damaged)) faults.push("looking changed the file");
 }
 
-/** A line of a damaged file that stands there as it stood in the original, with its number, from 1. */
+/** Unchanged line of a damaged file, with its 1-based number. */
 interface UndamagedLine {
   readonly number: number;
   readonly record: { readonly [field: string]: unknown };
 }
 
-/** The records of entries on lines that the damage has passed over. */
+/** Returns the records of entries on undamaged lines. */
 function undamagedLines(original: Buffer, damaged: Buffer): UndamagedLine[] {
   const known = new Set(original.toString("latin1").split("\n"));
   const texts = damaged.toString("latin1").split("\n");
@@ -218,7 +218,7 @@ function undamagedLines(original: Buffer, damaged: Buffer): UndamagedLine[] {
   });
 }
 
-/** Parses a record that has a type; undefined if it is none. */
+/** Parses a record that has a type; undefined if it is not one. */
 function parseRecord(text: string): { [field: string]: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -231,19 +231,19 @@ function parseRecord(text: string): { [field: string]: unknown } | undefined {
   }
 }
 
-/** What tells an entry from others, whatever its id and its place in the tree have become. */
+/** Returns the parts of an entry that identify it, whatever became of its id and its parent. */
 function signature(record: { readonly [field: string]: unknown }): string {
   const { type, message, summary, name, label, data, content, customType, modelId } = record;
   const text = message !== null && typeof message === "object" ? Reflect.get(message, "content") : message;
   return JSON.stringify([type, text, summary, name, label, data, content, customType, modelId]);
 }
 
-/** What tells a line from others; lines without an id are told by what they say alone. */
+/** Returns the parts of a line that identify it; lines without an id are identified by their content alone. */
 function idAndSignature(id: unknown, record: { readonly [field: string]: unknown }): string {
   return `${id} ${signature(record)}`;
 }
 
-/** An undamaged line is an entry, unless it stands before the header, or was there before. */
+/** Checks that an undamaged line is an entry, unless it precedes the header, or is a repetition. */
 function assertThere(
   { number, record }: UndamagedLine,
   session: SessionManager,
@@ -260,10 +260,10 @@ function assertThere(
 }
 
 /**
- * Appends to a session and opens it again: everything is there, and the new entry.
+ * Appends to a session and opens it again: everything exists, and so does the new entry.
  *
- * @param undamaged - Ids and signatures of the entries whose lines are undamaged. What is found on the others may be less once
- *   their end is written.
+ * @param undamaged - Ids and signatures of the entries whose lines are undamaged. The others may yield less once their end is
+ *   written.
  */
 function grow(session: SessionManager, path: string, undamaged: ReadonlySet<string>, faults: string[]): void {
   const isUndamaged = (entry: SessionEntry) =>
@@ -283,7 +283,7 @@ function grow(session: SessionManager, path: string, undamaged: ReadonlySet<stri
   const parent = there.get(id)?.parentId;
   if (parent === undefined) faults.push("the new entry is lost");
   const isUnderLeaf = parent === (leaf?.id ?? null);
-  // Another line of the same id, which is told of, may take over what comes behind it.
+  // Another line of the same id, which is reported, may become the parent of later entries.
   const isTold = reopened.issues.some(
     ({ code, message }) => code === "ID_DUPLICATE" && leaf !== undefined && message.includes(leaf.id),
   );

@@ -1,7 +1,7 @@
 /**
  * A process that writes to threads and chats, or deletes them: node deletion-child.mjs TASK FOLDER NAME SEED
  *
- * It tells what it has begun, and what was acknowledged, each in one write that has happened when the call returns.
+ * It reports the beginning of each operation, and each acknowledgment, in one write that is complete when the call returns.
  */
 import { writeSync } from "node:fs";
 import { setTimeout as after, setImmediate as nextTurn } from "node:timers/promises";
@@ -26,13 +26,13 @@ process.stdin.resume();
 let count = 0;
 let state = Number(seed);
 
-/** The next number below `limit`; the same ones for the same seed. */
+/** Returns the next number below `limit`; the same sequence for the same seed. */
 function random(limit: number): number {
   state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
   return Math.floor((state / 2 ** 32) * limit);
 }
 
-/** Returns when something happened, on the clock that all processes of the machine share. */
+/** Returns the time on the clock that all processes of the machine share. */
 const now = (): number => Number(process.hrtime.bigint() / 1_000n);
 
 function tell(event: DeletionEvent): void {
@@ -41,7 +41,7 @@ function tell(event: DeletionEvent): void {
 
 const pick = (names: readonly string[]): string => names[random(names.length)] ?? "";
 
-/** Writes a text somewhere; tells when that began, and when it was acknowledged. What was deleted meanwhile is refused. */
+/** Writes a text to a place; reports the beginning and the acknowledgment. Places deleted meanwhile reject it. */
 async function write(place: string, how: (text: string) => Promise<unknown>): Promise<boolean> {
   const text = `secret-${name}-${count++} `;
   const from = now();
@@ -56,7 +56,7 @@ async function write(place: string, how: (text: string) => Promise<unknown>): Pr
   }
 }
 
-/** Puts checkpoints and writes one below the other, as a run of a graph does that began with what is there. */
+/** Stores checkpoints and writes in a chain, as the run of a graph does that began with the existing ones. */
 async function runGraph(): Promise<void> {
   const threadId = pick(THREADS);
   const latest = await saver.getTuple({ configurable: { thread_id: threadId } });
@@ -128,7 +128,7 @@ while (!isOver) {
   try {
     await TASKS[task]?.();
   } catch (error) {
-    // While a killed process's lock is there.
+    // While a killed process's lock exists.
     if (!isSessionError(error, "WRITE_FAILED") && !isSessionError(error, "LEASE_HELD")) throw error;
     tell({ failed: error.message });
     await after(20);

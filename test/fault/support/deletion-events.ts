@@ -1,7 +1,7 @@
 export const THREADS: readonly string[] = ["thread/1", "thread/2", "thread/3"];
 export const CHATS: readonly string[] = ["chat-1", "chat-2", "chat-3"];
 
-/** A text that was acknowledged. Times are microseconds of a clock that all processes share. */
+/** Text that was acknowledged. Times are microseconds of a clock that all processes share. */
 export interface Written {
   readonly place: string;
   readonly text: string;
@@ -9,7 +9,7 @@ export interface Written {
   readonly until: number;
 }
 
-/** What a child tells, each when it has happened. */
+/** Reports of a child, each sent after its event. */
 export type DeletionEvent =
   | Written
   | { readonly deleting: string; readonly from: number }

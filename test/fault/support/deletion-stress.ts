@@ -12,27 +12,27 @@ import { Lives } from "./lives.ts";
 interface Deletion {
   readonly deleting: string;
   readonly from: number;
-  /** Undefined while it runs; when its process had ended, if that was killed meanwhile. */
+  /** Undefined while it runs; the end of its process, if that was killed meanwhile. */
   until?: number;
   /** Whether it was acknowledged. */
   isDone?: boolean;
 }
 
-/** What came of it. */
+/** Result of the test. */
 export interface DeletionReport {
   rounds: number;
   written: number;
   deleted: number;
-  /** Writes that were refused because of a deletion. */
+  /** Number of writes that were rejected because of a deletion. */
   refused: number;
   killed: number;
   /** Acknowledged texts that are nowhere, and were not deleted. */
   lost: string[];
-  /** Texts that were acknowledged before a deletion began, and are there after it was acknowledged. */
+  /** Texts that were acknowledged before a deletion began, and exist after it was acknowledged. */
   returned: string[];
   /** Ids with more than one session. */
   doubled: string[];
-  /** What failed, and how often. */
+  /** Errors, with the number of each. */
   failed: { [message: string]: number };
 }
 
@@ -42,7 +42,7 @@ const ROUND_MS = 10_000;
 
 const PROGRAMS = fileURLToPath(new URL("../../../node_modules/.cache/sessiontree/", import.meta.url));
 
-/** Lets real processes write to threads of LangGraph and chats, die, and delete them, for so long. */
+/** Runs real processes that write to threads of LangGraph and chats, die, and delete them, for the given time. */
 export async function stressDeletion(milliseconds: number, seed: number): Promise<DeletionReport> {
   const report: DeletionReport = {
     ...{ rounds: 0, written: 0, deleted: 0, refused: 0, killed: 0 },
@@ -136,11 +136,11 @@ class DeletionRound {
         report.lost.push(text);
       }
     }
-    // A process that is killed while it begins a session leaves an empty file.
+    // A process killed while creating a session leaves an empty file.
     const begun = files.filter((name) => statSync(join(this.#folder, name)).size > 0);
     const ids = begun.map((name) => name.replace(/^[^_]*_/, ""));
     report.doubled.push(...ids.filter((id, at) => ids.indexOf(id) !== at));
-    // What is stored can be read.
+    // Stored data can be read.
     const saver = new SessionTreeSaver(fileStore({ sessionDir: this.#folder }));
     for (const thread_id of THREADS) await saver.getTuple({ configurable: { thread_id } });
   }

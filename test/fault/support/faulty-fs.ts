@@ -1,36 +1,36 @@
 import * as nodeFs from "node:fs";
 import type { SessionOptions } from "sessiontree";
 
-/** What a session needs of a file system. */
+/** Functions that a session needs of a file system. */
 export type FileSystem = NonNullable<SessionOptions["fs"]>;
 
-/** What goes wrong, and when. */
+/** Error to inject, and its call. */
 export interface Fault {
   /** Number of the call, from 1. */
   readonly at: number;
-  /** The error; `SHORT` takes half of what is to be written, and fails on nothing. */
+  /** Error code; `SHORT` writes half of the bytes, and fails for calls that write nothing. */
   readonly code: "ENOSPC" | "EIO" | "EACCES" | "SHORT";
-  /** Whether all calls from there on fail, until `heal`, or only the one. */
+  /** Whether all calls from there on fail, until `heal`, or only that one. */
   readonly isLasting?: boolean;
   /** Whether a write that fails has written half of its bytes before. */
   readonly isTorn?: boolean;
 }
 
-/** A file system that fails on demand and counts the calls. */
+/** File system that fails on demand and counts the calls. */
 export interface FaultyFileSystem {
   readonly fs: FileSystem;
-  /** Calls so far. */
+  /** Number of calls so far. */
   readonly calls: number;
   /** Names of the calls that failed. */
   readonly failed: readonly string[];
-  /** Lets nothing fail any more. */
+  /** Stops all failures. */
   heal(): void;
 }
 
 const systemError = (code: string, name: string) =>
   Object.assign(new Error(`${code}: injected, ${name}`), { code, syscall: name });
 
-/** Puts a watcher in front of every call of a file system. */
+/** Makes a file system that calls `before` before every call, and returns its result instead if it is not undefined. */
 export function watchedFs(
   before: (name: string, args: unknown[]) => unknown,
   fs: FileSystem = nodeFs,
@@ -68,7 +68,7 @@ export function faultyFs(
     if (code === "SHORT") return name === "writeSync" ? half(args) : undefined;
     failed.push(name);
     if (name === "writeSync" && isTorn) half(args);
-    // A close that fails has closed all the same.
+    // A close that fails has closed nevertheless.
     if (name === "closeSync" && typeof args[0] === "number") nodeFs.closeSync(args[0]);
     throw systemError(code, name);
   }, base);

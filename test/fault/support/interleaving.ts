@@ -16,13 +16,13 @@ const ENTRIES = [
   message("0000000c", "0000000b", "two"),
 ];
 
-/** A session with something to redact and something to repair. */
+/** Session with text to redact and a line to repair. */
 export const SESSION = lines(header(), ...ENTRIES, "what is this");
 
-/** A copy of it that has gone another way. */
+/** Copy of it that was continued differently. */
 const COPY = lines(header(), message("000000cc", null, "only in the copy"));
 
-/** The same words before sessions were trees. */
+/** The same texts in a version without a tree. */
 export const OLD = lines(
   header({ version: 1 }),
   ...[SECRET, "one"].map((text) => ({
@@ -34,7 +34,7 @@ export const OLD = lines(
 
 type Durability = NonNullable<SessionOptions["durability"]>;
 
-/** A file, the sessions that are open on it, and what their callers were promised. */
+/** File, its open sessions, and the promises to their callers. */
 class Stage {
   readonly folder = sandbox();
   readonly path: string;
@@ -50,7 +50,7 @@ class Stage {
     place(this.folder, "copy", COPY);
   }
 
-  /** Makes sure of all promises, once nobody is at anything any more. */
+  /** Checks all promises, after all operations have ended. */
   async assertKept(where: string): Promise<void> {
     await Promise.all(this.promises);
     for (const session of this.open) {
@@ -74,7 +74,7 @@ class Stage {
   }
 }
 
-/** One who works on the file, with a session that stays open, and a file system of its own. */
+/** Process that works on the file, with a session that stays open, and a file system of its own. */
 class Actor {
   readonly stage: Stage;
   readonly fs: FileSystem;
@@ -105,7 +105,7 @@ class Actor {
   }
 }
 
-/** What can be done to the file of a session. */
+/** Operations on the file of a session. */
 export const OPERATIONS: readonly (readonly [name: string, run: (actor: Actor) => void])[] = [
   ["append", (actor) => actor.say()],
   ["open and append", (actor) => actor.say(actor.open())],
@@ -133,7 +133,7 @@ export const OPERATIONS: readonly (readonly [name: string, run: (actor: Actor) =
   ],
 ];
 
-/** Lets somebody act who may be refused for the moment, since a call further up is replacing the file. */
+/** Runs an operation that may be rejected temporarily, because a call further up is replacing the file. */
 function actBelow(run: () => void): void {
   try {
     run();
@@ -143,7 +143,7 @@ function actBelow(run: () => void): void {
   }
 }
 
-/** Runs an operation and, at one of its calls of the file system, others below it; gives the number of its calls. */
+/** Runs an operation and, at one of its calls of the file system, others below it; returns the number of its calls. */
 async function interleave(
   content: string,
   durability: Durability,
@@ -160,7 +160,7 @@ async function interleave(
     if (++calls !== at) return;
     for (const [i, act] of below.entries()) actBelow(() => act(others[i] ?? actor));
   });
-  // Whoever has appended holds the file open.
+  // An actor that has appended holds the file open.
   if (content === SESSION) for (const one of [actor, ...others]) if (isHeld || one === others[0]) one.say();
   calls = 0;
   run(actor);
@@ -173,8 +173,8 @@ async function interleave(
 /**
  * Tests that every promise is kept when two others act, one after the other, at any call of an operation.
  *
- * Each operation runs below each call of each; which is the third, who holds the file open, and how durable appends
- * are alternate.
+ * Each operation runs below each call of each; the third operation, the actor that holds the file open, and the durability of
+ * appends alternate.
  */
 export function testInterleaving(content: string, operations: readonly string[]): void {
   const outer = OPERATIONS.filter(([name]) => operations.includes(name));

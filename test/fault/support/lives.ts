@@ -2,23 +2,23 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setTimeout as after } from "node:timers/promises";
 
-/** What the lives of a child need. */
+/** Options for the lives of a child. */
 interface ChildPlan {
   readonly program: string;
   /** Unique for the task; the child gets it with the number of its life. */
   readonly name: string;
-  /** Arguments for a life, given its name and a random number. */
+  /** Returns the arguments for a life, given its name and a random number. */
   readonly args: (life: string, random: number) => readonly string[];
-  /** Takes what a child tells. */
+  /** Called with each report of a child. */
   readonly take: (told: string) => void;
   /** Called when a child has ended, whether it was killed or not. */
   readonly onEnd?: () => void;
 }
 
-/** Processes that are killed and started again, until it is over. */
+/** Processes that are killed and restarted until the end of the test. */
 export class Lives {
   killed = 0;
-  /** The children that have begun their work. */
+  /** Children that have begun their work. */
   readonly #working = new Set<ChildProcess>();
   #seed: number;
   #isOver = false;
@@ -27,7 +27,7 @@ export class Lives {
     this.#seed = seed;
   }
 
-  /** Lets children of these plans work, and all of them die at once now and then. */
+  /** Runs children of these plans, and occasionally kills all of them at once. */
   async run(plans: readonly ChildPlan[], milliseconds: number): Promise<void> {
     const work = plans.map((plan) => this.#keepAlive(plan));
     for (const end = performance.now() + milliseconds; performance.now() < end; ) {
@@ -43,7 +43,7 @@ export class Lives {
     return Math.floor((this.#seed / 2 ** 32) * limit);
   }
 
-  /** Kills whoever is at work, as a crash of the machine's programs does: nobody is left to help anybody. */
+  /** Kills all working children, as a crash of the machine's programs does: no process remains to help another. */
   #killAll(): void {
     for (const child of this.#working) if (child.kill("SIGKILL")) this.killed++;
   }
@@ -59,7 +59,7 @@ export class Lives {
         hasBegun = true;
         this.#working.add(child);
       });
-      // Counted from its first word, since a busy machine takes long to start it.
+      // Counted from its first report, because a busy machine takes long to start it.
       void ended.finally(() => {
         hasEnded = true;
       });

@@ -3,7 +3,7 @@ import { user } from "./sessions.ts";
 
 const [folder = "", old = ""] = process.argv.slice(2);
 
-/** Appends to a new session, closes it, and returns what was refused. */
+/** Appends to a new session, closes it, and returns the error. */
 async function use(options: SessionOptions): Promise<string> {
   const session = SessionManager.create("/project", { sessionDir: folder, ...options });
   try {

@@ -7,10 +7,10 @@ import { type System, systemFs } from "./systems.ts";
 const { state, port }: { state: StoppedBy; port: MessagePort } = workerData;
 const [ALLOWED, ARRIVED] = [0, 1];
 
-/** Calls since the rename, which is the first. */
+/** Number of calls since the rename, which is the first. */
 let calls = 0;
 
-/** Stops before each call of the file system from the rename on, until the main thread allows it. */
+/** Makes a file system that stops before each call from the rename on, until the main thread allows it. */
 function stopping(system: System): FileSystem {
   calls = 0;
   return watchedFs((name) => {

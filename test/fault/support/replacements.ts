@@ -3,10 +3,10 @@ import { repairSession, SessionManager } from "sessiontree";
 import { mergeSessions } from "sessiontree/catalog";
 import type { FileSystem } from "./faulty-fs.ts";
 
-/** What replaces a file. */
+/** Name of an operation that replaces a file. */
 export type ReplacementName = "redact" | "upgrade" | "repair" | "merge";
 
-/** Replaces a file in each way. To redact, it needs an entry `0000000a`; to merge, a file `copy` beside it. */
+/** Operations that replace a file. A redaction requires an entry `0000000a`; a merge, a file `copy` next to it. */
 export const REPLACEMENTS: { readonly [name in ReplacementName]: (path: string, fs: FileSystem) => unknown } =
   {
     redact: (path, fs) => SessionManager.open(path, { fs }).redactEntry("0000000a"),

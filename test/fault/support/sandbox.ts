@@ -5,17 +5,17 @@ import { onTestFinished } from "vitest";
 import { IS_WINDOWS } from "../../support/platform.ts";
 import { removeFolder } from "../../support/remove-folder.ts";
 
-/** Where files are kept in memory, if the machine has such a place: fault tests make many. */
+/** Folder in memory for test files, if the machine has one: fault tests create many. */
 const FAST = "/dev/shm";
 
-/** Makes a folder that is removed when the test has finished. */
+/** Makes a folder that is removed at the end of the test. */
 export function sandbox(): string {
   const folder = mkdtempSync(join(existsSync(FAST) ? resolve(FAST) : tmpdir(), "test-sessiontree-"));
   onTestFinished(() => removeFolder(folder));
   return folder;
 }
 
-/** Writes a file into a folder and gives its path. */
+/** Writes a file to a folder and returns its path. */
 export function place(folder: string, name: string, content: string | Uint8Array): string {
   const path = join(folder, name);
   writeFileSync(path, content);
@@ -23,20 +23,20 @@ export function place(folder: string, name: string, content: string | Uint8Array
 }
 
 /**
- * Names of the files in a folder, hidden ones included. On Windows without those that were removed, and have a name until the last
- * session closes them.
+ * Returns the names of the files in a folder, hidden ones included. On Windows without those that were removed, and keep a name
+ * until the last session closes them.
  */
 export function names(folder: string): string[] {
   const all = readdirSync(folder).sort();
   return IS_WINDOWS ? all.filter((name) => !name.endsWith(".tmp")) : all;
 }
 
-/** Names of what should have been removed. */
+/** Returns the names of files that should have been removed. */
 export function litter(folder: string): string[] {
   return names(folder).filter((name) => name.startsWith(".") || name.endsWith(".tmp"));
 }
 
-/** Bytes and times of a file, to be compared with later ones. */
+/** Returns the bytes and times of a file, to be compared with later ones. */
 export function snapshot(path: string): object {
   const { mtimeNs, ctimeNs, size, ino, mode } = statSync(path, { bigint: true });
   return { mtimeNs, ctimeNs, size, ino, mode, bytes: readFileSync(path).toString("latin1") };

@@ -1,22 +1,22 @@
 import { type SessionEntry, SessionManager, type SessionOptions } from "sessiontree";
 import { user as userMessage } from "../../support/messages.ts";
 
-/** A moment for all sessions, so that they are the same at every run. */
+/** Time of all sessions, so that they are the same in every run. */
 export const NOW = Date.parse("2026-03-01T12:00:00.000Z");
 
-/** A user's message at that moment. */
+/** Makes a user's message at that time. */
 export function user(text: string) {
   return userMessage(text, NOW);
 }
 
-/** Lines of a file, joined and ended. */
+/** Joins lines to a file with a final line break. */
 export function lines(...records: (object | string)[]): string {
   return records.map((one) => `${typeof one === "string" ? one : JSON.stringify(one)}\n`).join("");
 }
 
 const timestamp = new Date(NOW).toISOString();
 
-/** A header; more fields as given. */
+/** Makes a header with further fields. */
 export function header(fields: object = {}): object {
   return {
     type: "session",
@@ -28,12 +28,12 @@ export function header(fields: object = {}): object {
   };
 }
 
-/** An entry with a user's message. */
+/** Makes an entry with a user's message. */
 export function message(id: string, parentId: string | null, text: string): object {
   return { type: "message", id, parentId, timestamp, message: user(text) };
 }
 
-/** A session with two branches, a label and a name. */
+/** Session with two branches, a label, and a name. */
 export const BRANCHED = lines(
   header(),
   { type: "model_change", id: "00000001", parentId: null, timestamp, provider: "acme", modelId: "m1" },
@@ -44,7 +44,7 @@ export const BRANCHED = lines(
   { type: "session_info", id: "00000006", parentId: "00000005", timestamp, name: "A name" },
 );
 
-/** A session of version 1: no ids, a compaction by index. */
+/** Session of version 1: no ids, a compaction by index. */
 export const VERSION_1 = lines(
   { type: "session", id: "0198f2aa-0000-7000-8000-000000000002", timestamp, cwd: "/project" },
   { type: "message", timestamp, message: user("first") },
@@ -53,7 +53,7 @@ export const VERSION_1 = lines(
   { type: "message", timestamp, message: user("third") },
 );
 
-/** A session with something wrong of most kinds. */
+/** Session with issues of most kinds. */
 export const DAMAGED = lines(
   header(),
   message("0000000a", null, "whole"),
@@ -64,14 +64,14 @@ export const DAMAGED = lines(
   message("0000000f", "nowhere0", "orphan"),
 ).concat('{"type":"message","id":"00000010","parentId":"0000000f","ti');
 
-/** The texts of entries with a user's message. */
+/** Returns the texts of entries with a user's message. */
 export function getTexts(entries: readonly SessionEntry[]): unknown[] {
   return entries.flatMap((entry) =>
     entry.type === "message" && "content" in entry.message ? [entry.message.content] : [],
   );
 }
 
-/** What a session says of itself: everything that a caller can see. */
+/** Returns everything about a session that a caller can see. */
 export function view(session: SessionManager): object {
   return {
     header: session.getHeader(),
@@ -83,12 +83,12 @@ export function view(session: SessionManager): object {
   };
 }
 
-/** What a fresh reader finds in a file. */
+/** Returns what a new reader finds in a file. */
 export function onDisk(path: string, options: SessionOptions = {}): SessionManager {
   return SessionManager.open(path, { ...options, mode: "read-only" });
 }
 
-/** Ids of a session's entries, in file order. */
+/** Returns the ids of a session's entries, in file order. */
 export function getIds(session: SessionManager): string[] {
   return session.getEntries().map(({ id }) => id);
 }

@@ -9,33 +9,33 @@ import { bundle } from "./bundle.ts";
 import type { ReplacementName } from "./replacements.ts";
 import type { System } from "./systems.ts";
 
-/** What a thread is to do to a file. */
+/** Task of a thread: the replacement of a file. */
 export interface Job {
   readonly task: ReplacementName;
   readonly path: string;
-  /** On which kind of system. */
+  /** Kind of system. */
   readonly system: System;
 }
 
-/** What came of it. */
+/** Result of a job. */
 export interface Done {
   readonly error: string | undefined;
-  /** Calls of the file system from the first rename on. */
+  /** Number of calls of the file system from the first rename on. */
   readonly calls: number;
 }
 
-/** How many calls are allowed, and where the thread has arrived. */
+/** Number of allowed calls, and the thread's position. */
 export type StoppedBy = Int32Array<SharedArrayBuffer>;
 
-/** Where a thread has arrived that is done. */
+/** Position of a thread that has finished. */
 export const DONE = 0x7fffffff;
 
 const [ALLOWED, ARRIVED] = [0, 1];
 
 /**
- * A thread that replaces files, and stops before each call of the file system, from the rename on, until it is allowed.
+ * Thread that replaces files, and stops before each call of the file system, from the rename on, until it is allowed.
  *
- * All its methods block: so others can act between any two calls, in an order that is always the same.
+ * All its methods block: others can act between any two calls, in a deterministic order.
  */
 export class StoppedReplacement {
   readonly #state: StoppedBy = new Int32Array(new SharedArrayBuffer(8));
@@ -69,14 +69,14 @@ export class StoppedReplacement {
     this.#waitFor(1);
   }
 
-  /** Lets it make so many calls, the rename included, if it has so many. */
+  /** Allows the given number of calls, the rename included, or fewer if there are fewer. */
   allow(calls: number): void {
     Atomics.store(this.#state, ALLOWED, calls);
     Atomics.notify(this.#state, ALLOWED);
     this.#waitFor(calls + 1);
   }
 
-  /** Lets it come to its end. */
+  /** Allows the remaining calls and returns the result. */
   finish(): Done {
     this.allow(DONE - 1);
     const received: { message: Done } | undefined = receiveMessageOnPort(this.#port.port1);

@@ -24,24 +24,24 @@ process.stdin.on("end", () => {
 });
 process.stdin.resume();
 
-/** Attempts, 20 ms apart, after which something counts as refused for good. */
+/** Number of attempts, 20 ms apart, after which an operation counts as permanently rejected. */
 const MAX_ATTEMPTS = 100;
 
 let count = 0;
 let state = Number(seed);
 
-/** The next number below `limit`; the same ones for the same seed. */
+/** Returns the next number below `limit`; the same sequence for the same seed. */
 function random(limit: number): number {
   state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
   return Math.floor((state / 2 ** 32) * limit);
 }
 
-/** Tells the parent, in one write that has happened when the call returns. */
+/** Sends a report to the parent, in one write that is complete when the call returns. */
 function tell(told: Told): void {
   writeSync(1, `${JSON.stringify(told)}\n`);
 }
 
-/** Does what may be refused while somebody is in the middle of a replacement; what goes on for seconds is told. */
+/** Retries an operation that may be rejected during a replacement; one that is rejected for seconds is reported. */
 async function persist<T>(work: () => T): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -64,7 +64,7 @@ async function append(session: SessionManager): Promise<void> {
   tell({ acknowledged: id });
 }
 
-/** Keeps its session open, and now and then goes back to where others may have been. */
+/** Keeps its session open, and occasionally moves to an entry that others may be using. */
 async function* keep(): AsyncGenerator<void, void> {
   const session = open();
   try {
@@ -81,7 +81,7 @@ async function* keep(): AsyncGenerator<void, void> {
   }
 }
 
-/** Opens its session for a few entries; closes it, or leaves it. */
+/** Opens its session for a few entries; closes it, or abandons it. */
 async function* reopen(): AsyncGenerator<void, void> {
   for (;;) {
     const session = open();
@@ -91,7 +91,7 @@ async function* reopen(): AsyncGenerator<void, void> {
   }
 }
 
-/** Redacts what was said last, through a session of its own for each. */
+/** Redacts the latest texts, each through a session of its own. */
 async function* redact(): AsyncGenerator<void, void> {
   for (;;) {
     const session = open();
@@ -120,7 +120,7 @@ async function* repair(): AsyncGenerator<void, void> {
 async function* merge(): AsyncGenerator<void, void> {
   for (;;) {
     const copy = `${path}.${name}`;
-    // Opened, since without links the path has no file for moments.
+    // Opened, because without links the path is briefly missing.
     const header = SessionManager.open(path, { mode: "read-only" }).getHeader();
     writeFileSync(copy, `${JSON.stringify(header)}\n`);
     SessionManager.open(copy).appendMessage({ role: "user", content: "copied", timestamp: Date.now() });
@@ -130,7 +130,7 @@ async function* merge(): AsyncGenerator<void, void> {
   }
 }
 
-/** Lets the transcript grow that the session was imported from, and imports it again. */
+/** Appends to the transcript from which the session was imported, and imports it again. */
 async function* importAgain(): AsyncGenerator<void, void> {
   const source = sourceBeside(path);
   for (;;) {

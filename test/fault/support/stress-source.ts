@@ -16,7 +16,7 @@ export function findRecordIds(text: string): string[] {
 /**
  * Makes a record of a Claude Code transcript, with its line break.
  *
- * @param text - The transcript so far: the record follows its last one.
+ * @param text - Transcript so far: the record follows its last one.
  */
 export function sourceRecord(text: string, content: string): string {
   const record = {

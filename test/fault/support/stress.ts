@@ -11,17 +11,17 @@ import { Lives } from "./lives.ts";
 import { findRecordIds, sourceBeside, sourceRecord } from "./stress-source.ts";
 import type { System } from "./systems.ts";
 
-/** What a child tells, each when it has happened. */
+/** Report of a child, sent after its event. */
 export type Told =
   | { readonly acknowledged: string }
   | { readonly redacted: string }
   | { readonly replaced: "repair" | "merge" | "import" }
   | { readonly refused: string };
 
-/** How durable the appends of a round are, in turn. */
+/** Durability of the appends in each round, alternating. */
 const DURABILITIES = ["os", "fsync"] as const;
 
-/** What came of it. */
+/** Result of the test. */
 export interface StressReport {
   rounds: number;
   acknowledged: number;
@@ -32,27 +32,28 @@ export interface StressReport {
   killed: number;
   /** Ids of acknowledged entries that are in no file. */
   lost: string[];
-  /** Redacted texts that are in a file that is no backup. */
+  /** Redacted texts in files other than backups. */
   revealed: string[];
-  /** What was refused, and how often. */
+  /** Rejections, with the number of each. */
   refused: { [message: string]: number };
-  /** Temporary files that are there in the end. */
+  /** Temporary files at the end. */
   left: string[];
 }
 
-/** How the processes are spread; the numbers are chosen so that a round of seconds reads and writes megabytes. */
+/** Tasks of the processes; in these numbers, a round of seconds reads and writes megabytes. */
 const TASKS = ["keep", "keep", "reopen", "redact", "redact", "repair", "merge", "import"];
 
 const ROUND_MS = 10_000;
 
-/** Where the children's program finds the packages that it loads late. */
+/** Folder of the children's program, in which it finds the packages that it loads late. */
 const PROGRAMS = fileURLToPath(new URL("../../../node_modules/.cache/sessiontree/", import.meta.url));
 
 /**
- * Lets real processes append to one file, die, and replace it, for so long; counts what was acknowledged and is lost.
+ * Runs real processes that append to one file, die, and replace it, for the given time; counts acknowledged entries that are
+ * lost.
  *
- * Rounds take turns between both durabilities. On a slow machine it takes longer, until every kind of process has done
- * its work with both; at most ten times as long.
+ * Rounds alternate between both durabilities. A slow machine takes longer, until every kind of process has worked with both; at
+ * most ten times as long.
  */
 export async function stress(
   milliseconds: number,
@@ -91,7 +92,7 @@ export async function stress(
   return report;
 }
 
-/** Tells whether some kind of process has done nothing yet. */
+/** Returns whether some kind of process has done nothing yet. */
 function isLacking(report: StressReport): boolean {
   const { rounds, acknowledged, redacted, repaired, merged, imported, killed } = report;
   return (
@@ -99,7 +100,7 @@ function isLacking(report: StressReport): boolean {
   );
 }
 
-/** One file, and everybody who works on it. */
+/** File, and all processes that work on it. */
 class Round {
   readonly #folder = mkdtempSync(join(tmpdir(), "sessiontree-stress-"));
   #path = join(this.#folder, "s.jsonl");
@@ -174,7 +175,7 @@ class Round {
   #check(): void {
     const report = this.#report;
     const session = SessionManager.open(this.#path);
-    // A last replacement clears up what was left.
+    // A last replacement removes leftovers.
     session.redactEntry(session.appendMessage({ role: "user", content: "last", timestamp: Date.now() }));
     const ids = new Set(session.getEntries().map(({ id }) => id));
     const text = readFileSync(this.#path, "utf8");

@@ -3,18 +3,18 @@ import { syncBuiltinESMExports } from "node:module";
 import { IS_WINDOWS } from "../../support/platform.ts";
 import { type FileSystem, watchedFs } from "./faulty-fs.ts";
 
-/** A kind of system on which a file is replaced in steps of its own. */
+/** Kind of system, each with its own steps of a replacement. */
 export type System = "posix" | "windows" | "without links";
 
-/** What this machine can be, or play. */
+/** Kinds of system that this machine is or can simulate. */
 export const SYSTEMS: readonly System[] = IS_WINDOWS ? ["windows"] : ["posix", "windows", "without links"];
 
 /**
- * Makes the file system of this machine behave as one of these:
+ * Makes a file system that behaves like one of these:
  *
- * - on Windows, a file that is open, here or in another thread, can be moved, but not replaced; its name stays taken when it is
- *   removed, until it is closed; folders cannot be opened;
- * - without links, `link` is refused, as on USB disks.
+ * - on Windows, a file that is open, here or in another thread, can be moved, but not replaced; its name stays in use after it
+ *   is removed, until it is closed; folders cannot be opened;
+ * - without links, `link` is rejected, as on USB disks.
  */
 export function systemFs(system: System): FileSystem {
   if (system === "posix" || IS_WINDOWS) return nodeFs;
@@ -28,7 +28,7 @@ export function systemFs(system: System): FileSystem {
   });
 }
 
-/** Lets this whole process work as on a kind of system. The rules of that which others break are not watched. */
+/** Simulates a kind of system in this entire process. Violations of its rules are not detected. */
 export function playSystem(system: string | undefined): void {
   if (system === "windows") Object.assign(defaultFs, { keepsOpenFiles: true });
   if (system !== "without links") return;
@@ -53,7 +53,7 @@ function refuseAsWindows(name: string, [first, second]: unknown[]): void {
   if (stats !== undefined && isOpen(stats)) pending.set(made, stats);
 }
 
-/** Calls that make or open a file at a name. */
+/** Calls that create or open a file at a name. */
 const MAKING = ["openSync", "linkSync", "renameSync", "copyFileSync"];
 
 function statsAt(path: string): nodeFs.BigIntStats | undefined {

@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { judge, makeCase, smallFixtures } from "../../fault/support/corruption.ts";
 import { sandbox } from "../../fault/support/sandbox.ts";
 
-/** Cases between which the event loop gets its turn. */
+/** Number of cases between which the event loop gets its turn. */
 const BATCH = 500;
 
-/** Tests that damaged files open, lose nothing but what is damaged, stay as they are when looked at, and grow. */
+/** Tests that damaged files open, lose only damaged lines, do not change when read, and grow. */
 export function testCorruption(firstSeed: number, count: number): void {
   test(`${count} files, damaged at random with the seeds from ${firstSeed} on`, async () => {
     const folder = sandbox();
@@ -19,7 +19,7 @@ export function testCorruption(firstSeed: number, count: number): void {
       if (seed % BATCH === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     console.info(`seeds ${firstSeed} to ${firstSeed + count - 1}: ${issues} issues, ${refused} no sessions`);
-    // Most files are damaged so that it shows, and most are sessions all the same.
+    // Most files have visible damage, and most are sessions nevertheless.
     expect(issues).toBeGreaterThan(count);
     expect(refused).toBeLessThan(count / 2);
   });

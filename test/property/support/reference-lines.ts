@@ -1,7 +1,7 @@
-/** A JSON object. */
+/** JSON object. */
 export type Fields = { readonly [name: string]: unknown };
 
-/** What stands on a line. */
+/** Content of a line. */
 export type Finding =
   | { readonly kind: "record"; readonly fields: Fields; readonly text: string }
   /** The head is legible, the body is not. */
@@ -11,20 +11,20 @@ export type Finding =
   /** Could not be read; `countsAs` records were lost. */
   | { readonly kind: "damage"; readonly countsAs: 0 | 1 };
 
-/** One line of a file that is not blank. */
+/** Line of a file that is not blank. */
 export interface ReferenceLine {
   /** 1-based. */
   readonly line: number;
   readonly findings: readonly Finding[];
-  /** Whether it is a last line that its writer has not finished. */
+  /** Whether it is an unfinished last line. */
   readonly isTorn: boolean;
   /**
-   * What a reader of heads takes the line for, if that is something else. What begins with a head as it is usually
-   * spelled, ends as a record does and names no second time is one entry to it: what is wrong with the body is found
-   * when that is read. This is the one thing that it knowingly does otherwise.
+   * Result of a reader of heads, if it differs. To that reader, a line that begins with a head in the usual spelling, ends as a
+   * record does, and has no second timestamp is one entry: damage of the body is found when the body is read. This is the only
+   * intended difference.
    */
   readonly asOne: Finding | undefined;
-  /** Whether it would do so too if it had seen that others write to the file in other spellings. */
+  /** Whether it would do so even after reading lines in other spellings. */
   readonly isOneInAnySpelling: boolean;
 }
 
@@ -38,7 +38,7 @@ const USUAL_HEAD = new RegExp(
   "s",
 );
 
-/** Splits a file into lines and says what stands on each: everything parsed, nothing clever. */
+/** Splits a file into lines and returns the content of each: parses everything, without shortcuts. */
 export function referenceLines(bytes: Uint8Array): ReferenceLine[] {
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   const pieces = splitAtLineBreaks(hasMark ? bytes.subarray(3) : bytes);
@@ -76,7 +76,7 @@ function readLine(whole: string, isUnterminated: boolean): { findings: Finding[]
   return { findings: [...found, ...zeroDamage], isTorn: false };
 }
 
-/** Of a line that may be still being written the whole records in front are there; the rest is not there yet. */
+/** Reads a line that may still be in the middle of a write: its complete first records exist, the rest does not yet. */
 function readUnterminated(text: string, zeroDamage: Finding[]): { findings: Finding[]; isTorn: boolean } {
   const findings: Finding[] = [];
   let border = 0;
@@ -100,7 +100,7 @@ function asFinding(value: unknown, text: string): Finding {
     : { kind: "value" };
 }
 
-/** Takes a line apart that does not parse. */
+/** Splits a line that does not parse. */
 function splitParts(text: string): Finding[] {
   const findings: Finding[] = [];
   let border = 0;
@@ -133,12 +133,12 @@ function namesNoSecondTime(text: string): boolean {
   return times.length <= (type === "message" ? 1 : 0) && times.every((time) => time !== `"timestamp"`);
 }
 
-/** Whether a record begins with its head, spelled as usual. */
+/** Whether a record begins with its head, in the usual spelling. */
 export function isUsual(text: string): boolean {
   return USUAL_HEAD.test(text);
 }
 
-/** One past the record that begins here, or -1: the shortest text that parses is all of it. */
+/** Returns one past the end of the record that begins here, or -1: the shortest text that parses is the record. */
 function endOfRecord(text: string, start: number, isAtBorder: boolean): number {
   if (
     !isAtBorder &&
@@ -152,7 +152,10 @@ function endOfRecord(text: string, start: number, isAtBorder: boolean): number {
   return -1;
 }
 
-/** At a border a record needs a type that is no block's; inside a line it must look like an entry or a header. */
+/**
+ * Whether a value is a record. At a border it needs a type other than a block's; inside a line it must look like an entry or a
+ * header.
+ */
 function isRecord(value: unknown, isAtBorder: boolean): boolean {
   if (!isFields(value)) return false;
   const { type, id, timestamp } = value;
@@ -173,18 +176,18 @@ function findDamage(gap: string, isWholeLine: boolean): Finding[] {
   return [...findZeros(before), { kind: "head", fields: head, text }, ...findZeros(behind)];
 }
 
-/** Zero bytes are damage that stands for no record. */
+/** Returns zero bytes as damage that is not a record. */
 function findZeros(blank: string): Finding[] {
   return blank.includes("\0") ? [{ kind: "damage", countsAs: 0 }] : [];
 }
 
-/** The head of a line that, cut off behind one of its scalar fields, is an object with the four fields. */
+/** Returns the head of a line that, cut off after one of its scalar fields, is an object with the four fields. */
 function headInFront(text: string, more: Fields = {}): Fields | undefined {
   for (let end = 1; end <= text.length; end++) {
     const cut = parsed(`${text.slice(0, end)}}`);
     if (!isFields(cut)) continue;
     if (Object.values(cut).some((value) => typeof value === "object" && value !== null)) return undefined;
-    // A number that stands at the cut may go on behind it.
+    // A number at the cut may continue after it.
     const isCutNumber = /\d$/.test(text.slice(0, end)) && !/^[ \t\r,}]/.test(text.slice(end));
     const head = { ...cut, ...more };
     if (isHead(head) && !isCutNumber) return head;
@@ -192,7 +195,10 @@ function headInFront(text: string, more: Fields = {}): Fields | undefined {
   return undefined;
 }
 
-/** The head of a line with its type in front and the rest behind all that is no scalar, as some writers place it. */
+/**
+ * Returns the head of a line with its type first and the other fields after all values that are not scalars, as some writers
+ * place it.
+ */
 function headAround(text: string): Fields | undefined {
   const [, spelled = ""] = /^\{\s*"type"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text) ?? [];
   for (let comma = text.indexOf(","); comma !== -1; comma = text.indexOf(",", comma + 1)) {
@@ -222,8 +228,8 @@ function isFields(value: unknown): value is Fields {
 }
 
 /**
- * Whether a line begins with a whole record and is taken for a damaged one, because of what stands behind it: there
- * it matters whether the record came alone.
+ * Returns whether a line begins with a complete record and is treated as a damaged one, because of the text after it: there it
+ * matters whether the record arrived alone.
  */
 export function hasHiddenRecord(bytes: Uint8Array): boolean {
   return referenceLines(bytes).some(

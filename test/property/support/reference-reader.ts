@@ -1,16 +1,16 @@
 import { type Fields, type Finding, isUsual, type ReferenceLine, referenceLines } from "./reference-lines.ts";
 
-/** An entry as a reader of everything finds it. */
+/** Entry as a reader that parses everything finds it. */
 export interface ReferenceEntry {
   readonly type: string;
-  /** `#n` if the file gives none, or one that is taken. */
+  /** Id; `#n` if the file has none, or one that exists. */
   id: string;
   parentId: string | null;
   readonly line: number;
   readonly isDamaged: boolean;
 }
 
-/** A session file, read in the plainest way that the rules of reading allow. */
+/** Session file, read by the simplest implementation of the rules of reading. */
 export interface ReferenceSession {
   readonly headerId: string | undefined;
   readonly version: number;
@@ -18,18 +18,18 @@ export interface ReferenceSession {
   readonly leafId: string | null;
   /** Issues about ids and parents, as `CODE line`. */
   readonly links: readonly string[];
-  /** Lines that are not the header or healthy entries. */
+  /** Lines that are not the header or valid entries. */
   readonly oddLines: readonly number[];
 }
 
-/** An entry on its way into the tree. */
+/** Entry before it is part of the tree. */
 interface Draft extends ReferenceEntry {
   readonly stated: string | undefined;
   readonly fields: Fields;
   readonly text: string;
-  /** Number of the entry that is its parent, if that is known. */
+  /** Number of its parent, if known. */
   parent: number | null;
-  /** Whether damage stands between this entry and the one before it. */
+  /** Whether damage is between this entry and the previous one. */
   readonly isBehindDamage: boolean;
 }
 
@@ -39,8 +39,8 @@ interface Placed {
 }
 
 /**
- * Reads a session file by the rules of docs/format.md, step by step and without regard to cost: the specification of
- * every other reader.
+ * Reads a session file by the rules of docs/format.md, step by step and regardless of cost: the specification of every other
+ * reader.
  */
 export function readPlainly(bytes: Uint8Array): ReferenceSession {
   const written = referenceLines(bytes);
@@ -58,7 +58,7 @@ export function readPlainly(bytes: Uint8Array): ReferenceSession {
   const stated = statedVersion(header["version"]);
   const lines: ReferenceLine[] = [];
   for (const one of written) {
-    // What an earlier line was taken for counts, not what it holds.
+    // The classification of an earlier line counts, not its content.
     const before = lines.filter(({ line }) => line > first.line).flatMap(({ findings }) => findings);
     const isTree = one.line > first.line && (stated.version ?? (before.some(statedId) ? 3 : 1)) >= 2;
     const isMixed = before.some(isOddlySpelled);
@@ -103,7 +103,7 @@ function isOdd({ findings, isTorn }: ReferenceLine): boolean {
   return isTorn || findings.length !== 1 || findings[0]?.kind !== "record" || isBodiless(findings[0]);
 }
 
-/** A message entry without a message has a head and a damaged body. */
+/** Returns whether an entry is a message entry without a valid message: it has a head and a damaged body. */
 function isBodiless(finding: Finding): boolean {
   if (finding.kind !== "record" || finding.fields["type"] !== "message") return false;
   const message = finding.fields["message"];
@@ -138,7 +138,7 @@ function statedVersion(version: unknown): { version: number | undefined; isOdd: 
   return Number.isInteger(number) ? { version: number, isOdd: false } : { version: undefined, isOdd: true };
 }
 
-/** Gives each entry the id that it has, and leaves out lines that are there already. */
+/** Assigns the ids of entries, and omits repeated lines. */
 function namedEntries(
   behind: readonly Placed[],
   version: number,
@@ -182,7 +182,7 @@ function namedEntries(
 
 function findParents(entries: Draft[], version: number, isUnclear: boolean, links: string[]): void {
   const hasKeys = entries.some(({ fields }) => Object.hasOwn(fields, "parentId"));
-  // Before the first id nothing tells a tree from a list, if the header does not.
+  // Before the first id nothing distinguishes a tree from a list, unless the header does.
   const listEnd = isUnclear ? entries.findIndex(({ stated }) => stated !== undefined) : 0;
   for (const [i, entry] of entries.entries()) {
     const { fields, stated } = entry;
@@ -206,7 +206,7 @@ function findParents(entries: Draft[], version: number, isUnclear: boolean, link
   }
 }
 
-/** The nearest entry before this one that came with the id; only if there is none, the first one from here on. */
+/** Finds the nearest preceding entry with the id; if there is none, the first one from here on. */
 function findEntry(entries: readonly Draft[], i: number, id: string): number | null {
   for (let at = i - 1; at >= 0; at--) if (entries[at]?.stated === id) return at;
   const later = entries.findIndex((one, at) => at >= i && one.stated === id);
@@ -225,7 +225,7 @@ function breakCycles(entries: Draft[], links: string[]): void {
   }
 }
 
-/** The last entry, unless the last line is a record of where the leaf is. */
+/** Returns the last entry, unless the last line is a leaf record. */
 function findLeaf(entries: readonly Draft[], lines: readonly ReferenceLine[]): string | null {
   const last = lines.flatMap(({ findings }) => findings).at(-1);
   const targetId =

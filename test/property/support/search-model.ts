@@ -1,6 +1,6 @@
 type Json = { readonly [key: string]: unknown };
 
-/** What is looked for; a subset of the options of a search. */
+/** Query of the model; a subset of the options of a search. */
 export interface ModelQuery {
   readonly query: string;
   readonly regex?: boolean;
@@ -17,7 +17,7 @@ export interface ModelQuery {
 const record = (value: unknown): Json => Object(value);
 const list = (value: unknown): Json[] => (Array.isArray(value) ? value.map(record) : []);
 
-/** All texts in a value, however deep. */
+/** Returns all strings in a value, at any depth. */
 function leaves(value: unknown): string[] {
   if (typeof value === "string") return [value];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(leaves) : [];
@@ -44,7 +44,7 @@ function getTexts(entry: Json): string[] {
   ];
 }
 
-/** Searches the lines of a session; returns the ids of what is found, with the branch, in the order of the lines. */
+/** Searches the lines of a session; returns the ids of the entries found, with the branch, in the order of the lines. */
 export function naiveSearch(lines: readonly string[], wanted: ModelQuery): string[] {
   const [header = {}, ...entries] = lines.map((line) => record(JSON.parse(line)));
   const active = new Set<unknown>();
@@ -64,7 +64,7 @@ export function naiveSearch(lines: readonly string[], wanted: ModelQuery): strin
     const before = entries.slice(0, entries.indexOf(entry));
     return before.flatMap(getCalls).findLast(({ id }) => id === toolCallId);
   };
-  /** The texts of an entry that passes the filters. */
+  /** Returns the texts of an entry that passes the filters. */
   const narrowed = (entry: Json): string[] | undefined => {
     const { role, toolName, command } = record(entry["message"]);
     const texts = getTexts(entry);
@@ -96,7 +96,7 @@ export function naiveSearch(lines: readonly string[], wanted: ModelQuery): strin
     .map((entry) => `${entry["id"]} ${getRole(entry)} ${active.has(entry["id"]) ? "active" : "left"}`);
 }
 
-/** Every word and phrase stands in one of the texts, or the expression fits one. */
+/** Returns whether every word and phrase is in one of the texts, or the expression matches one. */
 function holds(
   texts: readonly string[],
   { query, regex = false, caseSensitive = false }: ModelQuery,
@@ -108,7 +108,7 @@ function holds(
   return terms.every((term) => texts.some((text) => fold(text).includes(term)));
 }
 
-/** The files that a call names: its path, and the words of its command. */
+/** Returns the files that a call names: its path, and the words of its command. */
 function findFiles(args: unknown): string[] {
   const { path, command } = record(args);
   return [path, ...String(command ?? "").split(" ")].filter(

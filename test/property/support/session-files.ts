@@ -1,9 +1,9 @@
 import fc from "../../support/fast-check.ts";
 
-/** A line before it is spelled. */
+/** Line before it is encoded. */
 type Fields = { readonly [name: string]: unknown };
 
-/** Ids of every kind; few, so that they clash. */
+/** Ids of every kind; few, so that they collide. */
 const IDS = [
   "00000001",
   "0000000a",
@@ -70,7 +70,7 @@ const body: fc.Arbitrary<Fields> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ type: "message" }) },
 );
 
-/** What an entry names as its parent; a number counts back from the entry itself, and below 0 forward. */
+/** Parent of an entry; a number counts back from the entry itself, and below 0 forward. */
 const parent = fc.oneof(
   { weight: 12, arbitrary: fc.constant(1) },
   { weight: 3, arbitrary: fc.integer({ min: -4, max: 6 }) },
@@ -102,7 +102,7 @@ const header = fc.record({
   id: fc.constant("0194d0a1-0000-7000-8000-000000000000"),
 });
 
-/** Which keys the entries of a file have: as usual, none, ids only. */
+/** Keys of the entries in a file: as usual, none, ids only. */
 const keys = fc.oneof(
   { weight: 8, arbitrary: fc.constant("all") },
   { weight: 1, arbitrary: fc.constantFrom("no parents", "neither") },
@@ -114,7 +114,7 @@ function spell(
   parentId: unknown,
 ): string {
   const isMessage = type === "message";
-  // A time as a number behind the rest of a torn line is the one thing that a reader of heads does not look for.
+  // A reader of heads does not search for a time as a number after the rest of a torn line.
   const time = spelling === "time as number" && isMessage ? 1770109200000 : timestamp;
   const ids = { ...(id !== undefined && { id }), ...(parentId !== undefined && { parentId }) };
   if (spelling === "head behind") return JSON.stringify({ type, ...rest, ...ids, timestamp: time });
@@ -129,12 +129,12 @@ interface Spelled {
   readonly spelling: string;
 }
 
-/** JSON with a space behind colons and commas, as other languages write it. */
+/** Encodes JSON with a space after colons and commas, as other languages do. */
 function spaced(fields: Fields): string {
   return JSON.stringify(fields, null, 1).replace(/\n */g, " ");
 }
 
-/** The lines of a file that is in order as far as its lines go; ids and parents are as they come. */
+/** Lines of a file in which every line is valid; ids and parents are arbitrary. */
 const lines = fc
   .record({
     header,
@@ -167,12 +167,12 @@ const lines = fc
     return all;
   });
 
-/** A place as a fraction, each as likely as the other: left to itself, fast-check would damage the same few bytes. */
+/** Position as a fraction, uniformly distributed: by default, fast-check would damage the same few bytes. */
 export const fraction: fc.Arbitrary<number> = fc
   .noBias(fc.integer({ min: 0, max: 99_999 }))
   .map((n) => n / 100_000);
 
-/** One thing that happens to a file. */
+/** Change of a file. */
 const mishap = fc.record({
   kind: fc.constantFrom(
     "flip",
@@ -194,12 +194,12 @@ const mishap = fc.record({
 
 type Mishap = typeof mishap extends fc.Arbitrary<infer T> ? T : never;
 
-/** A file in order, or not. */
+/** File, valid or not. */
 export const sessionFile: fc.Arbitrary<Uint8Array> = fc
   .record({ lines, mishaps: fc.array(mishap, { maxLength: 5, size: "max" }) })
   .map(({ lines, mishaps }) => mishaps.reduce(happen, new TextEncoder().encode(`${lines.join("\n")}\n`)));
 
-/** A file whose lines are all in order. */
+/** File with valid lines only. */
 export const orderlyFile: fc.Arbitrary<Uint8Array> = lines.map((all) =>
   new TextEncoder().encode(`${all.join("\n")}\n`),
 );
@@ -253,7 +253,7 @@ function happen(bytes: Uint8Array, { kind, at, within, byte }: Mishap): Uint8Arr
   return kind === "torn end" ? all.subarray(0, Math.ceil(all.length - within * 300)) : all;
 }
 
-/** Lines with their line breaks. */
+/** Splits a file into lines with their line breaks. */
 function split(bytes: Uint8Array): Uint8Array[] {
   const rows: Uint8Array[] = [];
   for (let start = 0; start < bytes.length; ) {

@@ -3,7 +3,7 @@ import { makeIssue } from "../../../src/core/jsonl/issue-log.ts";
 import { SessionIndex } from "../../../src/core/jsonl/session-index.ts";
 import { NONE } from "../../../src/core/tree/entry-tree.ts";
 
-/** An index over bytes that are in memory. */
+/** Makes an index over bytes in memory. */
 export function indexBytes(bytes: Uint8Array): SessionIndex {
   return new SessionIndex({ readBytes: (offset, length) => bytes.subarray(offset, offset + length) });
 }
@@ -23,7 +23,7 @@ export function readBody(index: SessionIndex, bytes: Uint8Array, ordinal: number
   return decodeEntry(bytes.subarray(offset, offset + length), index.tree.headAt(ordinal), context);
 }
 
-/** Parses every body, so that what is damaged is reported; gives whether each is whole. */
+/** Parses every body, so that damage is reported; returns whether each is valid. */
 export function readBodies(index: SessionIndex, bytes: Uint8Array): boolean[] {
   return Array.from(index.tree.ordinals(), (ordinal) => {
     const isWhole = readBody(index, bytes, ordinal) !== undefined;
@@ -32,7 +32,7 @@ export function readBodies(index: SessionIndex, bytes: Uint8Array): boolean[] {
   });
 }
 
-/** All that an index says of a file, ready to be compared. */
+/** Returns everything that an index holds about a file, ready to be compared. */
 export function takeSnapshot(index: SessionIndex) {
   const { tree, spans, storedLeaf } = index;
   return {
@@ -53,7 +53,7 @@ export function takeSnapshot(index: SessionIndex) {
   };
 }
 
-/** Issues as `CODE line entry`, each once, in the order of the file. */
+/** Returns issues as `CODE line entry`, each once, in the order of the file. */
 export function listIssues(index: SessionIndex): string[] {
   const issues = index.issues.map(({ code, line, entryId }) => `${line} ${code} ${entryId ?? ""}`);
   return [...new Set(issues)].sort();

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { assistant, tokens, usage, user } from "../../support/messages.ts";
 import { deferred, names, rejection, SMALL, stage, talk } from "./support/stage.ts";
 
-/** Has a handler make every summary, longer than what it replaces. */
+/** Adds a handler that makes every summary longer than the summarized text. */
 function writeTooMuch({ controller }: ReturnType<typeof stage>): () => void {
   return controller.hooks.on("session_before_compact", ({ preparation }) => {
     const { firstKeptEntryId, tokensBefore } = preparation;
@@ -11,7 +11,7 @@ function writeTooMuch({ controller }: ReturnType<typeof stage>): () => void {
   });
 }
 
-/** Appends a turn and has it compacted. */
+/** Appends a turn and compacts if needed. */
 async function turn({ session, controller }: ReturnType<typeof stage>, contextWindow = 200) {
   talk(session, 1, 60);
   return controller.compactIfNeeded({ contextWindow });
@@ -23,7 +23,7 @@ function contextSize(session: SessionManager): number {
 }
 
 describe("compactIfNeeded", () => {
-  test("leaves a context alone that has room", async () => {
+  test("does not compact a context with room", async () => {
     const { session, controller, seen } = stage();
     talk(session, 3);
     expect(await controller.compactIfNeeded({ contextWindow: 340 })).toEqual({
@@ -34,7 +34,7 @@ describe("compactIfNeeded", () => {
     expect(seen).toEqual([]);
   });
 
-  test("compacts one that has none, beside the reserve", async () => {
+  test("compacts a context without room next to the reserve", async () => {
     const { session, controller, seen } = stage();
     talk(session, 3);
     expect(await controller.compactIfNeeded({ contextWindow: 339 })).toMatchObject({
@@ -49,7 +49,7 @@ describe("compactIfNeeded", () => {
     expect(session.getLeafEntry()).toMatchObject({ type: "compaction" });
   });
 
-  test("believes what the model said of the size, but not what it said before the last compaction", async () => {
+  test("uses the size that the model reported, but not one from before the last compaction", async () => {
     const { session, controller } = stage();
     talk(session, 3);
     session.appendMessage(assistant("big", { usage: usage(5000) }));
@@ -62,7 +62,7 @@ describe("compactIfNeeded", () => {
     });
   });
 
-  test("does not doubt a provider that refused the request as too long", async () => {
+  test("trusts a provider that rejected the request as too long", async () => {
     const { session, controller, seen } = stage();
     talk(session, 3);
     const result = await controller.compactIfNeeded({ contextWindow: 100_000, reason: "overflow" });
@@ -73,7 +73,7 @@ describe("compactIfNeeded", () => {
     ]);
   });
 
-  test("says why there is nothing to compact", async () => {
+  test("reports why there is nothing to compact", async () => {
     const { controller } = stage();
     expect(await controller.compactIfNeeded({ contextWindow: 0, reason: "overflow" })).toEqual({
       compacted: false,
@@ -82,7 +82,7 @@ describe("compactIfNeeded", () => {
     });
   });
 
-  test("obeys the settings, also those of the model in use", async () => {
+  test("respects the settings, including those of the current model", async () => {
     const settings = { ...SMALL, models: { "acme/m1": { enabled: false } } };
     for (const reason of ["threshold", "overflow"] as const) {
       const { session, controller } = stage({ settings });
@@ -96,7 +96,7 @@ describe("compactIfNeeded", () => {
     }
   });
 
-  test("plans by the model that it asked whether to, also where only the header names it", async () => {
+  test("plans with the model that it checked, even if only the header names it", async () => {
     const keepMore = { ...SMALL, models: { "acme/m1": { keepRecentTokens: 90 } } };
     const header = {
       type: "session" as const,
@@ -121,7 +121,7 @@ describe("compactIfNeeded", () => {
     ]);
   });
 
-  test("throws what went wrong, typed, and tries again the next time", async () => {
+  test("throws a typed error and retries the next time", async () => {
     const { session, controller, writer, seen } = stage();
     talk(session, 3);
     writer.reply = async () => ({ text: "" });
@@ -141,7 +141,7 @@ describe("compactIfNeeded", () => {
 });
 
 describe("the breaker", () => {
-  test("stops after two compactions in a row that did not shrink the context, and says so", async () => {
+  test("stops after two compactions in a row that did not shrink the context, and reports it", async () => {
     const on = stage();
     writeTooMuch(on);
     expect(await turn(on)).toMatchObject({ compacted: true, shrank: false });
@@ -163,7 +163,7 @@ describe("the breaker", () => {
     }
   });
 
-  test("lets the user try, and trusts again what has shrunk", async () => {
+  test("allows the user's compaction, and resets after one that shrinks the context", async () => {
     const on = stage();
     const stop = writeTooMuch(on);
     await turn(on);
@@ -177,7 +177,7 @@ describe("the breaker", () => {
   test.each([
     ["another branch", (on: ReturnType<typeof stage>, first: string) => on.controller.navigateTree(first)],
     ["another session", (on: ReturnType<typeof stage>) => on.controller.newSession()],
-  ] as const)("is for the branch: %s begins anew", async (_what, leave) => {
+  ] as const)("applies to the branch: %s resets it", async (_what, leave) => {
     const on = stage();
     const [, first = ""] = talk(on.session, 1);
     writeTooMuch(on);
@@ -190,8 +190,8 @@ describe("the breaker", () => {
   });
 });
 
-describe("while another compaction runs", () => {
-  test("waits for it, and looks anew", async () => {
+describe("during another compaction", () => {
+  test("waits for it, and checks again", async () => {
     const { session, controller, writer } = stage();
     talk(session, 3);
     const { asked, release } = writer.hold();
@@ -204,7 +204,7 @@ describe("while another compaction runs", () => {
     expect(session.getEntries().filter(({ type }) => type === "compaction")).toHaveLength(1);
   });
 
-  test("waits for it also if that fails, and then compacts", async () => {
+  test("waits for it even if it fails, and then compacts", async () => {
     const { session, controller, writer } = stage();
     talk(session, 3);
     const { asked, release } = writer.hold();
@@ -217,7 +217,7 @@ describe("while another compaction runs", () => {
     expect(await automatic).toMatchObject({ compacted: true, summary: "Second." });
   });
 
-  test("waits no longer than it is wanted", async () => {
+  test("stops waiting when aborted", async () => {
     const { session, controller, writer } = stage();
     talk(session, 3);
     const { asked, release } = writer.hold();
@@ -242,7 +242,7 @@ describe("while another compaction runs", () => {
     expect(await inner.promise).toEqual({ compacted: false, reason: "running", contextTokens: 240 });
   });
 
-  test("goes on at once when that one has been written, even if its handlers still work", async () => {
+  test("continues as soon as that one is written, even if its handlers still run", async () => {
     const { session, controller } = stage();
     talk(session, 3);
     const inner = deferred<unknown>();
@@ -255,7 +255,7 @@ describe("while another compaction runs", () => {
     expect(await inner.promise).toMatchObject({ compacted: true });
   });
 
-  test("two at once compact once", async () => {
+  test("two at the same time compact once", async () => {
     const { session, controller, writer } = stage();
     talk(session, 3);
     const results = await Promise.all([
@@ -268,7 +268,7 @@ describe("while another compaction runs", () => {
   });
 });
 
-test("a long conversation is compacted again and again, and never grows beyond its window", async () => {
+test("a long conversation is compacted repeatedly, and never exceeds its window", async () => {
   const { session, controller } = stage({ session: SessionManager.inMemory("/project") });
   let compactions = 0;
   for (let round = 0; round < 40; round++) {
@@ -298,7 +298,7 @@ describe("in a small context window", () => {
     expect({ tooLarge, isOften: summaries > mostSummaries }).toEqual({ tooLarge: 0, isOften: false });
   });
 
-  test("settings stay as they are", async () => {
+  test("settings stay unchanged", async () => {
     const settings = { ...DEFAULT_COMPACTION_SETTINGS };
     const { session, controller } = stage({ settings });
     talk(session, 4, 1000);
@@ -306,7 +306,7 @@ describe("in a small context window", () => {
     expect(result).toMatchObject({ compacted: false, reason: "nothingToSummarize" });
   });
 
-  test("a message that leaves no room is summarized, also one that is too long for the prompt", async () => {
+  test("a message that leaves no room is summarized, even one that is too long for the prompt", async () => {
     const { session, controller, writer } = stage({ settings: undefined });
     talk(session, 2, 500);
     session.appendMessage(user(tokens(9000)));
@@ -320,7 +320,7 @@ describe("in a small context window", () => {
     }
   });
 
-  test("what cannot fit is a reason, and costs no summary", async () => {
+  test("content that cannot fit is a reason, and costs no summary", async () => {
     const { session, controller, writer, seen } = stage({ settings: undefined });
     talk(session, 2, 500);
     session.appendMessage(user(tokens(9000)));
@@ -348,7 +348,7 @@ describe("a summary that does not fit", () => {
     expect(writer.requests).toHaveLength(2);
   });
 
-  test("is extracted without a model if that is too long as well", async () => {
+  test("is extracted without a model if the second is too long as well", async () => {
     const { session, controller, writer } = stage({ settings: undefined });
     talk(session, 7, 512);
     writer.reply = async () => ({ text: tokens(6000), usage: usage(10) });

@@ -6,11 +6,11 @@ import { deferred, isValidRequest, names, rejection, seenByModel, stage, talk } 
 
 const cancelled = { code: "ABORTED", message: "Compaction cancelled" };
 
-/** The events of a compaction, without those before it. */
+/** Events of a compaction, without those before it. */
 const compacting = ["session_before_compact", "session_compact"];
 const failing = ["session_before_compact", "session_compact_failed"];
 
-/** Adds a handler that gives the compaction that it makes of the preparation. */
+/** Adds a handler that returns a compaction made from the preparation. */
 function compactBy(controller: SessionController, make: (firstKeptEntryId: string) => object): void {
   controller.hooks.on("session_before_compact", ({ preparation }) => ({
     compaction: {
@@ -23,7 +23,7 @@ function compactBy(controller: SessionController, make: (firstKeptEntryId: strin
 }
 
 describe("compact", () => {
-  test("has the older part summarized and appends the summary", async () => {
+  test("summarizes the older part and appends the summary", async () => {
     const { session, controller, writer, seen } = stage();
     const ids = talk(session, 3);
     writer.reply = async () => ({ text: "The story.", usage: usage(7) });
@@ -52,7 +52,7 @@ describe("compact", () => {
     expect(names(seen)).toEqual(compacting);
   });
 
-  test("tells the hooks what it is about to do, and what it did", async () => {
+  test("reports the plan and the result to the hooks", async () => {
     const { session, controller, seen } = stage();
     talk(session, 3);
     const branch = session.getBranch();
@@ -73,14 +73,14 @@ describe("compact", () => {
     ]);
   });
 
-  test("replaces the prompt by the instructions if told so", async () => {
+  test("replaces the prompt by the instructions on request", async () => {
     const { session, controller, writer } = stage();
     talk(session, 3);
     await controller.compact({ instructions: "As a poem.", replaceInstructions: true });
     expect(writer.requests[0]?.prompt).toMatch(/<\/conversation>\s+As a poem\.$/);
   });
 
-  test("does without a model if it has none, and says so", async () => {
+  test("works without a model, and reports it", async () => {
     const { session, controller } = stage({ summarize: undefined });
     talk(session, 3, 200);
     const { details, summary } = await controller.compact();
@@ -95,7 +95,7 @@ describe("compact", () => {
     expect(await controller.compact()).toMatchObject({ tokensBefore: 960 });
   });
 
-  test("cuts no tool call from its result", async () => {
+  test("separates no tool call from its result", async () => {
     const { session, controller } = stage();
     session.appendMessage(user(tokens(30)));
     session.appendMessage(assistant("", {}, call("c1", "read", "a.ts")));
@@ -107,7 +107,7 @@ describe("compact", () => {
   });
 });
 
-describe("what makes compact refuse", () => {
+describe("reasons to reject a compaction", () => {
   test.each([
     ["empty", 0],
     ["nothingToSummarize", 1],
@@ -130,7 +130,7 @@ describe("what makes compact refuse", () => {
     expect(error).toMatchObject({ code: "NOTHING_TO_COMPACT", details: { reason: "justCompacted" } });
   });
 
-  test("a model that says nothing, runs out of room, or fails: nothing is written", async () => {
+  test("a model that returns nothing, runs out of room, or fails: nothing is written", async () => {
     for (const reply of [
       async () => ({ text: "  " }),
       async () => ({ text: "Half a sen", stopReason: "length" }),
@@ -154,7 +154,7 @@ describe("what makes compact refuse", () => {
     }
   });
 
-  test("a session that cannot be written to, before a model is asked", async () => {
+  test("a session that cannot be written to is rejected before the model is called", async () => {
     const { session, controller, writer, seen } = stage();
     talk(session, 3);
     await session.close();
@@ -193,7 +193,7 @@ describe("handlers of session_before_compact", () => {
     expect(seen[1]).toMatchObject(["session_compact", { fromExtension: true }]);
   });
 
-  test("that answer with nothing in particular leave it to the model", async () => {
+  test("that return nothing specific leave it to the model", async () => {
     const { session, controller } = stage();
     talk(session, 3);
     const answer = JSON.parse('{ "compaction": null }');
@@ -223,7 +223,7 @@ describe("handlers of session_before_compact", () => {
     expect(seenByModel(session)).toHaveLength(1);
   });
 
-  test("keep what came meanwhile, even if they keep nothing", async () => {
+  test("keep entries appended meanwhile, even if they keep nothing", async () => {
     const { session, controller } = stage();
     talk(session, 3);
     compactBy(controller, () => {
@@ -236,7 +236,7 @@ describe("handlers of session_before_compact", () => {
 
   test.each([
     ["no text", { summary: " " }],
-    ["something that is no text", { summary: 7 }],
+    ["a value that is not a string", { summary: 7 }],
     ["an entry that is not on the branch", { firstKeptEntryId: "nowhere" }],
     ["no first kept entry", { firstKeptEntryId: undefined }],
   ])("cannot lose the history by %s", async (_what, flaw) => {
@@ -248,7 +248,7 @@ describe("handlers of session_before_compact", () => {
     expect(seen[1]).toMatchObject(["session_compact_failed", { fromExtension: true, aborted: false }]);
   });
 
-  test("need not know how large the context was", async () => {
+  test("need not know the size of the context", async () => {
     const { session, controller } = stage();
     talk(session, 3);
     compactBy(controller, () => ({ tokensBefore: Number.NaN }));
@@ -265,7 +265,7 @@ describe("an abort of a compaction", () => {
     expect(writer.requests).toEqual([]);
   });
 
-  test("while a handler thinks about it, which sees the signal", async () => {
+  test("during a handler, which sees the signal", async () => {
     const { session, controller, seen, writer } = stage();
     talk(session, 3);
     const abort = new AbortController();
@@ -286,7 +286,7 @@ describe("an abort of a compaction", () => {
     expect(session.getEntryCount()).toBe(6);
   });
 
-  test("by a handler that gives a compaction all the same", async () => {
+  test("by a handler that returns a compaction nevertheless", async () => {
     const { session, controller } = stage();
     talk(session, 3);
     const abort = new AbortController();
@@ -298,7 +298,7 @@ describe("an abort of a compaction", () => {
     expect(session.getEntryCount()).toBe(6);
   });
 
-  test("while the model writes, whether it listens or not", async () => {
+  test("during the model's reply, whether it listens or not", async () => {
     const { session, controller, writer, seen } = stage();
     talk(session, 3);
     const abort = new AbortController();
@@ -312,7 +312,7 @@ describe("an abort of a compaction", () => {
     expect(session.getEntryCount()).toBe(6);
   });
 
-  test("when the text is there and not yet written", async () => {
+  test("after the summary but before the write", async () => {
     const { session, controller, writer } = stage();
     talk(session, 3);
     const abort = new AbortController();
@@ -324,7 +324,7 @@ describe("an abort of a compaction", () => {
     expect(session.getEntryCount()).toBe(6);
   });
 
-  test("when it is written comes too late", async () => {
+  test("after the write has no effect", async () => {
     const { session, controller } = stage();
     talk(session, 3);
     const abort = new AbortController();
@@ -347,8 +347,8 @@ describe("an abort of a compaction", () => {
   });
 });
 
-describe("while a compaction runs", () => {
-  test("what is appended stays in the context, behind the boundary", async () => {
+describe("during a compaction", () => {
+  test("appended entries stay in the context, after the boundary", async () => {
     const { session, controller, writer } = stage();
     const ids = talk(session, 3);
     const { asked, release } = writer.hold();
@@ -372,7 +372,7 @@ describe("while a compaction runs", () => {
     expect(isValidRequest(session)).toBe(true);
   });
 
-  test("tools that end meanwhile leave their pair whole", async () => {
+  test("tools that end meanwhile keep their pairs complete", async () => {
     const { session, controller, writer } = stage();
     talk(session, 3);
     session.appendMessage(user("run"));
@@ -388,7 +388,7 @@ describe("while a compaction runs", () => {
     expect(seenByModel(session).slice(-2)).toEqual(["toolResult: one", "toolResult: two"]);
   });
 
-  test("tools that end afterwards find their call", async () => {
+  test("tools that end later find their call", async () => {
     const { session, controller } = stage();
     talk(session, 3);
     session.appendMessage(user("run"));
@@ -417,7 +417,7 @@ describe("while a compaction runs", () => {
     ]);
   });
 
-  test("leaving the branch and coming back is no harm", async () => {
+  test("leaving the branch and returning has no effect", async () => {
     const { session, controller, writer } = stage();
     const ids = talk(session, 3);
     const { asked, release } = writer.hold();
@@ -429,7 +429,7 @@ describe("while a compaction runs", () => {
     expect((await compacting).compactionEntry.parentId).toBe(ids[5]);
   });
 
-  test("a compaction by somebody else makes it stale", async () => {
+  test("another writer's compaction makes it stale", async () => {
     const { session, controller, writer } = stage();
     const ids = talk(session, 3);
     const { asked, release } = writer.hold();
@@ -441,7 +441,7 @@ describe("while a compaction runs", () => {
     expect(session.getEntryCount()).toBe(7);
   });
 
-  test("a second one is refused, and the first goes on", async () => {
+  test("a second one is rejected, and the first continues", async () => {
     const { session, controller, writer, seen } = stage();
     talk(session, 3);
     const { asked, release } = writer.hold();
@@ -457,7 +457,7 @@ describe("while a compaction runs", () => {
     expect(writer.requests).toHaveLength(1);
   });
 
-  test("a handler of it that asks for another one is refused, and does not go round in circles", async () => {
+  test("a handler that requests another one is rejected, without a loop", async () => {
     const { session, controller, writer } = stage();
     talk(session, 3);
     const refusals: unknown[] = [];
@@ -469,7 +469,7 @@ describe("while a compaction runs", () => {
     expect(writer.requests).toHaveLength(1);
   });
 
-  test("going to another session makes it stale, and stops the model", async () => {
+  test("switching to another session makes it stale, and stops the model", async () => {
     const { session, controller, writer } = stage();
     talk(session, 3);
     const { asked } = writer.hold();
@@ -492,7 +492,7 @@ describe("while a compaction runs", () => {
     expect(await compacting).toMatchObject(cancelled);
   });
 
-  test("a failing disk at the end leaves everything as it was", async () => {
+  test("a disk error at the end changes nothing", async () => {
     let isFull = false;
     const session = SessionManager.inMemory("/project", {
       beforePersist: (entry) => {

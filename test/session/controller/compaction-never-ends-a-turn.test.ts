@@ -10,7 +10,7 @@ function contextSize(session: SessionManager): number {
   return session.buildSessionContext().messages.reduce((sum, message) => sum + estimateTokens(message), 0);
 }
 
-/** Appends a call and its result of this many tokens. */
+/** Appends a call and its result of the given number of tokens. */
 function callTool(session: SessionManager, size: number, id = "c1"): string {
   session.appendMessage(assistant("I look.", {}, call(id)));
   return session.appendMessage(toolResult(id, tokens(size, "r")));
@@ -110,7 +110,7 @@ describe("a tool result larger than the window", () => {
     expect(again).not.toHaveProperty("shortenedResultIds");
   });
 
-  test("is cut together with others that do not fit beside it; a short one stays", async () => {
+  test("is cut together with others that do not fit next to it; a short one is kept", async () => {
     const { session, controller } = stage({ settings: undefined });
     session.appendMessage(user("Read them."));
     session.appendMessage(assistant("I look.", {}, call("a"), call("b"), call("c")));
@@ -139,7 +139,7 @@ describe("a tool result larger than the window", () => {
     expect(last?.role === "toolResult" && last.content.map(({ type }) => type)).toEqual(["image", "text"]);
   });
 
-  test("is cut as well when /compact would be refused", async () => {
+  test("is cut even if /compact would be rejected", async () => {
     const { session, controller } = stage({ settings: undefined });
     talk(session, 2, 500);
     const id = callTool(session, 20_000);
@@ -147,7 +147,7 @@ describe("a tool result larger than the window", () => {
     expect(contextSize(session)).toBeLessThan(WINDOW);
   });
 
-  test("stays as it is while compaction is disabled, or a compaction makes room", async () => {
+  test("is unchanged while compaction is disabled, or a compaction makes room", async () => {
     const { session, controller } = stage({ settings: undefined });
     callTool(session, 20_000);
     session.appendMessage(assistant("It says nothing.", { usage: usage(WINDOW + 1) }));
@@ -228,7 +228,7 @@ describe("the size of a context", () => {
   });
 });
 
-describe("what cannot fit", () => {
+describe("content that cannot fit", () => {
   test("is explained: what takes the room, and what to do", async () => {
     const { session, controller } = stage({ settings: undefined });
     session.appendMessage({ role: "system", content: tokens(100), timestamp: 1 });

@@ -7,7 +7,7 @@ import { assistant, user } from "../../support/messages.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { seenByModel, stage, talk } from "./support/stage.ts";
 
-/** A session with two branches, the second with a label in its chain; the leaf is on the second. */
+/** Makes a session with two branches, the second with a label in its chain; the leaf is on the second. */
 function branched(session: SessionManager): string[] {
   const [first = "", answer = ""] = talk(session, 2);
   session.branch(answer);
@@ -38,14 +38,14 @@ describe("exportJsonl", () => {
     expect(copy.getLabel(path[0] ?? "")).toBe("start");
   });
 
-  test("is for nobody else to read", () => {
+  test("has mode 0600", () => {
     const { session, controller } = stage();
     branched(session);
     const file = controller.exportJsonl(join(temporaryFolder(), "branch.jsonl"));
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test("keeps what compaction and edits made of the context", async () => {
+  test("keeps the effects of compactions and edits on the context", async () => {
     const { session, controller } = stage();
     const ids = talk(session, 4);
     await controller.compact();
@@ -55,7 +55,7 @@ describe("exportJsonl", () => {
     expect(copy.getPathIds()).toEqual(session.getPathIds());
   });
 
-  test("leaves the session where it is, and says nothing to hooks", () => {
+  test("does not change the session, and calls no hooks", () => {
     const { session, controller, seen } = stage();
     branched(session);
     const leafId = session.getLeafId();
@@ -65,7 +65,7 @@ describe("exportJsonl", () => {
     expect(seen).toEqual([]);
   });
 
-  test("never writes over anything, least of all the session itself", () => {
+  test("never overwrites a file, especially not the session itself", () => {
     const folder = temporaryFolder();
     const session = SessionManager.create(folder, folder);
     const { controller } = stage({ session });
@@ -81,7 +81,7 @@ describe("exportJsonl", () => {
     expect(readFileSync(note, "utf8")).toBe("mine");
   });
 
-  test("says so where it cannot write, and leaves nothing behind", () => {
+  test("reports a path that cannot be written, and leaves no file", () => {
     const folder = temporaryFolder();
     const openSync: typeof nodeFs.openSync = (path, ...rest) => {
       if (String(path).endsWith(".tmp")) throw Object.assign(new Error("no space"), { code: "ENOSPC" });
@@ -97,7 +97,7 @@ describe("exportJsonl", () => {
     expect(nodeFs.readdirSync(folder)).toEqual(files);
   });
 
-  test("before the first entry writes a header alone", () => {
+  test("before the first entry writes only a header", () => {
     const { controller } = stage();
     const file = controller.exportJsonl(join(temporaryFolder(), "empty.jsonl"));
     expect(readSession(readFileSync(file))).toMatchObject({ entries: [], issues: [] });

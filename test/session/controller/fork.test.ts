@@ -14,7 +14,7 @@ function onDisk() {
 }
 
 describe("fork", () => {
-  test("before a user message: the path up to it in a session of its own, and its text", async () => {
+  test("before a user message: copies the path up to it, and returns its text", async () => {
     const { session, controller, seen, ids, file } = onDisk();
     const result = await controller.fork(ids[4] ?? "");
     const fork = controller.session;
@@ -38,14 +38,14 @@ describe("fork", () => {
     expect(SessionManager.open(target ?? "").getEntryCount()).toBe(5);
   });
 
-  test("at an entry: with the entry, and no text", async () => {
+  test("at an entry: copies the entry, and returns no text", async () => {
     const { controller, ids } = onDisk();
     const result = await controller.fork(ids[4] ?? "", { position: "at" });
     expect(result).not.toHaveProperty("selectedText");
     expect(controller.session.getPathIds()).toEqual(ids.slice(0, 5));
   });
 
-  test("before the first message: an empty session that knows its parent", async () => {
+  test("before the first message: an empty session that names its parent", async () => {
     const { controller, ids, file } = onDisk();
     expect(await controller.fork(ids[0] ?? "")).toMatchObject({ selectedText: expect.stringMatching(/^0x/) });
     expect(controller.session.getEntryCount()).toBe(0);
@@ -55,7 +55,7 @@ describe("fork", () => {
     expect(reopened.getHeader()).toMatchObject({ parentSession: file });
   });
 
-  test("before the first message, behind the model: no file before the conversation has begun", async () => {
+  test("before the first message, after the model: no file before the conversation begins", async () => {
     const cwd = temporaryFolder();
     const session = SessionManager.create(cwd, join(cwd, "sessions"));
     const model = session.appendModelChange("acme", "m1");
@@ -68,14 +68,14 @@ describe("fork", () => {
     expect(SessionManager.open(sessionFile).getPathIds()).toHaveLength(2);
   });
 
-  test("takes the labels of the path along", async () => {
+  test("copies the labels of the path", async () => {
     const { session, controller, ids } = onDisk();
     session.appendLabelChange(ids[1] ?? "", "good");
     await controller.fork(ids[4] ?? "");
     expect(controller.session.getLabel(ids[1] ?? "")).toBe("good");
   });
 
-  test("leaves other branches behind, and keeps the context", async () => {
+  test("omits other branches, and keeps the context", async () => {
     const { session, controller, ids } = onDisk();
     session.branch(ids[1] ?? "");
     const answer = session.appendMessage(assistant("other"));
@@ -85,7 +85,7 @@ describe("fork", () => {
     expect(controller.session.getEntryCount()).toBe(3);
   });
 
-  test("can be cancelled", async () => {
+  test("can be canceled", async () => {
     const { session, controller, seen, ids } = onDisk();
     controller.hooks.on("session_before_fork", () => ({ cancel: true }));
     expect(await controller.fork(ids[2] ?? "")).toEqual({ cancelled: true });
@@ -93,7 +93,7 @@ describe("fork", () => {
     expect(names(seen)).toEqual(["session_before_fork"]);
   });
 
-  test("refuses what cannot be written anew, and what is not there", async () => {
+  test("rejects entries that cannot be rewritten, and those that do not exist", async () => {
     const { controller, seen, ids } = onDisk();
     expect(await rejection(controller.fork(ids[1] ?? ""))).toMatchObject({
       code: "ENTRY_INVALID",
@@ -120,14 +120,14 @@ describe("fork", () => {
 });
 
 describe("clone", () => {
-  test("forks with all of the active branch", async () => {
+  test("forks the entire active branch", async () => {
     const { controller, seen, ids } = onDisk();
     expect(await controller.clone()).not.toHaveProperty("selectedText");
     expect(controller.session.getPathIds()).toEqual(ids);
     expect(seen[0]).toEqual(["session_before_fork", { entryId: ids[5], position: "at" }]);
   });
 
-  test("copies also what has no file yet", async () => {
+  test("also copies a session without a file", async () => {
     const cwd = temporaryFolder();
     const session = SessionManager.create(cwd, cwd);
     session.appendModelChange("acme", "m1");
@@ -136,7 +136,7 @@ describe("clone", () => {
     expect(controller.session.getEntries()).toMatchObject([{ type: "model_change" }]);
   });
 
-  test("refuses where there is nothing", async () => {
+  test("rejects an empty session", async () => {
     const { controller } = stage();
     expect(await rejection(controller.clone())).toMatchObject({ code: "ENTRY_NOT_FOUND" });
   });

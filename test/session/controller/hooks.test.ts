@@ -19,7 +19,7 @@ function treeEvent(userWantsSummary: boolean): SessionHookEvents["session_before
 }
 
 describe("handlers", () => {
-  test("run one after the other, in the order of registration, and are waited for", async () => {
+  test("run sequentially, in the order of registration, and are awaited", async () => {
     const hooks = new SessionHooks();
     const steps: string[] = [];
     const slow = deferred<void>();
@@ -39,7 +39,7 @@ describe("handlers", () => {
     expect(steps).toEqual(["first begins", "first ends", "second"]);
   });
 
-  test("get the event as it was emitted", async () => {
+  test("receive the event as it was emitted", async () => {
     const hooks = new SessionHooks();
     const handler = vi.fn();
     hooks.on("session_info_changed", handler);
@@ -48,7 +48,7 @@ describe("handlers", () => {
     expect(handler.mock.calls).toEqual([[event]]);
   });
 
-  test("are taken away by what `on` returned, each registration on its own", async () => {
+  test("are removed by the function that `on` returned, each registration separately", async () => {
     const hooks = new SessionHooks();
     const handler = vi.fn();
     const remove = hooks.on("session_start", handler);
@@ -61,7 +61,7 @@ describe("handlers", () => {
     expect(handler).toHaveBeenCalledTimes(3);
   });
 
-  test("may come and go while others run: who goes is not called, who comes waits for the next time", async () => {
+  test("may be added and removed during an event: a removed one is not called, an added one is called next time", async () => {
     const hooks = new SessionHooks();
     const late = vi.fn();
     const gone = vi.fn();
@@ -77,7 +77,7 @@ describe("handlers", () => {
     expect(late).toHaveBeenCalledTimes(1);
   });
 
-  test("that throw or reject are reported, and have no opinion", async () => {
+  test("that throw or reject are reported, and have no result", async () => {
     const onError = vi.fn();
     const hooks = new SessionHooks({ onError });
     const [thrown, rejected] = [new Error("thrown"), new Error("rejected")];
@@ -95,7 +95,7 @@ describe("handlers", () => {
     ]);
   });
 
-  test("that throw become warnings of the process, unless somebody wants their errors", async () => {
+  test("that throw become process warnings, unless a reporter is set", async () => {
     const warn = vi.spyOn(process, "emitWarning").mockReturnValue();
     const hooks = new SessionHooks();
     hooks.on("session_shutdown", () => {
@@ -111,7 +111,7 @@ describe("handlers", () => {
     warn.mockRestore();
   });
 
-  test("may give what throws when it is read: that is their error, and nobody else's", async () => {
+  test("may return a value with a throwing getter: the error is the handler's", async () => {
     const onError = vi.fn();
     const hooks = new SessionHooks({ onError });
     const trap = new Error("no");
@@ -126,7 +126,7 @@ describe("handlers", () => {
     expect(onError.mock.calls).toEqual([[trap, "session_before_switch"]]);
   });
 
-  test("are told of by an asynchronous reporter, and its own error is a warning", async () => {
+  test("are reported by an asynchronous reporter, and its own error is a warning", async () => {
     const warn = vi.spyOn(process, "emitWarning").mockReturnValue();
     const hooks = new SessionHooks({ onError: async () => Promise.reject(new Error("the reporter")) });
     hooks.on("session_start", () => {
@@ -141,7 +141,7 @@ describe("handlers", () => {
     warn.mockRestore();
   });
 
-  test("are called even if the one who wants their errors throws, too", async () => {
+  test("are called even if the error reporter throws, too", async () => {
     const warn = vi.spyOn(process, "emitWarning").mockReturnValue();
     const hooks = new SessionHooks({
       onError: () => {
@@ -163,8 +163,8 @@ describe("handlers", () => {
   });
 });
 
-describe("answers", () => {
-  test("to nobody's question are undefined", async () => {
+describe("results", () => {
+  test("are undefined without a handler", async () => {
     const hooks = new SessionHooks();
     hooks.on("session_before_fork", () => undefined);
     hooks.on("session_before_fork", async () => {
@@ -173,7 +173,7 @@ describe("answers", () => {
     expect(await hooks.emit("session_before_fork", { entryId: "a", position: "at" })).toBeUndefined();
   });
 
-  test("that cancel end the asking", async () => {
+  test("that cancel end the event", async () => {
     const hooks = new SessionHooks();
     const third = vi.fn();
     hooks.on("session_before_switch", () => ({ cancel: false }));
@@ -183,7 +183,7 @@ describe("answers", () => {
     expect(third).not.toHaveBeenCalled();
   });
 
-  test("are overruled by later ones, as a whole; no answer overrules nothing", async () => {
+  test("are overridden by later ones, entirely; no result overrides nothing", async () => {
     const hooks = new SessionHooks();
     hooks.on("session_before_tree", () => ({ label: "first", customInstructions: "first" }));
     hooks.on("session_before_tree", async () => ({ label: "second" }));
@@ -191,7 +191,7 @@ describe("answers", () => {
     expect(await hooks.emit("session_before_tree", treeEvent(true))).toEqual({ label: "second" });
   });
 
-  test("with a summary count where one was asked for", async () => {
+  test("with a summary count if one was requested", async () => {
     const hooks = new SessionHooks();
     hooks.on("session_before_tree", () => ({ label: "l" }));
     hooks.on("session_before_tree", () => ({ summary: { summary: "s" } }));
@@ -199,13 +199,13 @@ describe("answers", () => {
     expect(await hooks.emit("session_before_tree", treeEvent(false))).toEqual({ label: "l" });
   });
 
-  test("keep the rest of what they say when the summary does not count", async () => {
+  test("keep their other fields if the summary does not count", async () => {
     const hooks = new SessionHooks();
     hooks.on("session_before_tree", () => ({ summary: { summary: "s" }, label: "l" }));
     expect(await hooks.emit("session_before_tree", treeEvent(false))).toEqual({ label: "l" });
   });
 
-  test("to hooks that only tell are nothing, and stop nobody", async () => {
+  test("are ignored for hooks without a result, and stop no handler", async () => {
     const hooks = new SessionHooks();
     const second = vi.fn();
     Reflect.apply(hooks.on, hooks, ["session_start", () => ({ cancel: true })]);
@@ -220,7 +220,7 @@ describe("answers", () => {
       SessionHookResults["session_before_tree"] | undefined
     >();
     expectTypeOf(hooks.emit("session_start", { reason: "startup" })).resolves.toEqualTypeOf<undefined>();
-    // @ts-expect-error A switch cannot be given a summary.
+    // @ts-expect-error A switch accepts no summary.
     hooks.on("session_before_switch", () => ({ summary: 1 }));
     // @ts-expect-error There is no such hook.
     expect(() => hooks.on("session_nothing", () => undefined)).toThrow(TypeError);
@@ -228,7 +228,7 @@ describe("answers", () => {
 });
 
 describe("an abort", () => {
-  test("ends the waiting for a handler, and nobody behind it is called", async () => {
+  test("ends the wait for a handler, and no later one is called", async () => {
     const hooks = new SessionHooks();
     const second = vi.fn();
     hooks.on("session_before_tree", () => deferred<undefined>().promise);
@@ -240,7 +240,7 @@ describe("an abort", () => {
     expect(second).not.toHaveBeenCalled();
   });
 
-  test("that came before calls nobody", async () => {
+  test("before the event calls no handler", async () => {
     const hooks = new SessionHooks();
     const handler = vi.fn();
     hooks.on("session_before_tree", handler);

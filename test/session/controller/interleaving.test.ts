@@ -10,7 +10,7 @@ import fc from "../../support/fast-check.ts";
 import { assistant, call, tokens, toolResult, user } from "../../support/messages.ts";
 import { deferred, stage } from "./support/stage.ts";
 
-/** What happens next, while whatever was begun before is still under way. */
+/** Next step, taken while earlier ones are still running. */
 type Step =
   | { do: "turn"; tools: boolean }
   | { do: "compact" }
@@ -33,12 +33,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("abort" as const) }) },
 );
 
-/** Lets everything that can go on go on. */
+/** Waits until every step that can continue has continued. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 30; i++) await Promise.resolve();
 }
 
-/** Ids whose messages the context of a branch holds or its compactions have summarized. */
+/** Returns the ids of messages in the context of a branch, or summarized by its compactions. */
 function accountedFor(session: SessionManager): Set<string> {
   const branch = session.getBranch();
   const ids = new Set(session.buildSessionProjection().entries.map(({ sourceEntry }) => sourceEntry.id));
@@ -50,7 +50,7 @@ function accountedFor(session: SessionManager): Set<string> {
   return ids;
 }
 
-test("commands in any order, at the same time, lose nothing, tear nothing, and end", async () => {
+test("concurrent commands in any order lose nothing, tear nothing, and end", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const { controller, writer, seen } = stage({ session: SessionManager.inMemory("/project") });
@@ -114,7 +114,7 @@ test("commands in any order, at the same time, lose nothing, tear nothing, and e
         take(one);
         await settle();
       }
-      // Whatever waits for a model gets its answer, and those that it was in the way of go on.
+      // Answers everything that waits for a model; the commands blocked by it continue.
       for (let i = 0; i < 2 * begun.length + 1; i++) {
         while (waiting.length > 0) waiting.shift()?.resolve({ text: "Notes." });
         await settle();

@@ -5,7 +5,7 @@ import { assistant, call, tokens, toolResult, usage, user } from "../../support/
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { deferred, isValidRequest, names, rejection, seenByModel, stage, talk } from "./support/stage.ts";
 
-/** Two turns, then a second branch from the first answer with one turn. */
+/** Appends two turns, then a second branch from the first answer with one turn. */
 function twoBranches(session: SessionManager) {
   const [first = "", firstAnswer = "", second = "", secondAnswer = ""] = talk(session, 2);
   session.branch(firstAnswer);
@@ -14,8 +14,8 @@ function twoBranches(session: SessionManager) {
   return { first, firstAnswer, second, secondAnswer, other, otherAnswer };
 }
 
-describe("where a navigation leads", () => {
-  test("to an answer: the leaf is there", async () => {
+describe("the target of a navigation", () => {
+  test("an answer: the leaf is the answer", async () => {
     const { session, controller, seen } = stage();
     const { secondAnswer, otherAnswer, firstAnswer, other } = twoBranches(session);
     const left = [session.getEntry(other), session.getEntry(otherAnswer)];
@@ -39,14 +39,14 @@ describe("where a navigation leads", () => {
     ]);
   });
 
-  test("to a user message: the leaf is its parent, and its text comes back", async () => {
+  test("a user message: the leaf is its parent, and its text is returned", async () => {
     const { session, controller } = stage();
     const { firstAnswer, other } = twoBranches(session);
     expect(await controller.navigateTree(other)).toEqual({ cancelled: false, editorText: "other" });
     expect(session.getLeafId()).toBe(firstAnswer);
   });
 
-  test("to the first message: before everything", async () => {
+  test("the first message: the leaf is null", async () => {
     const { session, controller, seen } = stage();
     const first = session.appendMessage({
       role: "user",
@@ -63,7 +63,7 @@ describe("where a navigation leads", () => {
     expect(seen[1]).toMatchObject(["session_tree", { newLeafId: null }]);
   });
 
-  test("to an extension's message: as to a user's", async () => {
+  test("an extension's message: as for a user's", async () => {
     const { session, controller } = stage();
     const [, answer = ""] = talk(session, 1);
     const custom = session.appendCustomMessageEntry("note", "Remember.", true);
@@ -72,7 +72,7 @@ describe("where a navigation leads", () => {
     expect(session.getLeafId()).toBe(answer);
   });
 
-  test("to any other entry: the leaf is there", async () => {
+  test("any other entry: the leaf is the entry", async () => {
     const { session, controller } = stage();
     const [first = ""] = talk(session, 1);
     const label = session.appendLabelChange(first, "start");
@@ -81,7 +81,7 @@ describe("where a navigation leads", () => {
     expect(session.getLeafId()).toBe(label);
   });
 
-  test("to the present leaf: nothing happens", async () => {
+  test("the current leaf: nothing happens", async () => {
     const { session, controller, seen } = stage();
     talk(session, 1);
     const before = session.getLeafId() ?? "";
@@ -91,7 +91,7 @@ describe("where a navigation leads", () => {
     expect(seen).toEqual([]);
   });
 
-  test("to nowhere: refused", async () => {
+  test("an unknown entry: rejected", async () => {
     const { controller, seen } = stage();
     expect(await rejection(controller.navigateTree("nowhere"))).toMatchObject({
       code: "ENTRY_NOT_FOUND",
@@ -102,7 +102,7 @@ describe("where a navigation leads", () => {
 });
 
 describe("with a summary", () => {
-  test("what is left is summarized at the new place", async () => {
+  test("the left branch is summarized at the target", async () => {
     const { session, controller, writer, seen } = stage();
     const { secondAnswer, otherAnswer } = twoBranches(session);
     session.appendMessage(assistant("", {}, call("c1", "edit", "a.ts")));
@@ -131,7 +131,7 @@ describe("with a summary", () => {
     expect(otherAnswer).not.toBe(left);
   });
 
-  test("a user message is still written anew, behind the summary", async () => {
+  test("a user message is still edited, after the summary", async () => {
     const { session, controller } = stage();
     const { first } = twoBranches(session);
     const { summaryEntry, editorText } = await controller.navigateTree(first, { summarize: true });
@@ -140,7 +140,7 @@ describe("with a summary", () => {
     expect(seenByModel(session)).toEqual([expect.stringContaining("user: ")]);
   });
 
-  test("the instructions get into the prompt, or replace it", async () => {
+  test("the instructions are in the prompt, or replace it", async () => {
     const { session, controller, writer } = stage();
     const { otherAnswer, secondAnswer } = twoBranches(session);
     await controller.navigateTree(secondAnswer, { summarize: true, customInstructions: "errors" });
@@ -163,7 +163,7 @@ describe("with a summary", () => {
     expect(session.getLabel(otherAnswer)).toBe("back");
   });
 
-  test("nothing is appended where nothing was left", async () => {
+  test("nothing is appended if no entries were left", async () => {
     const { session, controller, writer } = stage();
     const { firstAnswer, secondAnswer } = twoBranches(session);
     session.branch(firstAnswer);
@@ -197,7 +197,7 @@ describe("with a summary", () => {
     expect(names(seen)).toEqual(["session_before_tree"]);
   });
 
-  test("no model and no handler is an error, not a loss", async () => {
+  test("without a model and a handler it is rejected, and nothing is lost", async () => {
     const { session, controller } = stage({ summarize: undefined });
     const { secondAnswer, otherAnswer } = twoBranches(session);
     const failing = controller.navigateTree(secondAnswer, { summarize: true });
@@ -219,7 +219,7 @@ describe("handlers of session_before_tree", () => {
     expect(names(seen)).toEqual(["session_before_tree"]);
   });
 
-  test("can give the summary, where one is wanted", async () => {
+  test("can return the summary, if one is requested", async () => {
     const { session, controller, writer, seen } = stage();
     const { secondAnswer, otherAnswer } = twoBranches(session);
     controller.hooks.on("session_before_tree", () => ({
@@ -238,10 +238,10 @@ describe("handlers of session_before_tree", () => {
     expect(writer.requests).toEqual([]);
   });
 
-  test.each([[" "], [undefined], [7]])("cannot give %j for a summary", async (summary) => {
+  test.each([[" "], [undefined], [7]])("cannot return %j as a summary", async (summary) => {
     const { session, controller } = stage();
     const { secondAnswer, otherAnswer } = twoBranches(session);
-    // What an extension in JavaScript may answer, the types do not allow.
+    // Extensions in JavaScript may return what the types do not allow.
     const answer = JSON.parse(JSON.stringify({ summary: { summary } }));
     controller.hooks.on("session_before_tree", () => answer);
     const failing = controller.navigateTree(secondAnswer, { summarize: true });
@@ -249,7 +249,7 @@ describe("handlers of session_before_tree", () => {
     expect(session.getLeafId()).toBe(otherAnswer);
   });
 
-  test("cannot label a session that is read only: nothing moves", async () => {
+  test("cannot label a read-only session: the leaf does not move", async () => {
     const path = join(temporaryFolder(), "read-only.jsonl");
     const written = SessionManager.open(path);
     const [, firstAnswer = "", , leafId = ""] = talk(written, 2);
@@ -294,7 +294,7 @@ describe("an abort of a navigation", () => {
     expect(seen).toEqual([]);
   });
 
-  test("while a handler thinks about it", async () => {
+  test("during a handler", async () => {
     const { session, controller } = stage();
     const { secondAnswer, otherAnswer } = twoBranches(session);
     const abort = new AbortController();
@@ -305,7 +305,7 @@ describe("an abort of a navigation", () => {
     expect(session.getLeafId()).toBe(otherAnswer);
   });
 
-  test("while the model writes", async () => {
+  test("during the model's reply", async () => {
     const { session, controller, writer, seen } = stage();
     const { secondAnswer, otherAnswer } = twoBranches(session);
     const abort = new AbortController();
@@ -319,7 +319,7 @@ describe("an abort of a navigation", () => {
     expect(names(seen)).toEqual(["session_before_tree"]);
   });
 
-  test("by a handler that gives a summary all the same", async () => {
+  test("by a handler that returns a summary nevertheless", async () => {
     const { session, controller } = stage();
     const { secondAnswer, otherAnswer } = twoBranches(session);
     const abort = new AbortController();
@@ -333,7 +333,7 @@ describe("an abort of a navigation", () => {
     expect(session.getEntryCount()).toBe(6);
   });
 
-  test("when the text is there and not yet written", async () => {
+  test("after the summary but before the write", async () => {
     const { session, controller, writer } = stage();
     const { secondAnswer } = twoBranches(session);
     const abort = new AbortController();
@@ -347,8 +347,8 @@ describe("an abort of a navigation", () => {
   });
 });
 
-describe("while a navigation takes its time", () => {
-  test("what is appended stays on the branch that is left", async () => {
+describe("during a navigation", () => {
+  test("appended entries stay on the branch that is left", async () => {
     const { session, controller, writer, seen } = stage();
     const { secondAnswer } = twoBranches(session);
     const { asked, release } = writer.hold();
@@ -377,7 +377,7 @@ describe("while a navigation takes its time", () => {
     expect(names(seen)).toEqual(["session_before_tree"]);
   });
 
-  test("another navigation is faster, and this one stale", async () => {
+  test("another navigation finishes first, and this one is stale", async () => {
     const { session, controller, writer } = stage();
     const { secondAnswer, first } = twoBranches(session);
     const { asked, release } = writer.hold();
@@ -389,7 +389,7 @@ describe("while a navigation takes its time", () => {
     expect(session.getLeafId()).toBeNull();
   });
 
-  test("going to another session makes it stale", async () => {
+  test("switching to another session makes it stale", async () => {
     const { session, controller, writer } = stage();
     const { secondAnswer } = twoBranches(session);
     const { asked } = writer.hold();
@@ -410,7 +410,7 @@ describe("while a navigation takes its time", () => {
     expect(await rejection(controller.navigateTree(secondAnswer))).toMatchObject({ code: "STALE_LEAF" });
   });
 
-  test("a compaction of the branch that is left becomes stale, and the navigation goes on", async () => {
+  test("a compaction of the branch that is left becomes stale, and the navigation continues", async () => {
     const { session, controller, writer } = stage();
     const [, firstAnswer = ""] = talk(session, 4);
     const { asked, release } = writer.hold();
@@ -423,8 +423,8 @@ describe("while a navigation takes its time", () => {
   });
 });
 
-describe("a navigation while tools run", () => {
-  /** A turn whose tool has not ended. */
+describe("a navigation during tool calls", () => {
+  /** Appends a turn whose tool has not ended. */
   function running(session: SessionManager) {
     const [, answer = ""] = talk(session, 1);
     session.appendMessage(user("run"));
@@ -432,7 +432,7 @@ describe("a navigation while tools run", () => {
     return { answer, callId };
   }
 
-  test("leaves a call without a result, which requests on either branch survive", async () => {
+  test("leaves a call without a result, and requests on either branch are valid", async () => {
     const { session, controller } = stage();
     const { answer, callId } = running(session);
     await controller.navigateTree(answer, { summarize: true });
@@ -447,7 +447,7 @@ describe("a navigation while tools run", () => {
     });
   });
 
-  test("makes the result that comes late stale, for a runtime that says what leaf it has seen", async () => {
+  test("makes a late result stale, for a runtime that states the expected leaf", async () => {
     const { session, controller } = stage();
     const { answer, callId } = running(session);
     await controller.navigateTree(answer);
@@ -458,7 +458,7 @@ describe("a navigation while tools run", () => {
     expect(isValidRequest(session)).toBe(true);
   });
 
-  test("keeps a result that comes in time on the branch that is left", async () => {
+  test("keeps a timely result on the branch that is left", async () => {
     const { session, controller, writer } = stage();
     const { answer, callId } = running(session);
     const { asked, release } = writer.hold();

@@ -17,7 +17,7 @@ function spent(input: number, output: number, cacheRead: number, cacheWrite: num
 const nothing = new UsageTally().total;
 
 describe("getStats", () => {
-  test("tells which session it is, and how old", () => {
+  test("returns the session's identity and age", () => {
     let now = Date.UTC(2026, 0, 1);
     const folder = temporaryFolder();
     const session = SessionManager.create(folder, { sessionDir: folder, now: () => now }, { id: "mine" });
@@ -74,7 +74,7 @@ describe("getStats", () => {
     expect(entries).toBe(8);
   });
 
-  test("adds up tokens and cost in total and by model, wherever they stand", () => {
+  test("adds up tokens and cost in total and by model, at any position", () => {
     const { session, controller } = stage();
     session.appendMessage(user("a"));
     const reasoned = { ...spent(100, 10, 300, 0, 1), reasoning: 4 };
@@ -103,7 +103,7 @@ describe("getStats", () => {
     expect(cacheHitRate).toBeCloseTo(300 / 611);
   });
 
-  test("makes sense of usage that other programs wrote", () => {
+  test("accepts usage in the form of other programs", () => {
     const odd = (fields: object) => JSON.parse(JSON.stringify(assistant("x", fields)));
     const messages = [
       odd({ usage: { input: 1, output: 2 }, provider: undefined, model: undefined }),
@@ -132,7 +132,7 @@ describe("getStats", () => {
 });
 
 describe("context use", () => {
-  test("is what the model said, and an estimate of what came since", () => {
+  test("is the model's count, and an estimate of later messages", () => {
     const { session, controller } = stage();
     session.appendMessage(user("a"));
     session.appendMessage(assistant("b", { usage: usage(900) }));
@@ -144,13 +144,13 @@ describe("context use", () => {
     });
   });
 
-  test("is an estimate where no model has said anything", () => {
+  test("is an estimate if no model has reported usage", () => {
     const { session, controller } = stage();
     talk(session, 1);
     expect(controller.getStats().context.tokens).toBe(80);
   });
 
-  test("is not known after a compaction until the next usage", async () => {
+  test("is unknown after a compaction until the next usage", async () => {
     const { session, controller } = stage();
     session.appendMessage(assistant("before", { usage: usage(5000) }));
     talk(session, 3);
@@ -164,7 +164,7 @@ describe("context use", () => {
     expect(controller.getStats({ contextWindow: 1000 }).context).toMatchObject({ tokens: 200, percent: 20 });
   });
 
-  test("is estimated anew after a context edit", () => {
+  test("is estimated again after a context edit", () => {
     const { session, controller } = stage();
     const big = session.appendMessage(user(tokens(1000)));
     session.appendMessage(assistant(tokens(10), { usage: usage(5000) }));
@@ -174,7 +174,7 @@ describe("context use", () => {
 });
 
 describe("a fork", () => {
-  /** A session in a file with one turn that cost a dollar. */
+  /** Makes a session in a file with one turn that cost a dollar. */
   function parent(now = () => Date.UTC(2026, 0, 1)) {
     const cwd = temporaryFolder();
     const session = SessionManager.create(cwd, { sessionDir: join(cwd, "sessions"), now });
@@ -183,12 +183,12 @@ describe("a fork", () => {
     return { ...stage({ session }), file: session.getSessionFile() ?? "" };
   }
 
-  /** What is spent in a fork itself. */
+  /** Appends usage of the fork itself. */
   function spendHere(session: SessionManager): void {
     session.appendMessage(assistant("c", { usage: usage(10, 0.5) }));
   }
 
-  test("does not count what its parent spent, even within the same millisecond", async () => {
+  test("does not count its parent's usage, even within the same millisecond", async () => {
     const { controller, file } = parent();
     await controller.clone();
     spendHere(controller.session);
@@ -203,7 +203,7 @@ describe("a fork", () => {
     });
   });
 
-  test("counts it if asked to", async () => {
+  test("counts it on request", async () => {
     const { controller } = parent();
     await controller.clone();
     spendHere(controller.session);
@@ -229,7 +229,7 @@ describe("a fork", () => {
     });
   });
 
-  test("owns an entry that has the id of one of its parent's by chance", async () => {
+  test("owns an entry that happens to have the id of one of its parent's", async () => {
     const { session, controller } = parent();
     await controller.clone();
     const late = session.getHeader()?.timestamp.replace("00:00:00", "00:00:01");
@@ -242,7 +242,7 @@ describe("a fork", () => {
     expect(controller.getStats()).toMatchObject({ entries: 1, inherited: { entries: 0 } });
   });
 
-  test("tells by the time of its header when the parent is gone", async () => {
+  test("uses the time of its header if the parent does not exist", async () => {
     let now = Date.UTC(2026, 0, 1);
     const { controller, file } = parent(() => now++);
     await controller.clone();
@@ -264,7 +264,7 @@ describe("a fork", () => {
     return file;
   };
 
-  test("makes no connection to another machine for a parent there", async () => {
+  test("does not connect to another machine for a parent there", async () => {
     const files = REMOTE_PATHS.map(forkNaming);
     const inherited: number[] = [];
     const looks = await pathsLookedAtOnWindows(() => {
@@ -279,14 +279,14 @@ describe("a fork", () => {
   });
 
   test.each(["a\0b", "file:///%00", "x".repeat(5000), tmpdir()])(
-    "tells by the time of its header when its parent is %j",
+    "uses the time of its header if its parent is %j",
     (name) => {
       const session = SessionManager.open(forkNaming(name), { mode: "read-only" });
       expect(stage({ session }).controller.getStats().inherited.entries).toBe(1);
     },
   );
 
-  describe("of version 1, which holds no ids", () => {
+  describe("handles version 1, which holds no ids", () => {
     const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
     const compaction = { type: "compaction", summary: "s", tokensBefore: 9, firstKeptEntryIndex: 1 };
     const copied = [
@@ -311,7 +311,7 @@ describe("a fork", () => {
 
     const statsOf = (path: string) => stage({ session: SessionManager.open(path) }).controller.getStats();
 
-    test("inherits what both begin with, whichever of the two was upgraded since", () => {
+    test("inherits the common beginning, whichever of the two was upgraded since", () => {
       const expected = { entries: 1, usage: { cost: 0.5 }, inherited: { entries: 3, usage: { cost: 1 } } };
       const { fork, parent } = forkOf(further);
       expect(statsOf(fork)).toMatchObject(expected);
@@ -321,7 +321,7 @@ describe("a fork", () => {
       expect(statsOf(fork)).toMatchObject(expected);
     });
 
-    test("owns what its parent has not, though it was written at the same time", () => {
+    test("owns entries that its parent lacks, even if written at the same time", () => {
       const { fork, parent } = forkOf({ ...further, timestamp: at(9) });
       const text = readFileSync(parent, "utf8");
       writeFileSync(parent, text.replace('"content":"a"', '"content":"A"'));
@@ -329,7 +329,7 @@ describe("a fork", () => {
     });
   });
 
-  test("in memory knows what it began with", async () => {
+  test("in memory remembers its inherited entries", async () => {
     const { session, controller } = stage();
     session.appendMessage(assistant("b", { usage: usage(10, 1) }));
     await controller.clone();
@@ -340,7 +340,7 @@ describe("a fork", () => {
     });
   });
 
-  test("in memory does not take for inherited what its first handler appends", async () => {
+  test("in memory does not count its first handler's entries as inherited", async () => {
     const { controller } = stage();
     controller.session.appendMessage(user("a"));
     controller.hooks.on("session_start", () => {

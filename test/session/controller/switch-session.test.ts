@@ -6,7 +6,7 @@ import { user } from "../../support/messages.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { deferred, names, rejection, stage, talk } from "./support/stage.ts";
 
-/** A controller over a session in a file, with one turn. */
+/** Makes a controller over a session in a file, with one turn. */
 function onDisk(options: SessionOptions = {}) {
   const root = temporaryFolder();
   const cwd = join(root, "project");
@@ -17,7 +17,7 @@ function onDisk(options: SessionOptions = {}) {
   return { ...stage({ session }), root, cwd, sessionDir, file: session.getSessionFile() ?? "" };
 }
 
-/** Another session beside that of the stage; its file's path. */
+/** Writes another session next to that of the stage, and returns the path of its file. */
 async function another({ cwd, sessionDir }: { cwd: string; sessionDir: string }): Promise<string> {
   const other = SessionManager.create(cwd, sessionDir);
   talk(other, 2);
@@ -25,8 +25,8 @@ async function another({ cwd, sessionDir }: { cwd: string; sessionDir: string })
   return other.getSessionFile() ?? "";
 }
 
-describe("start, reload and close", () => {
-  test("tell the handlers", async () => {
+describe("start, reload, and close", () => {
+  test("call the handlers", async () => {
     const { controller, seen } = stage();
     await controller.start();
     await controller.reload();
@@ -39,7 +39,7 @@ describe("start, reload and close", () => {
     ]);
   });
 
-  test("close closes the session when the handlers are done, once", async () => {
+  test("close closes the session after the handlers have finished, once", async () => {
     const { session, controller, seen } = stage();
     controller.hooks.on("session_shutdown", async () => {
       await Promise.resolve();
@@ -54,7 +54,7 @@ describe("start, reload and close", () => {
     );
   });
 
-  test("nothing can be done after close", async () => {
+  test("every command is rejected after close", async () => {
     const { session, controller, file, seen } = onDisk();
     const leafId = session.getLeafId() ?? "";
     await controller.close();
@@ -68,7 +68,7 @@ describe("start, reload and close", () => {
     expect(seen).toEqual([]);
   });
 
-  test("a controller closes itself at the end of its scope", async () => {
+  test("a controller closes at the end of its scope", async () => {
     const { session, controller } = stage();
     {
       await using scoped = controller;
@@ -103,7 +103,7 @@ describe("newSession", () => {
     expect(SessionManager.open(file).getLeafEntry()).toMatchObject({ customType: "last words" });
   });
 
-  test("takes an id and a parent", async () => {
+  test("accepts an id and a parent", async () => {
     const { controller, file } = onDisk();
     await controller.newSession({ id: "mine", parentSession: file });
     expect(controller.session.getHeader()).toMatchObject({ id: "mine", parentSession: file });
@@ -126,7 +126,7 @@ describe("newSession", () => {
     ]);
   });
 
-  test("can be cancelled: then nothing has happened", async () => {
+  test("can be canceled without any effect", async () => {
     const { session, controller, seen } = stage();
     controller.hooks.on("session_before_switch", () => ({ cancel: true }));
     expect(await controller.newSession()).toEqual({ cancelled: true });
@@ -135,7 +135,7 @@ describe("newSession", () => {
     session.appendMessage(user("still here"));
   });
 
-  test("lets nothing that still runs write into the new session", async () => {
+  test("keeps running commands from writing to the new session", async () => {
     const { session, controller } = onDisk();
     await controller.newSession();
     expect(() => session.appendMessage(user("late"))).toThrow(
@@ -144,7 +144,7 @@ describe("newSession", () => {
     expect(controller.session.getEntryCount()).toBe(0);
   });
 
-  test("goes on with the options of the session that it leaves", async () => {
+  test("continues with the options of the previous session", async () => {
     const { session, controller, file } = onDisk({ lease: "fail", persistLeafOnClose: true });
     const [first = ""] = session.getPathIds();
     session.branch(first);
@@ -156,7 +156,7 @@ describe("newSession", () => {
     await controller.close();
   });
 
-  test("of two at once the second is stale, and the session is shut down once", async () => {
+  test("of two at the same time, the second is stale, and the session is shut down once", async () => {
     const { controller, seen } = stage();
     const wait = deferred<undefined>();
     controller.hooks.on("session_shutdown", () => wait.promise);
@@ -168,7 +168,7 @@ describe("newSession", () => {
     expect(names(seen).filter((name) => name === "session_shutdown")).toHaveLength(1);
   });
 
-  test("can be called by a handler of the start", async () => {
+  test("can be called by a start handler", async () => {
     const { controller, seen } = stage();
     const remove = controller.hooks.on("session_start", async () => {
       remove();
@@ -186,7 +186,7 @@ describe("newSession", () => {
     ]);
   });
 
-  test("is overtaken by close: the new session is closed as well, and nothing starts", async () => {
+  test("is superseded by close: the new session is closed as well, and nothing starts", async () => {
     const { controller, seen } = stage();
     controller.hooks.on("session_shutdown", () => controller.close());
     expect(await rejection(controller.newSession())).toMatchObject({ code: "SESSION_CLOSED" });
@@ -194,7 +194,7 @@ describe("newSession", () => {
     expect(() => controller.session.appendCustomEntry("x")).toThrow();
   });
 
-  test("starts the new session even if the old one cannot be closed well, and then says so", async () => {
+  test("starts the new session even if closing the old one fails, and then reports it", async () => {
     const { session, controller, seen } = stage();
     const failure = new Error("EIO");
     vi.spyOn(session, "close").mockRejectedValue(failure);
@@ -220,7 +220,7 @@ describe("switchSession", () => {
     controller.session.appendMessage(user("on"));
   });
 
-  test("goes from memory to a file, and between projects", async () => {
+  test("switches from memory to a file, and between projects", async () => {
     const on = onDisk();
     const { controller } = stage();
     await controller.switchSession(on.file);
@@ -228,7 +228,7 @@ describe("switchSession", () => {
     expect(controller.session.getSessionDir()).toBe(on.sessionDir);
   });
 
-  test("can be cancelled", async () => {
+  test("can be canceled", async () => {
     const on = onDisk();
     const target = await another(on);
     on.controller.hooks.on("session_before_switch", () => ({ cancel: true }));
@@ -237,7 +237,7 @@ describe("switchSession", () => {
     on.session.appendMessage(user("still here"));
   });
 
-  test("to a session whose working directory is gone says so, and can be told another one", async () => {
+  test("reports a missing working directory, and accepts another one", async () => {
     const on = onDisk();
     const gone = join(on.root, "gone");
     const target = await another({ cwd: gone, sessionDir: on.sessionDir });
@@ -257,7 +257,7 @@ describe("switchSession", () => {
     expect(await rejection(next)).toMatchObject({ code: "CWD_MISSING" });
   });
 
-  test("to what is no session leaves the present one open", async () => {
+  test("keeps the current session if the target is not a session", async () => {
     const on = onDisk();
     const noSession = join(on.root, "notes.jsonl");
     writeFileSync(noSession, '{"a":1}\n');
@@ -272,7 +272,7 @@ describe("switchSession", () => {
     on.session.appendMessage(user("still here"));
   });
 
-  test("to the file that is open reads it again", async () => {
+  test("to the open file reads it again", async () => {
     const on = onDisk({ lease: "fail" });
     const alias = join(on.root, "alias.jsonl");
     symlinkSync(on.file, alias);
@@ -293,7 +293,7 @@ describe("switchSession", () => {
     await on.controller.close();
   });
 
-  test("with an aborted signal stays where it is", async () => {
+  test("with an aborted signal keeps the current session", async () => {
     const on = onDisk();
     const target = await another(on);
     const switching = on.controller.switchSession(target, { signal: AbortSignal.abort() });
@@ -301,7 +301,7 @@ describe("switchSession", () => {
     expect(on.controller.session).toBe(on.session);
   });
 
-  test("is not ended by the signal with which the present session was loaded", async () => {
+  test("is not ended by the signal with which the current session was loaded", async () => {
     const on = onDisk();
     const target = await another(on);
     const abort = new AbortController();
@@ -312,7 +312,7 @@ describe("switchSession", () => {
     expect(controller.session.getSessionFile()).toBe(target);
   });
 
-  test("that lost to a faster command closes what it opened", async () => {
+  test("that lost to a faster command closes the session it opened", async () => {
     const on = onDisk({ lease: "fail" });
     const target = await another(on);
     const slow = rejection(on.controller.switchSession(target));
@@ -322,7 +322,7 @@ describe("switchSession", () => {
     await on.controller.close();
   });
 
-  test("of a file that is gone meanwhile leaves the present session open", async () => {
+  test("to a file removed meanwhile keeps the current session open", async () => {
     const on = onDisk();
     const target = await another(on);
     on.controller.hooks.on("session_before_switch", () => rmSync(target));
@@ -333,7 +333,7 @@ describe("switchSession", () => {
 });
 
 describe("setName", () => {
-  test("stores the name in one line and tells", async () => {
+  test("stores the name in one line and emits the event", async () => {
     const { session, controller, seen } = stage();
     expect(await controller.setName("  My\nsession ")).toBe("My session");
     expect(session.getSessionName()).toBe("My session");

@@ -43,25 +43,25 @@ async function rowsOf(options: IterateOptions): Promise<FileRow[]> {
   return rows;
 }
 
-/** All that a cache holds, whatever its files are called. */
+/** Returns the content of a cache, whatever the names of its files. */
 const cached = (folder = cacheDir) =>
   readdirSync(folder)
     .map((name) => readFileSync(join(folder, name), "utf8"))
     .join("\n");
 
-/** Takes the secret out of the file, as another program does that knows of no cache. */
+/** Removes the secret from the file, as another program does that ignores the cache. */
 function redactElsewhere(): void {
   renameSync(put(join(sessionDir, "new"), readFileSync(path, "utf8").replaceAll(SECRET, "[gone]"), 5), path);
 }
 
-/** Makes the files of the cache look as if nobody had been at them for so many hours. */
+/** Sets the times of the cache's files back by the given number of hours. */
 function age(hours: number): void {
   const then = Date.now() / 1000 - hours * 3600;
   for (const name of readdirSync(cacheDir)) utimesSync(join(cacheDir, name), then, then);
 }
 
-describe("what a cache of lists holds of a session", () => {
-  test("goes when an entry is redacted, and nothing else of the folder does", async () => {
+describe("a session's data in a list cache", () => {
+  test("is removed when an entry is redacted, and no other data of the folder", async () => {
     await list();
     expect(cached()).toContain(SECRET);
     const session = SessionManager.open(path);
@@ -73,7 +73,7 @@ describe("what a cache of lists holds of a session", () => {
   });
 
   test.each([{ permanent: true }, { permanent: true, force: true }])(
-    "goes when it is deleted with %j",
+    "is removed when the session is deleted with %j",
     async (options) => {
       await list();
       await deleteSession(path, options);
@@ -82,9 +82,9 @@ describe("what a cache of lists holds of a session", () => {
     },
   );
 
-  // Links need a right of their own on Windows.
+  // Links require a privilege on Windows.
   test.skipIf(IS_WINDOWS)(
-    "goes from the default cache, too, under whatever name the folder was listed",
+    "is removed from the default cache, too, under any path by which the folder was listed",
     async () => {
       vi.stubEnv("XDG_CACHE_HOME", cacheDir);
       const other = temporaryFolder();
@@ -101,7 +101,7 @@ describe("what a cache of lists holds of a session", () => {
     },
   );
 
-  test("does not come back by a list that was at it meanwhile", async () => {
+  test("is not restored by a list that was running meanwhile", async () => {
     for await (const { id } of iterateSessions({ sessionDir, cacheDir })) {
       if (id === "b") continue;
       const session = SessionManager.open(path);
@@ -111,11 +111,11 @@ describe("what a cache of lists holds of a session", () => {
     expect(cached()).toContain("harmless");
   });
 
-  test("does not come back by a list that writes it meanwhile", async () => {
+  test("is not restored by a list that writes it meanwhile", async () => {
     const cache = new CatalogCache({ cacheDir });
     const files = [...listSessionFiles(sessionDir, () => undefined)];
     for (const file of files) cache.putSummary(file, await summarizeFile(file.path, undefined, new Pace()));
-    // Everything that is checked before the file is written has been.
+    // At this point, all checks before the write have passed.
     const saved = cache.save([sessionDir], files);
     const session = SessionManager.open(path);
     for (const { id } of session.getEntries()) session.redactEntry(id);
@@ -123,7 +123,7 @@ describe("what a cache of lists holds of a session", () => {
     expect(cached()).not.toContain(SECRET);
   });
 
-  test.skipIf(IS_WINE)("stays as far as it is known when the file grows while it is listed", async () => {
+  test.skipIf(IS_WINE)("is kept, as far as known, if the file grows during the list", async () => {
     for await (const { id } of iterateSessions({ sessionDir, cacheDir })) {
       if (id !== "b") SessionManager.open(path).appendSessionInfo("another name");
     }
@@ -133,7 +133,7 @@ describe("what a cache of lists holds of a session", () => {
     );
   });
 
-  test("goes when the folder is listed after another program redacted or removed the file", async () => {
+  test("is removed when the folder is listed after another program redacted or removed the file", async () => {
     await list();
     redactElsewhere();
     await list();
@@ -143,7 +143,7 @@ describe("what a cache of lists holds of a session", () => {
     expect(cached()).not.toContain("[gone]");
   });
 
-  test("goes by any list of a later day if nobody lists that folder any more", async () => {
+  test("is removed by any list on a later day if that folder is not listed any more", async () => {
     const elsewhere = temporaryFolder();
     await list();
     redactElsewhere();
@@ -160,7 +160,7 @@ describe("what a cache of lists holds of a session", () => {
     expect(cached()).not.toContain("harmless");
   });
 
-  test("goes with what a process left that was killed while it wrote the cache", async () => {
+  test("is removed with the temporary files of a process killed while writing the cache", async () => {
     await list();
     const [name = ""] = readdirSync(cacheDir);
     const left = put(join(cacheDir, `${name}.123456`), SECRET);
@@ -171,7 +171,7 @@ describe("what a cache of lists holds of a session", () => {
     expect(existsSync(left)).toBe(false);
   });
 
-  test("that cannot be taken out is a warning, and the session is redacted all the same", async () => {
+  test("that cannot be removed is a warning, and the session is redacted nevertheless", async () => {
     await list();
     const [name = ""] = readdirSync(cacheDir);
     rmSync(join(cacheDir, name));
@@ -194,7 +194,7 @@ test.each([
   ["is about to write", "openSync"],
   ["has written", "renameSync"],
 ] as const)(
-  "nothing is left of two sessions that are redacted at once, when one process %s the cache",
+  "no data remains of two sessions redacted at the same time when one process %s the cache",
   async (_when, call) => {
     put(join(sessionDir, "b.jsonl"), new Chain(header({ id: "b" })).user(SECRET).text, 1);
     put(join(sessionDir, "c.jsonl"), new Chain(header({ id: "c" })).user("harmless").text, 2);
@@ -204,7 +204,7 @@ test.each([
       for (const { id } of session.getEntries()) session.redactEntry(id);
     };
     const [name = ""] = readdirSync(cacheDir).filter((one) => one.endsWith(".json"));
-    // What is written first has a longer name.
+    // The file written first has a longer name.
     const isWritten = (file: unknown) => String(file).startsWith(join(cacheDir, `${name}.`));
     beforeCall(call, isWritten, () => redact(path));
     redact(join(sessionDir, "b.jsonl"));
@@ -212,7 +212,7 @@ test.each([
   },
 );
 
-test("what is known of a file is not kept for a larger one that got its number", () => {
+test("the data of a file is not kept for a larger one that got its inode number", () => {
   const stats = statSync(path);
   const shorter = { ...toFileMark(stats), size: stats.size - 1 };
   expect(isKeptAt(path, shorter)).toBe(stats.ino !== 0);

@@ -44,7 +44,7 @@ const summaries: fc.Arbitrary<FileSummary> = fc.record({
   isWhole: fc.boolean(),
 });
 
-/** Summaries with what `calls` returns. */
+/** Returns summaries with the given `calls`. */
 function withCalls(summaries: ReadonlyMap<string, FileSummary> | undefined) {
   return Array.from(summaries ?? [], ([name, { calls, ...rest }]) => [
     name,
@@ -55,7 +55,7 @@ function withCalls(summaries: ReadonlyMap<string, FileSummary> | undefined) {
 
 const none = () => undefined;
 
-test("what is kept comes back as it was, through a file, too", async () => {
+test("summaries are unchanged after a round trip, through a file, too", async () => {
   const path = join(temporaryFolder(), "a.json");
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(text, summaries), { maxLength: 8 }), async (all) => {
@@ -71,7 +71,7 @@ test("what is kept comes back as it was, through a file, too", async () => {
   );
 });
 
-test("columns of another shape, or with another text, are no summaries", () => {
+test("columns of another shape, or with another text, are rejected", () => {
   const summary = {
     id: "a",
     cwd: "",
@@ -126,7 +126,7 @@ test("columns of another shape, or with another text, are no summaries", () => {
     expect([key, readColumns({ ...columns, [key]: list }, apart, none)]).toEqual([key, undefined]);
 });
 
-test("a cache in which any byte is changed, or from which one is missing, is made anew", async () => {
+test("a cache with a changed or missing byte is rebuilt", async () => {
   const [sessionDir, cacheDir] = [temporaryFolder(), temporaryFolder()];
   put(join(sessionDir, "a.jsonl"), new Chain(header()).user("first").assistant("second").text, 0);
   const list = () => listSessions({ sessionDir, cacheDir });

@@ -12,7 +12,7 @@ beforeEach(() => {
   folder = temporaryFolder();
 });
 
-test("bytes beside a value are compared when they are asked for, and harm nothing else", async () => {
+test("the bytes next to a value are compared on access, and affect nothing else", async () => {
   const path = join(temporaryFolder(), "a.json");
   const bytes = Uint8Array.from({ length: 300 }, (_, i) => i);
   await writeAtomicJson(path, { a: 1 }, { text: "one\ntwo", bytes });
@@ -31,7 +31,7 @@ test("bytes beside a value are compared when they are asked for, and harm nothin
   }
 });
 
-test("what was written comes back, from a file that is JSON, in a folder that was missing", async () => {
+test("a value is read back from a JSON file in a folder that was created", async () => {
   const path = join(folder, "deep", "er", "a.json");
   const value = { text: 'é🙂"\\\n', list: [1, null, { a: true }] };
   await writeAtomicJson(path, value);
@@ -39,7 +39,7 @@ test("what was written comes back, from a file that is JSON, in a folder that wa
   expect(JSON.parse(readFileSync(path, "utf8"))).toHaveProperty("data", value);
 });
 
-test.skipIf(IS_WINDOWS)("only the owner can read it, whatever it replaces", async () => {
+test.skipIf(IS_WINDOWS)("the file has mode 0600, whatever file it replaces", async () => {
   const path = join(folder, "sub", "a.json");
   await writeAtomicJson(path, {});
   expect(statSync(join(folder, "sub")).mode & 0o777).toBe(0o700);
@@ -50,7 +50,7 @@ test.skipIf(IS_WINDOWS)("only the owner can read it, whatever it replaces", asyn
   }
 });
 
-test("any changed, missing or added byte is noticed", async () => {
+test("any changed, missing, or added byte is detected", async () => {
   const path = join(folder, "a.json");
   await writeAtomicJson(path, { count: 12 });
   const bytes = readFileSync(path);
@@ -66,7 +66,7 @@ test("any changed, missing or added byte is noticed", async () => {
   expect(readAtomicJson(path)).toBeUndefined();
 });
 
-test.skipIf(IS_WINDOWS)("a pipe in its place is no value, and nobody waits for it", async () => {
+test.skipIf(IS_WINDOWS)("a pipe in its place is ignored, without waiting", async () => {
   const path = join(folder, "pipe.json");
   execFileSync("mkfifo", [path]);
   expect(readAtomicJson(path)).toBeUndefined();
@@ -74,11 +74,11 @@ test.skipIf(IS_WINDOWS)("a pipe in its place is no value, and nobody waits for i
   expect(readAtomicJson(path)).toMatchObject({ value: { a: 1 }, text: "" });
 });
 
-test("a missing file is no value", () => {
+test("a missing file has no value", () => {
   expect(readAtomicJson(join(folder, "none.json"))).toBeUndefined();
 });
 
-test("many who write at once leave one whole file and nothing else", async () => {
+test("concurrent writers leave one complete file and no other", async () => {
   const path = join(folder, "a.json");
   const text = "x".repeat(100_000);
   await Promise.all(Array.from({ length: 20 }, (_, writer) => writeAtomicJson(path, { writer, text })));
@@ -86,7 +86,7 @@ test("many who write at once leave one whole file and nothing else", async () =>
   expect(readdirSync(folder)).toEqual(["a.json"]);
 });
 
-test("a failure leaves what was there", async () => {
+test("a failure keeps the previous file", async () => {
   const path = join(folder, "a.json");
   mkdirSync(path);
   await expect(writeAtomicJson(path, {})).rejects.toMatchObject({ code: IS_WINDOWS ? "EPERM" : "EISDIR" });

@@ -5,7 +5,7 @@ import { sandbox } from "../../fault/support/sandbox.ts";
 
 const children = new Children();
 
-/** How many descriptors a process had open, at some moments. */
+/** Number of descriptors that a process had open, at several points. */
 interface Counts {
   readonly before: number;
   readonly open: number;
@@ -19,12 +19,12 @@ function isCounts(value: unknown): value is Counts {
   return typeof value === "object" && value !== null && "collected" in value;
 }
 
-test("thousands of sessions that are written to take few descriptors, and give them back", async (context) => {
+test("thousands of written sessions use few descriptors, and release them", async (context) => {
   if (!existsSync("/proc/self/fd")) context.skip("the system does not list the descriptors of a process");
   const [counts] = await children.run("openMany", [sandbox(), "5000"], ["--expose-gc"]);
   if (!isCounts(counts)) throw new Error(`not counted: ${JSON.stringify(counts)}`);
   const { before, open, used, closed, reopened, collected } = counts;
-  // Some are held for the next append, as long as there are not too many.
+  // Some are kept open for the next append, up to a limit.
   expect(open - before).toBeGreaterThan(10);
   expect(open - before).toBeLessThan(100);
   expect(used - before).toBeLessThan(100);

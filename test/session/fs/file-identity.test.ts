@@ -21,18 +21,18 @@ const SESSION = lines(
   message("0000000c", "0000000b", "the last line stays as it is"),
 );
 
-/** As long as what it replaces, so that every line behind it stays where it was. */
+/** As long as the replaced text, so that every later line keeps its offset. */
 const REPLACEMENT = "[redacted]";
 
-/** Redacts twice, so that the system may give the file the number that it had at first. */
+/** Redacts twice, so that the system may reuse the first inode number. */
 function redactTwice(path: string): void {
   const session = SessionManager.open(path);
   for (const id of ["0000000a", "0000000b"])
     session.redactEntry(id, { replacement: REPLACEMENT.slice(0, id.endsWith("a") ? 10 : 8) });
 }
 
-// Windows gives no number twice.
-test.skipIf(IS_WINDOWS)("a page that is followed is told of two replacements between two looks", () => {
+// Windows never reuses a number.
+test.skipIf(IS_WINDOWS)("a followed page gets two replacements between two checks", () => {
   useOneFileNumber();
   const path = place(sandbox(), "s.jsonl", SESSION);
   const follower = new FileFollower(path, statSync(path).size, getFileIdentity(path) ?? "");
@@ -43,7 +43,7 @@ test.skipIf(IS_WINDOWS)("a page that is followed is told of two replacements bet
 });
 
 test.skipIf(IS_WINDOWS)(
-  "a session that does not hold its file open sees what two redactions have left",
+  "a session that does not hold its file open reads the result of two redactions",
   () => {
     useOneFileNumber();
     const path = place(sandbox(), "s.jsonl", SESSION);
@@ -55,7 +55,7 @@ test.skipIf(IS_WINDOWS)(
   },
 );
 
-test("a list shows what two redactions by another process have left", async () => {
+test("a list shows the result of two redactions by another process", async () => {
   useOneFileNumber();
   const path = place(sandbox(), "s.jsonl", SESSION);
   const known = await summarizeFile(path, undefined, new Pace());
@@ -66,7 +66,7 @@ test("a list shows what two redactions by another process have left", async () =
 });
 
 test.skipIf(IS_WINDOWS)(
-  "a system that tells the time of the last change for that of the making does not hide growth",
+  "a system that reports the change time as the birth time does not hide growth",
   () => {
     const [before, after] = [1n, 2n].map((ns) => ({ dev: 1n, ino: 2n, birthtimeNs: ns, ctimeNs: ns }));
     if (before === undefined || after === undefined) throw new TypeError();
@@ -76,7 +76,7 @@ test.skipIf(IS_WINDOWS)(
   },
 );
 
-test("the numbers of files are told apart to their last bit", () => {
+test("inode numbers are compared to the last bit", () => {
   const time = { birthtimeNs: 1n, ctimeNs: 2n };
   const [first, second] = [2n ** 60n, 2n ** 60n + 1n];
   expect(Number(first)).toBe(Number(second));
@@ -84,7 +84,7 @@ test("the numbers of files are told apart to their last bit", () => {
   expect(isSameFile({ dev: 1n, ino: first, ...time }, { dev: 1n, ino: second, ...time })).toBe(false);
 });
 
-test("a file that was rewritten in place with the same size and a restored modification time has changed", () => {
+test("a file rewritten in place with the same size and a restored modification time counts as changed", () => {
   const path = join(temporaryFolder(), "a");
   writeFileSync(path, "first");
   utimesSync(path, 1, 1);

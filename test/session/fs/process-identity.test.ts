@@ -24,18 +24,18 @@ test.each([
 });
 
 test.runIf(hasPs)(
-  "a process that started after a moment is told from one that ran before, as systems without /proc do",
+  "a process started after a given time differs from one that ran before, as on systems without /proc",
   () => {
     expect(hasStartedSince(process.pid, Date.now(), "darwin")).toBe(false);
     expect(hasStartedSince(process.pid, performance.timeOrigin - HOUR_MS, "darwin")).toBe(true);
   },
 );
 
-test("a machine that started after a moment runs no process from before", () => {
+test("a machine started after a given time runs no process from before", () => {
   expect(hasStartedSince(process.pid, 0, "no such system")).toBe(true);
 });
 
-test("a process whose start is not known is neither gone nor sure to be the same", () => {
+test("a process with an unknown start is neither dead nor certainly the same", () => {
   expect(isStillRunning(process.pid, "")).toBe("unclear");
   expect(isStillRunning(process.pid, "", -1)).toBe("unclear");
   expect(isStillRunning(process.pid, findProcessStart(process.pid) ?? "")).toBe(

@@ -7,13 +7,13 @@ import { names, place, sandbox, snapshot } from "../../fault/support/sandbox.ts"
 
 const fs = watchedFs(() => undefined);
 
-/** A file system without second names. */
+/** File system without hard links. */
 const withoutLinks = watchedFs((name) => {
   if (name === "linkSync") throw Object.assign(new Error("injected"), { code: "EPERM" });
 });
 
 describe("writing a whole file", () => {
-  test("puts the pieces together, whatever they are and however many", () => {
+  test("joins the pieces, of any kind and number", () => {
     const path = join(sandbox(), "a");
     const pieces = Array.from({ length: 3000 }, (_, i) => (i % 2 === 0 ? `${i}€\n` : Buffer.from(`${i}\n`)));
     writeWhole({ fs, path, pieces });
@@ -21,7 +21,7 @@ describe("writing a whole file", () => {
     expect(names(dirname(path))).toEqual(["a"]);
   });
 
-  test("takes a copy of pieces whose buffer is used again", () => {
+  test("copies pieces whose buffer is reused", () => {
     const path = join(sandbox(), "a");
     const buffer = Buffer.alloc(1);
     function* pieces() {
@@ -37,7 +37,7 @@ describe("writing a whole file", () => {
   test.each([
     ["with second names", fs],
     ["without second names", withoutLinks],
-  ])("lets nothing give way that must not be there, on a disk %s", (_name, given) => {
+  ])("rejects an existing file at the path, on a disk %s", (_name, given) => {
     const path = place(sandbox(), "a", "old");
     const before = snapshot(path);
     const write = () => writeWhole({ fs: given, path, pieces: ["new"] });
@@ -50,7 +50,7 @@ describe("writing a whole file", () => {
     expect(names(dirname(path))).toEqual(["a", "b"]);
   });
 
-  test("leaves nothing when it is found wanting, or its pieces end in an error", () => {
+  test("leaves no file if it is rejected or its pieces throw", () => {
     const path = join(sandbox(), "a");
     const seen: string[] = [];
     const verify = (temporary: string) => {
@@ -68,7 +68,7 @@ describe("writing a whole file", () => {
   });
 });
 
-test("an open file is copied to a path where nothing stands, and nowhere else", () => {
+test("an open file is copied to a path only if no file exists there", () => {
   const source = place(sandbox(), "a", "content");
   const fd = fs.openSync(source, "r");
   const target = join(dirname(source), "b");
@@ -80,7 +80,7 @@ test("an open file is copied to a path where nothing stands, and nowhere else", 
   expect(readFileSync(taken, "utf8")).toBe("mine");
 });
 
-test("a free name is found behind any number of others, and other errors end the search", () => {
+test("a free name is found after any number of others, and other errors end the search", () => {
   const folder = sandbox();
   for (let i = 0; i < 12; i++) {
     const path = makeUnderFreeName(join(folder, "a"), (free) => fs.closeSync(fs.openSync(free, "wx")));

@@ -21,7 +21,7 @@ function open(content: string): { cache: EntryCache; reads: number[] } {
   return { cache: new EntryCache(log), reads };
 }
 
-/** More than is kept, in lines of a megabyte. */
+/** Makes more entries than are kept, in lines of a megabyte. */
 const large = () =>
   lines(
     header(),
@@ -35,8 +35,8 @@ const all = Array.from({ length: MEGABYTES }, (_, i) => i);
 const messageOf = (entry: AnySessionEntry | undefined) =>
   entry !== undefined && "message" in entry ? entry.message : undefined;
 
-describe("entries that are let go of", () => {
-  test("are the same objects for as long as somebody holds them, and the latest longer", async () => {
+describe("released entries", () => {
+  test("are the same objects while referenced, and the latest longer", async () => {
     const { cache, reads } = open(large());
     let given: AnySessionEntry[] | undefined = cache.entriesAt(all);
     const held = given[1];
@@ -49,7 +49,7 @@ describe("entries that are let go of", () => {
     expect(reads).toEqual([...all, 0]);
   });
 
-  test("are read again around a message that somebody holds", async () => {
+  test("are read again around a message that is still referenced", async () => {
     const { cache, reads } = open(large());
     let given: AnySessionEntry[] | undefined = cache.entriesAt(all);
     const messages = [messageOf(given[0]), messageOf(given[2])];
@@ -64,7 +64,7 @@ describe("entries that are let go of", () => {
     expect(cache.entryAt(0)).toBe(again[2]);
   });
 
-  test("go over to another cache around a message that somebody holds", async () => {
+  test("move to another cache around a message that is still referenced", async () => {
     const path = place(sandbox(), "s.jsonl", large());
     const log = FileLog.open(path);
     const copy = FileLog.open(path);
@@ -79,7 +79,7 @@ describe("entries that are let go of", () => {
     expect(messageOf(cache.entryAt(0))).toBe(held);
   });
 
-  test("are one object for one place that is asked for twice at once", () => {
+  test("are one object for one ordinal that is requested twice at once", () => {
     const { cache } = open(DAMAGED);
     const entries = cache.entriesAt([2, 1, 2, 0, 1]);
     expect(entries).toHaveLength(5);

@@ -7,7 +7,7 @@ import { place, sandbox } from "../../fault/support/sandbox.ts";
 import { BRANCHED, DAMAGED, header, lines, message, user } from "../../fault/support/sessions.ts";
 import { moveOver } from "../../support/move-over.ts";
 
-/** A log over a file that counts how often lines are read. */
+/** Opens a log over a file and counts the reads of lines. */
 function counted(content: string): { cache: EntryCache; log: FileLog; path: string; reads: number[][] } {
   const path = place(sandbox(), "s.jsonl", content);
   const log = FileLog.open(path);
@@ -22,8 +22,8 @@ function counted(content: string): { cache: EntryCache; log: FileLog; path: stri
 }
 
 describe("the cache of entries", () => {
-  test("reads what is asked for, together, once, and gives the same objects again", () => {
-    // Of a file in which nothing is odd, all entries are parsed when it is opened.
+  test("reads requested entries together, once, and returns the same objects again", () => {
+    // If nothing in a file is unusual, all entries are parsed when it is opened.
     const { cache, reads } = counted(BRANCHED.replaceAll("\n", "\r\n"));
     const first = cache.entriesAt([0, 2, 4]);
     expect(reads).toEqual([[0, 2, 4]]);
@@ -38,7 +38,7 @@ describe("the cache of entries", () => {
     expect(reads).toHaveLength(2);
   });
 
-  test("tells damaged bodies from whole ones", () => {
+  test("distinguishes damaged bodies from valid ones", () => {
     const { cache, log } = counted(DAMAGED);
     const ordinal = log.index.tree.find("0000000b");
     expect(cache.bodyAt(ordinal)).toBeUndefined();
@@ -50,7 +50,7 @@ describe("the cache of entries", () => {
     expect(cache.bodiesAt([ordinal, 0])).toEqual([undefined, expect.objectContaining({ id: "0000000a" })]);
   });
 
-  test("lets go of what takes much room, but not while somebody holds it", () => {
+  test("releases large entries, but not while they are referenced", () => {
     const big = Array.from({ length: 24 }, (_, i) =>
       message(`000000${10 + i}`, null, "x".repeat(1024 * 1024)),
     );
@@ -62,11 +62,11 @@ describe("the cache of entries", () => {
     expect(reads).toHaveLength(24);
   });
 
-  test("takes over, from before a file was read anew, what still says the same", () => {
+  test("keeps unchanged entries after the file was read again", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const session = SessionManager.open(path);
     const before = session.getEntries();
-    // The lines come in another order, one is changed, and one is new.
+    // The lines are in another order, one is changed, and one is new.
     const [head = "", ...rest] = BRANCHED.trimEnd().split("\n");
     const changed = rest.map((line) => line.replace("another branch", "an edited branch")).reverse();
     writeFileSync(`${path}.new`, lines(head, ...changed, message("0000000f", null, "new")));
@@ -79,7 +79,7 @@ describe("the cache of entries", () => {
     }
   });
 
-  test("keeps the very message that was appended, also across others' lines", () => {
+  test("keeps the appended message object, even across others' lines", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const session = SessionManager.open(path);
     const given = user("mine");

@@ -21,13 +21,13 @@ const STRAY = lines(message("000000ff", null, "by a program that knows nothing o
 
 const BEFORE = BRANCHED.match(/(?<="id":")[0-9a-f]{8}(?=")/g) ?? [];
 
-/** What is thrown at a call that is not made any more. */
+/** Makes the error thrown at a call that no longer happens. */
 const killed = () => Object.assign(new Error("killed"), { code: "EIO" });
 
 describe.each(SYSTEMS.filter((system) => system !== "posix"))(
   "a file that leaves its path for a moment, %s,",
   (system) => {
-    /** A file system that acts when the new file is about to take the path, at which no file is. */
+    /** Makes a file system that acts just before the new file takes the path, when no file is at it. */
     function inBetween(path: string, act: () => void): FileSystem {
       let isDone = false;
       return watchedFs((_name, [, to]) => {
@@ -37,7 +37,7 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       }, systemFs(system));
     }
 
-    /** A file system whose process dies when the new file is about to take the path. */
+    /** Makes a file system whose process dies just before the new file takes the path. */
     function dying(path: string): FileSystem {
       let isDead = false;
       return watchedFs((_name, [, to]) => {
@@ -53,7 +53,7 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       return path;
     }
 
-    test("gets what a program appends that knows nothing of this", () => {
+    test("gets the lines that an unaware program appends", () => {
       const path = place(sandbox(), "s.jsonl", BRANCHED);
       const fs = inBetween(path, () => appendFileSync(path, STRAY));
       SessionManager.open(path, { fs }).redactEntry("00000002");
@@ -63,7 +63,7 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       expect(litter(dirname(path))).toEqual([]);
     });
 
-    test("does not take the lines of another session that is put there, but keeps them", () => {
+    test("does not get the lines of another session at the path, but keeps them", () => {
       const path = place(sandbox(), "s.jsonl", BRANCHED);
       const other = lines(header({ id: "another" }), message("000000ff", null, "of another"));
       const fs = inBetween(path, () => writeFileSync(path, other));
@@ -73,7 +73,7 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       expect(litter(dirname(path))).toEqual([]);
     });
 
-    test("is put back by the next session, with what others append to the path meanwhile", () => {
+    test("is restored by the next session, with the lines others append meanwhile", () => {
       const path = redactAndDie();
       appendFileSync(path, STRAY);
       const next = SessionManager.open(path, { fs: systemFs(system) });
@@ -82,7 +82,7 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       expect(litter(dirname(path))).toEqual([]);
     });
 
-    test("is put back when it is only read, or listed", async () => {
+    test("is restored by a read or a list", async () => {
       const path = redactAndDie();
       expect(getIds(SessionManager.open(path, { mode: "read-only", fs: systemFs(system) }))).toEqual(BEFORE);
       const listed = redactAndDie();
@@ -91,7 +91,7 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       expect(getIds(onDisk(listed))).toEqual(BEFORE);
     });
 
-    test("is put back when it is merged, in place or into another", () => {
+    test("is restored by a merge, in place or into another", () => {
       const [path, other] = [redactAndDie(), redactAndDie()];
       const copy = () =>
         place(sandbox(), "copy", lines(header(), message("000000cc", null, "only in the copy")));
@@ -103,7 +103,7 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       expect(getIds(onDisk(other))).toEqual(BEFORE);
     });
 
-    test("is left to others to finish by a session that was denied the lease", () => {
+    test("is left for others to finish by a session that was denied the lease", () => {
       const path = place(sandbox(), "s.jsonl", BRANCHED);
       SessionManager.open(path, { lease: "fail" });
       const denied = SessionManager.open(path, { fs: systemFs(system), lease: "read-only" });
@@ -147,7 +147,7 @@ describe("a file that another program holds, such as a virus scanner", () => {
     expect(onDisk(path).getEntry("00000002")).toMatchObject({ message: { content: "[redacted]" } });
   });
 
-  test("for good, stays as it is", () => {
+  test("permanently, is not replaced", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const fs = watchedFs((name, [from]) => {
       if (name === "renameSync" && from === path) throw Object.assign(new Error("held"), { code: "EBUSY" });

@@ -9,7 +9,7 @@ import { moveOver } from "../../support/move-over.ts";
 
 const SECRET = "hunter2";
 
-/** A thousand entries, each of which follows the one before, with the secret in every tenth. */
+/** A thousand entries in a chain, with the secret in every tenth. */
 const LONG = lines(
   header(),
   ...Array.from({ length: 1000 }, (_, i) =>
@@ -35,7 +35,7 @@ function linesIn(log: FileLog, ordinals: Iterable<number>): string[] {
   return read;
 }
 
-/** Puts a new file at the path: with another entry in front, so that all ordinals differ, and without the secret. */
+/** Replaces the file by one with an additional first entry, so that all ordinals differ, and without the secret. */
 function replaceByOther(path: string): void {
   const [first = "", ...rest] = readFileSync(path, "utf8").replaceAll(SECRET, "[gone]").trimEnd().split("\n");
   writeFileSync(`${path}.new`, lines(first, message("ffffffff", null, "new in front"), ...rest));
@@ -46,7 +46,7 @@ describe("a read that finds another file at the path", () => {
   test.each([
     ["that it holds open", true],
     ["that it does not hold open", false],
-  ])("reads its lines, and changes nothing that callers know, in place of one %s", (_name, isHeld) => {
+  ])("reads its lines, and keeps everything visible to callers, in place of one %s", (_name, isHeld) => {
     const path = place(sandbox(), "s.jsonl", LONG);
     const { log, changes } = openLog(path);
     if (isHeld) log.append([lineOf("0000ffff")], true);
@@ -80,7 +80,7 @@ describe("a read that finds another file at the path", () => {
     expect(changes).toEqual([{ kind: "reloaded", before: index }]);
   });
 
-  test("in the middle of a walk goes on with the same entries", () => {
+  test("in the middle of a walk continues with the same entries", () => {
     const path = place(sandbox(), "s.jsonl", LONG);
     const { log } = openLog(path);
     const ids: string[] = [];
@@ -92,7 +92,7 @@ describe("a read that finds another file at the path", () => {
   });
 });
 
-test("a session of version 1 that another process upgrades reads the same entries as before", () => {
+test("a session of version 1 that another process upgrades returns the same entries as before", () => {
   const path = place(sandbox(), "s.jsonl", VERSION_1);
   const session = SessionManager.open(path, { mode: "read-only" });
   const before = SessionManager.open(path, { mode: "read-only" }).getEntries();
@@ -102,8 +102,8 @@ test("a session of version 1 that another process upgrades reads the same entrie
   expect(session.buildSessionContext()).toEqual(onDisk(path).buildSessionContext());
 });
 
-describe("a read beside an open walk", () => {
-  test("leaves the walk the file that it began to read", () => {
+describe("a read next to an open walk", () => {
+  test("keeps the file that the walk began to read", () => {
     const path = place(sandbox(), "s.jsonl", LONG);
     const { log } = openLog(path);
     log.append([lineOf("0000ffff")], true);
@@ -113,7 +113,7 @@ describe("a read beside an open walk", () => {
       if (ordinal === 0) {
         replaceByOther(path);
         expect(linesIn(log, [0])[0]).toContain("[gone]");
-        // Numbers that are closed are given to the next files.
+        // The system reuses closed descriptor numbers for the next files.
         for (let i = 0; i < 3; i++) expect(openLog(path).log.index.tree.size).toBe(1002);
       }
       walked.push(JSON.parse(Buffer.from(bytes).toString()).id);

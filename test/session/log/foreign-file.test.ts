@@ -53,7 +53,7 @@ describe("a session that lost its header is repaired", () => {
     expect(SessionManager.open(path, { mode: "read-only" }).getEntryCount()).toBe(outputs.length + 1);
   });
 
-  test("and a record of another program is beside its entries", () => {
+  test("and a record of another program is next to its entries", () => {
     const path = place(`${CLAUDE.split("\n")[1]}\n${lines(entry("00000001", null, user("a")))}`);
     repairSession(path);
     expect(
@@ -65,7 +65,7 @@ describe("a session that lost its header is repaired", () => {
 });
 
 test.each(FOREIGN_FILES.filter(([, source]) => source === "pi-v4"))(
-  "%s (%s) whose records stand on one line, without the header, is left alone",
+  "%s (%s) with all records on one line, without the header, is not changed",
   (_what, source, text) => {
     const glued = text.split("\n").slice(1).join("").repeat(2);
     const path = place(glued);
@@ -100,7 +100,7 @@ test("another program's file at the path of an open session is named, and not wr
   expect(readFileSync(path, "utf8")).toBe(CLAUDE);
 });
 
-test("what is named as a transcript is found by import, however late its telling records are", () => {
+test("a file named as a transcript is imported, however late its decisive records are", () => {
   const notes = lines(...Array(60).fill({ type: "file-history-snapshot", messageId: "u1", snapshot: {} }));
   const path = place(notes + CLAUDE);
   expect(() => SessionManager.open(path)).toThrow(notASession({ source: "claude-code" }));
@@ -111,14 +111,14 @@ const CORPORA = ["corpus-other-agents", "corpus-pi-v4"]
   .map((name) => fileURLToPath(new URL(`../../../../shared/${name}`, import.meta.url)))
   .filter((folder) => existsSync(folder));
 
-describe.runIf(CORPORA.length > 0)("files that other programs wrote", () => {
+describe.runIf(CORPORA.length > 0)("files of other programs", () => {
   const paths = CORPORA.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" })
       .map((name) => join(folder, name))
       .filter((path) => /\.jsonl?$/.test(path) && basename(path) !== "truth.json" && statSync(path).isFile()),
   );
 
-  test("are left alone", () => {
+  test("are not changed", () => {
     const copies = temporaryFolder();
     for (const [i, path] of paths.entries()) {
       const bytes = readFileSync(path);

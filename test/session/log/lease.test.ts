@@ -39,7 +39,7 @@ function errorOf(call: () => unknown): { code: string; details: object } | undef
   }
 }
 
-/** What a lease file says of a process. */
+/** Content of a lease file for a process. */
 const owner = (fields: object) =>
   JSON.stringify({
     pid: 1,
@@ -49,11 +49,11 @@ const owner = (fields: object) =>
     ...fields,
   });
 
-/** An owner that is gone: only Linux tells that a process has got its number since. */
+/** Owner that no longer exists: only Linux reports that another process has its pid. */
 const GONE = process.platform === "linux" ? { pid: process.pid, startedAt: "1" } : { pid: 4_194_300 };
 
 describe("a lease", () => {
-  test("is asked for by nobody who does not want it", async () => {
+  test("is not requested by default", async () => {
     const [a, b] = [SessionManager.open(path), SessionManager.open(path)];
     a.appendMessage(user("one"));
     b.appendMessage(user("two"));
@@ -63,7 +63,7 @@ describe("a lease", () => {
     expect(getTexts(onDisk(path).getEntries())).toContain("three");
   });
 
-  test("keeps a second writer away and names the first", async () => {
+  test("excludes a second writer and names the first", async () => {
     const first = open();
     expect(errorOf(() => open())).toEqual({
       code: "LEASE_HELD",
@@ -73,20 +73,20 @@ describe("a lease", () => {
     expect(errorOf(() => open())).toBeUndefined();
   });
 
-  test.skipIf(IS_WINDOWS)("is a small file of its owner's alone", () => {
+  test.skipIf(IS_WINDOWS)("is a small file of mode 0600", () => {
     open();
     expect(statSync(lease).mode & 0o777).toBe(0o600);
     expect(JSON.parse(readFileSync(lease, "utf8"))).toMatchObject({ pid: process.pid, host: hostname() });
     expect(names(dirname(path))).toEqual(["s.jsonl", "s.jsonl.lease"]);
   });
 
-  test("is no matter to readers", () => {
+  test("does not affect readers", () => {
     open();
     const reader = SessionManager.open(path, { lease: "fail", mode: "read-only" });
     expect(reader.getEntryCount()).toBe(6);
   });
 
-  test("that is held makes a session read-only that wants that", async () => {
+  test("that is held makes a session read-only on request", async () => {
     const first = open();
     const second = open({ lease: "read-only" });
     expect(errorOf(() => second.appendMessage(user("one")))).toMatchObject({ code: "READ_ONLY" });
@@ -98,21 +98,21 @@ describe("a lease", () => {
     open({ lease: "read-only" }).appendMessage(user("three"));
   });
 
-  test("is waited for", async () => {
+  test("is awaited", async () => {
     const child = children.start("holdLease", [path, JSON.stringify({ lease: "fail" }), "150"]);
     await child.hear();
     open({ lease: "wait" }).appendMessage(user("one"));
     expect(await child.ended).toBe(0);
   });
 
-  test("is not waited for without end", () => {
+  test("is awaited up to a limit", () => {
     open();
     const before = performance.now();
     expect(errorOf(() => open({ lease: "wait", leaseWaitMs: 80 }))).toMatchObject({ code: "LEASE_HELD" });
     expect(performance.now() - before).toBeGreaterThanOrEqual(80);
   });
 
-  test("is given up once, however often a session is closed", async () => {
+  test("is released once, however often a session is closed", async () => {
     const first = open();
     await first.close();
     const second = open();
@@ -123,7 +123,7 @@ describe("a lease", () => {
     expect(names(dirname(path))).toEqual(["s.jsonl"]);
   });
 
-  test("is given up when the process ends by itself, without a close", async () => {
+  test("is released when the process ends without a close", async () => {
     const child = children.start("holdLease", [path, JSON.stringify({ lease: "fail" })]);
     await child.hear();
     expect(existsSync(lease)).toBe(true);
@@ -132,7 +132,7 @@ describe("a lease", () => {
     expect(names(dirname(path))).toEqual(["s.jsonl"]);
   });
 
-  test("is given up for a session that is left for another, and taken for that one", async () => {
+  test("is released for the previous session and acquired for the next on a switch", async () => {
     const session = open();
     const next = session.newSession() ?? "";
     session.appendMessage(user("one"));
@@ -142,13 +142,13 @@ describe("a lease", () => {
     expect(errorOf(() => SessionManager.open(next, { lease: "fail" }))).toBeUndefined();
   });
 
-  test("is given up when the file turns out to be no session", () => {
+  test("is released when the file is not a session", () => {
     writeFileSync(path, "hello\n");
     expect(errorOf(() => open())).toMatchObject({ code: "NOT_A_SESSION" });
     expect(names(dirname(path))).toEqual(["s.jsonl"]);
   });
 
-  test("is given up when the file cannot be begun", () => {
+  test("is released when the file cannot be created", () => {
     const empty = place(dirname(path), "e.jsonl", "");
     const fs = watchedFs((name) => {
       if (name === "fchmodSync" && names(dirname(path)).includes("e.jsonl.lease"))
@@ -160,7 +160,7 @@ describe("a lease", () => {
     expect(names(dirname(path))).toEqual(["e.jsonl", "s.jsonl"]);
   });
 
-  test("of a new session is taken before its file is there", () => {
+  test("of a new session is acquired before its file exists", () => {
     const session = SessionManager.create("/project", { sessionDir: dirname(path), lease: "fail" });
     const file = session.getSessionFile() ?? "";
     expect(existsSync(file)).toBe(false);
@@ -179,12 +179,12 @@ describe("a dead owner", () => {
     expect(litter(dirname(path))).toEqual([]);
   });
 
-  test.skipIf(IS_WINDOWS)("is told from a process that has got its number", () => {
+  test.skipIf(IS_WINDOWS)("differs from a process that got its pid", () => {
     writeFileSync(lease, owner({ ...GONE }));
     expect(errorOf(() => open())).toBeUndefined();
   });
 
-  test("on another machine is told by its heartbeat", async () => {
+  test("on another machine is detected by its heartbeat", async () => {
     writeFileSync(lease, owner({ host: "elsewhere" }));
     expect(errorOf(() => open())).toMatchObject({
       code: "LEASE_HELD",
@@ -196,7 +196,7 @@ describe("a dead owner", () => {
     expect(errorOf(() => open())).toBeUndefined();
   });
 
-  test("is one whose last heartbeat lies in the time to come", () => {
+  test("is one whose last heartbeat is in the future", () => {
     writeFileSync(lease, owner({ host: "elsewhere" }));
     age(-29);
     expect(errorOf(() => open())).toMatchObject({ code: "LEASE_HELD" });
@@ -204,20 +204,20 @@ describe("a dead owner", () => {
     expect(errorOf(() => open())).toBeUndefined();
   });
 
-  test("can be a thread of a process that lives", async () => {
+  test("can be a thread of a live process", async () => {
     const child = children.start("leaseInThread", [path]);
     await child.hear();
     expect(errorOf(() => open())).toMatchObject({ code: "LEASE_HELD", details: { pid: child.process.pid } });
     child.tell();
     expect(await child.hear()).toBe("terminated");
-    // Only where the system tells of threads is that known at once.
+    // Known immediately only if the system reports threads.
     if (process.platform !== "linux") age(31);
     open().appendMessage(user("one"));
     child.dismiss();
     expect(await child.ended).toBe(0);
   });
 
-  test("leaves nothing else behind either: the guard of a dead one's lease is removed by the next", () => {
+  test("leaves no other file: its lease's guard is removed by the next owner", () => {
     const folder = dirname(path);
     const [dead, living, young] = ["1", "2", "3"].map(
       (digit) => `.${digit.repeat(8)}-0000-4000-8000-000000000000`,
@@ -232,7 +232,7 @@ describe("a dead owner", () => {
     expect(names(folder).sort()).toEqual(left.sort());
   });
 
-  test("is not one who is slow: on this machine a heartbeat may be late as long as the process lives", async () => {
+  test("is not a slow one: on this machine a heartbeat may be late while the process runs", async () => {
     const child = children.start("holdLease", [path, JSON.stringify({ lease: "fail" })]);
     await child.hear();
     child.process.kill("SIGSTOP");
@@ -250,7 +250,7 @@ describe("a dead owner", () => {
     ["another record", '{"pid":"1","host":{},"token":"../../x"}'],
     ["no object", "[1,2]"],
     ["much", "x".repeat(100_000)],
-  ])("may have left %s in its lease, which counts as gone after a while", (_name, content) => {
+  ])("may have left %s in its lease, which expires", (_name, content) => {
     writeFileSync(lease, content);
     expect(errorOf(() => open())).toMatchObject({ code: "LEASE_HELD" });
     age(31);
@@ -259,7 +259,7 @@ describe("a dead owner", () => {
     expect(JSON.parse(readFileSync(lease, "utf8"))).toMatchObject({ pid: process.pid });
   });
 
-  test("that died while it took away the lease of another does not block the next", () => {
+  test("that died while removing another's lease does not block the next", () => {
     const [first, second] = ["1", "2"].map((digit) => `${digit.repeat(8)}-0000-4000-8000-000000000000`);
     writeFileSync(lease, owner({ ...GONE, token: first }));
     place(dirname(path), `.${first}.lease`, owner({ ...GONE, token: second }));
@@ -267,11 +267,11 @@ describe("a dead owner", () => {
     expect(names(dirname(path))).toEqual(["s.jsonl", "s.jsonl.lease"]);
   });
 
-  test("leaves its lease to exactly one of those who want it", async () => {
+  test("leaves its lease to exactly one of the contenders", async () => {
     const racers = Array.from({ length: 4 }, () => children.start("raceForLease", [path]));
     for (const racer of racers) expect(await racer.hear()).toBe("ready");
     for (let round = 0; round < 60; round++) {
-      // The winner of the round before is dead, as far as its lease tells.
+      // The winner of the previous round is dead, according to its lease.
       const token = `${String(round).padStart(8, "0")}-0000-4000-8000-000000000000`;
       writeFileSync(`${lease}.new`, owner({ ...GONE, token }));
       renameSync(`${lease}.new`, lease);
@@ -286,7 +286,7 @@ describe("a dead owner", () => {
 });
 
 describe("a heartbeat", () => {
-  test("comes every few seconds, and one that fails harms nobody", async () => {
+  test("is written every few seconds, and a failed one has no effect", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     onTestFinished(() => {
       vi.useRealTimers();
@@ -312,11 +312,11 @@ describe("a heartbeat", () => {
   });
 });
 
-describe("a lease that another took", () => {
+describe("a lease acquired by another owner", () => {
   const theirs = () => owner({ host: "elsewhere", pid: 7, token: "11111111-0000-4000-8000-000000000000" });
   const expected = { code: "LEASE_HELD", details: { pid: 7, host: "elsewhere" } };
 
-  /** Sessions whose heartbeats come when the test says so. */
+  /** Makes sessions whose heartbeats the test triggers. */
   function fakeTimers(): () => void {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"], now: Date.now() });
     onTestFinished(() => {
@@ -325,7 +325,7 @@ describe("a lease that another took", () => {
     return () => vi.advanceTimersByTime(5_000);
   }
 
-  test("is not refreshed, and its old owner is told and appends no more", async () => {
+  test("is not refreshed, and its old owner gets an error and appends no more", async () => {
     const beat = fakeTimers();
     const session = open({ persistLeafOnClose: true });
     const states: unknown[] = [];
@@ -351,7 +351,7 @@ describe("a lease that another took", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("is noticed before the first append after a long silence, without a heartbeat", () => {
+  test("is detected before the first append after a long pause, without a heartbeat", () => {
     fakeTimers();
     const session = open();
     const states: unknown[] = [];
@@ -363,7 +363,7 @@ describe("a lease that another took", () => {
     expect(onDisk(path).getEntryCount()).toBe(6);
   });
 
-  test("does not matter to the session that is opened anew, or goes on with another file", async () => {
+  test("does not affect the session after it is reopened or continues with another file", async () => {
     const beat = fakeTimers();
     const session = open();
     const states: unknown[] = [];
@@ -378,7 +378,7 @@ describe("a lease that another took", () => {
     open().appendMessage(user("one"));
   });
 
-  test("and that nobody has any more is the old owner's again", () => {
+  test("and removed since belongs to the old owner again", () => {
     const beat = fakeTimers();
     const session = open();
     const before = readFileSync(lease, "utf8");
@@ -390,8 +390,8 @@ describe("a lease that another took", () => {
   });
 });
 
-describe("a lease that cannot be taken", () => {
-  test("because of the system is a typed error, and leaves nothing", () => {
+describe("a lease that cannot be acquired", () => {
+  test("because of the system is a typed error, and leaves no file", () => {
     let calls = 0;
     const count = watchedFs(() => {
       calls++;
@@ -418,13 +418,13 @@ describe("a lease that cannot be taken", () => {
     expect(failures).toBeGreaterThan(5);
   });
 
-  test.skipIf(IS_WINDOWS)("because something else stands in its place is a typed error", () => {
+  test.skipIf(IS_WINDOWS)("because something else is at its path is a typed error", () => {
     symlinkSync("nowhere", lease);
     expect(errorOf(() => open())).toMatchObject({ code: "WRITE_FAILED" });
   });
 });
 
-/** Makes a lease look as if its owner had last been heard of so many seconds ago. */
+/** Sets the last heartbeat of a lease back by the given number of seconds. */
 function age(seconds: number): void {
   const then = new Date(Date.now() - seconds * 1000);
   utimesSync(lease, then, then);

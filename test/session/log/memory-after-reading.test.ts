@@ -9,7 +9,7 @@ import { removeFolder } from "../../support/remove-folder.ts";
 const MEGABYTE = 1024 * 1024;
 const LARGE = 32 * MEGABYTE;
 
-test("a session holds no bytes of its file, however long its last line is", async () => {
+test("a session retains no bytes of its file, however long its last line is", async () => {
   const folder = mkdtempSync(join(tmpdir(), "sessiontree-held-"));
   try {
     const path = join(folder, "a.jsonl");

@@ -10,7 +10,7 @@ const piece = fc.oneof(
   { weight: 5, arbitrary: fc.uint8Array({ maxLength: 40 }) },
   { weight: 5, arbitrary: fc.string({ unit: "binary", maxLength: 40 }).map((text) => Buffer.from(text)) },
   { weight: 5, arbitrary: fc.string({ maxLength: 40 }).map((text) => Buffer.from(text)) },
-  // Longer than gaps that are read over, and than what is read at once.
+  // Longer than gaps that are read over, and than one read.
   { weight: 1, arbitrary: fc.constantFrom(70_000, 300_000).map((length) => Buffer.alloc(length, "é")) },
   { weight: 1, arbitrary: fc.constant(Buffer.from([0xef, 0xbb, 0xbf, 0x61, 0xe2, 0x82])) },
 );
@@ -28,7 +28,7 @@ function placesOf(pieces: readonly Uint8Array[]) {
 }
 
 describe("readLinesOf", () => {
-  it("gives lines as bytes or as text, in the order in which they are asked for", () => {
+  it("returns lines as bytes or as strings, in the requested order", () => {
     const folder = sandbox();
     const pieces = fc.array(piece, { minLength: 1, maxLength: 12 });
     fc.assert(
@@ -38,7 +38,7 @@ describe("readLinesOf", () => {
           const ordinals = picks.map((pick) => pick % lines.length);
           if (isSorted) ordinals.sort((a, b) => a - b);
           const expected = ordinals.map((ordinal) => Buffer.from(lines[ordinal] ?? []));
-          // As texts of bytes, which compare faster than buffers.
+          // As strings of bytes, which compare faster than buffers.
           const bytes: string[] = [];
           readEntryLines(realFileSystem, fd, placesOf(lines), ordinals, (_, one) =>
             bytes.push(Buffer.from(one).toString("latin1")),
@@ -64,7 +64,7 @@ describe("readLinesOf", () => {
     );
   });
 
-  it("gives nothing of a file that is shorter than it was", () => {
+  it("returns nothing of a file that has become shorter", () => {
     const path = place(sandbox(), "lines", "onetwo");
     const fd = openSync(path, "r");
     truncateSync(path, 5);

@@ -12,7 +12,7 @@ function lineOf(number: number, characters: number): LogLine {
   return { head, text: JSON.stringify({ ...record, data: "x".repeat(characters) }) };
 }
 
-/** Appends lines of these lengths, and gives which of the last so many would be put back into a file without them. */
+/** Appends lines of these lengths, and returns which of the last `last` would be restored to a file without them. */
 function putBack(lengths: readonly number[], last: number): number[] | undefined {
   const before = new MemoryLog(HEADER);
   const now = new MemoryLog(HEADER);
@@ -28,7 +28,7 @@ function putBack(lengths: readonly number[], last: number): number[] | undefined
 }
 
 describe("RecentLines", () => {
-  it("keeps the last 256 KiB, wherever in the order of appends they begin", () => {
+  it("keeps the last 256 KiB, at any position in the order of appends", () => {
     for (let count = 26; count < 90; count++) {
       expect(putBack(Array(count).fill(10_000), 26)).toEqual(
         Array.from({ length: 26 }, (_, i) => count - 26 + i),
@@ -36,7 +36,7 @@ describe("RecentLines", () => {
     }
   });
 
-  it("lets go of lines that were appended long before", () => {
+  it("releases old lines", () => {
     expect(putBack(Array(90).fill(10_000), 90)).toBeUndefined();
   });
 

@@ -27,7 +27,7 @@ const assistant = {
   timestamp: NOW,
 };
 
-/** One entry of each kind, with a secret wherever somebody may have said something. */
+/** One entry of each kind, with a secret in every field that may hold one. */
 const bodies: readonly object[] = [
   { type: "message", message: user(SECRET) },
   {
@@ -106,7 +106,7 @@ function file(): string {
   return lines(header(), ...entries);
 }
 
-/** All that is kept in a folder, whatever its name. */
+/** Returns the content of all files in a folder. */
 function everything(folder: string): string {
   return readdirSync(folder)
     .map((name) => readFileSync(join(folder, name), "utf8"))
@@ -118,7 +118,7 @@ const shape = (session: SessionManager) =>
 
 describe("redacting", () => {
   test.each(bodies.map((body, i) => [i + 1, JSON.stringify(body).slice(0, 60)] as const))(
-    "entry %i, %s, leaves nothing of what it said, and everything else as it was",
+    "entry %i, %s, removes its text, and keeps everything else",
     (number) => {
       const path = place(sandbox(), "s.jsonl", file());
       const id = String(number).padStart(8, "0");
@@ -132,7 +132,7 @@ describe("redacting", () => {
         oldLines?.filter((_, at) => at !== number),
       );
       expect(newLines?.[number]).not.toContain(SECRET);
-      // A context edit comes to nothing, and beside a usage there is only a note.
+      // A context edit has no effect, and next to a usage there is only a note.
       if (![14, 15].includes(number)) expect(newLines?.[number]).toContain("[gone]");
       expect(shape(session)).toEqual([
         ...before,
@@ -145,7 +145,7 @@ describe("redacting", () => {
     },
   );
 
-  test("all entries leaves the secret nowhere: not in the file, not beside it, not in memory", () => {
+  test("all entries removes the secret everywhere: in the file, next to it, and in memory", () => {
     const path = place(sandbox(), "s.jsonl", file());
     const session = SessionManager.open(path, { now: () => NOW });
     for (const id of getIds(session)) session.redactEntry(id);
@@ -167,7 +167,7 @@ describe("redacting", () => {
     });
   });
 
-  test("in another session is read from the file at once, and from memory after a refresh", () => {
+  test("in another session is read from the file immediately, and from memory after a refresh", () => {
     const path = place(sandbox(), "s.jsonl", file());
     const [fresh, ...readers] = Array.from({ length: 3 }, () => SessionManager.open(path));
     const [ofBodies, ofContext] = readers;
@@ -176,7 +176,7 @@ describe("redacting", () => {
     const other = SessionManager.open(path);
     for (const id of getIds(other)) other.redactEntry(id);
     expect(JSON.stringify([fresh?.getEntries(), fresh?.buildSessionContext()])).not.toContain(SECRET);
-    // What a session has read or built already is in memory, and so are the objects that callers hold.
+    // Anything a session has read or built is in memory, and so are the objects that callers hold.
     expect(ofBodies?.getEntry("00000001")).toBe(first);
     expect(ofContext?.buildSessionContext()).toEqual(context);
     expect(JSON.stringify([first, context])).toContain(SECRET);
@@ -192,7 +192,7 @@ describe("redacting", () => {
       "usage without a note",
       { type: "usage", kind: "search", provider: "p", model: "m", usage: { input: 1 } },
     ],
-  ])("%s holds nothing to redact, and says so", (_what, body) => {
+  ])("%s holds nothing to redact, and reports it", (_what, body) => {
     const line = { id: "0000000a", parentId: "00000006", timestamp, ...body };
     const path = place(sandbox(), "s.jsonl", `${BRANCHED}${JSON.stringify(line)}\n`);
     const session = SessionManager.open(path);
@@ -201,7 +201,7 @@ describe("redacting", () => {
     expect(snapshot(path)).toEqual(before);
   });
 
-  test("leaves of an answer its kind, model and numbers alone", () => {
+  test("keeps only the kind, model, and numbers of an answer", () => {
     const message = {
       role: "assistant",
       content: [
@@ -253,7 +253,7 @@ describe("redacting", () => {
     });
   });
 
-  test("an entry that is not there is refused, and nothing is written", () => {
+  test("an unknown entry is rejected, and nothing is written", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const session = SessionManager.open(path);
     const before = snapshot(path);
@@ -274,7 +274,7 @@ describe("redacting", () => {
     expect(everything(folder)).not.toContain(SECRET);
   });
 
-  test("tells listeners of the record, and of nothing foreign", () => {
+  test("emits an event for the record only", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const session = SessionManager.open(path);
     const heard: string[] = [];
@@ -288,7 +288,7 @@ describe("redacting", () => {
   });
 });
 
-describe("what another session has redacted", () => {
+describe("text that another session has redacted", () => {
   const copies: [string, (session: SessionManager) => string | undefined][] = [
     ["fork", (session) => session.fork().getSessionFile()],
     ["branch", (session) => session.createBranchedSession(session.getLeafId() ?? "")],
@@ -329,7 +329,7 @@ describe("beforePersist", () => {
   const redacting = (entry: AnySessionEntry): AnySessionEntry =>
     JSON.parse(JSON.stringify(entry).replaceAll(SECRET, "***"));
 
-  test("sees every entry before anything of it is kept anywhere", () => {
+  test("is called for every entry before it is stored", () => {
     const folder = sandbox();
     const session = SessionManager.create("/project", { sessionDir: folder, beforePersist: redacting });
     const heard: unknown[] = [];
@@ -351,7 +351,7 @@ describe("beforePersist", () => {
     expect(everything(folder)).not.toContain(SECRET);
   });
 
-  test("leaves alone what it does not change: signatures, order and spelling of fields", () => {
+  test("keeps everything that it does not change: signatures, order, and spelling of fields", () => {
     const path = place(sandbox(), "s.jsonl", lines(header()));
     const session = SessionManager.open(path, { beforePersist: (entry) => entry });
     session.append(foreignEntry({ type: "message", message: assistant }));
@@ -386,12 +386,12 @@ describe("beforePersist", () => {
     ["createBranchedSession", (session: SessionManager) => session.createBranchedSession("00000001")],
     ["an append", (session: SessionManager) => session.appendMessage(user("two"))],
     ["redact", (session: SessionManager) => session.redactEntry("00000002")],
-  ])("may not do more than alter the entry: %s is refused, and nothing is written", async (_name, act) => {
+  ])("may only alter the entry: %s is rejected, and nothing is written", async (_name, act) => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const acting = { now: true };
     const session: SessionManager = SessionManager.open(path, {
       beforePersist: (entry) => {
-        // What throws only later would be nobody's to take.
+        // A later rejection would be unhandled.
         if (acting.now) act(session);
         return entry;
       },
@@ -407,7 +407,7 @@ describe("beforePersist", () => {
     await session.close();
   });
 
-  test("that throws lets nothing through", () => {
+  test("that throws prevents the append", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const fail = () => {
       throw new RangeError("no");

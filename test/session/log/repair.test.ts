@@ -37,13 +37,13 @@ function codeOf(call: () => unknown): string {
 const told = ({ actions }: RepairReport) =>
   actions.map(({ issue, action }) => [issue.line, issue.code, action]);
 
-/** Ids, types and parents of a session, damaged bodies told apart from whole ones. */
+/** Returns ids, types, and parents of a session, with damaged bodies marked. */
 function shape(session: SessionManager): unknown[] {
   return session.getEntries().map(({ id, parentId, type }) => ({ id, parentId, type }));
 }
 
 describe("repair", () => {
-  test("does nothing to a healthy file, and says so by an empty list", () => {
+  test("does nothing to a valid file, and returns an empty list", () => {
     for (const content of [BRANCHED, BRANCHED.trimEnd(), lines(header()), VERSION_1]) {
       const path = place(sandbox(), "s.jsonl", content);
       const before = snapshot(path);
@@ -53,7 +53,7 @@ describe("repair", () => {
     }
   });
 
-  test("tells line by line what it did, keeps the original, and puts leftovers aside", () => {
+  test("reports each line it changed, keeps the original, and saves leftovers", () => {
     const path = place(sandbox(), "s.jsonl", DAMAGED);
     const before = onDisk(path);
     const report = repairSession(path);
@@ -78,7 +78,7 @@ describe("repair", () => {
     expect(repairSession(path).actions).toEqual([]);
   });
 
-  test("changes nothing when it is only asked what it would do", () => {
+  test("changes nothing in a dry run", () => {
     const path = place(sandbox(), "s.jsonl", DAMAGED);
     const before = snapshot(path);
     const report = repairSession(path, { isDryRun: true });
@@ -89,7 +89,7 @@ describe("repair", () => {
     expect(told(repairSession(path))).toEqual(told(report));
   });
 
-  test("takes other names beside files that are there already", () => {
+  test("uses other names if files exist", () => {
     const path = place(sandbox(), "s.jsonl", DAMAGED);
     place(dirname(path), "s.jsonl.bak", "mine");
     place(dirname(path), "s.jsonl.damaged", "mine");
@@ -116,7 +116,7 @@ describe("repair", () => {
     expect(getTexts(onDisk(path).getEntries())).toEqual(["a", "b"]);
   });
 
-  test("rebuilds a header whatever the file's name and the first entry's time are", () => {
+  test("rebuilds a header for any file name and any time of the first entry", () => {
     const timeless = { ...message("0000000a", null, "a"), timestamp: 1e300 };
     const path = place(sandbox(), "orphan.jsonl", lines(timeless));
     repairSession(path);
@@ -126,7 +126,7 @@ describe("repair", () => {
     });
   });
 
-  test("refuses what holds no entry, what is newer, and what is not there", () => {
+  test("rejects a file without entries, a newer version, and a missing file", () => {
     const folder = sandbox();
     const cases = [
       ["prose.jsonl", "hello\n", "NOT_A_SESSION"],
@@ -143,7 +143,7 @@ describe("repair", () => {
     expect(names(folder)).toEqual(["newer.jsonl", "prose.jsonl", "zeros.jsonl"]);
   });
 
-  test("does not overwrite what somebody appends meanwhile", () => {
+  test("does not overwrite entries appended meanwhile", () => {
     const path = place(sandbox(), "s.jsonl", DAMAGED);
     let isDone = false;
     const fs = watchedFs((name) => {
@@ -157,7 +157,7 @@ describe("repair", () => {
     expect(onDisk(path).issues.map(({ code }) => code)).toEqual([]);
   });
 
-  test("is noticed by a session that has the file open", () => {
+  test("is detected by a session that has the file open", () => {
     const path = place(sandbox(), "s.jsonl", DAMAGED);
     const session = SessionManager.open(path);
     const before = getIds(session);
@@ -197,7 +197,7 @@ describe.each(fixtures)("%s", (name) => {
       return;
     }
     expect(readFileSync(report.backup ?? "").equals(original)).toBe(true);
-    // What is wrong with the conversation, and not with the file's lines, stays.
+    // Issues of the conversation, as opposed to the file's lines, remain.
     after.buildSessionContext();
     expect(after.issues.filter(({ code }) => code !== "KEPT_ENTRY_MISSING")).toEqual([]);
     if (before !== undefined) {

@@ -34,7 +34,7 @@ function hex(number: number): string {
   return number.toString(16).padStart(8, "0");
 }
 
-/** A file system that acts once, before the first call that fits. */
+/** Makes a file system that acts once, before the first matching call. */
 function once(isDue: (name: string, args: unknown[]) => boolean, act: () => void): FileSystem {
   let isDone = false;
   return watchedFs((name, args) => {
@@ -48,8 +48,8 @@ const isTemporary = (name: string, [path]: unknown[]) => name === "openSync" && 
 
 const isRename = (name: string) => name === "renameSync";
 
-describe("while a file is replaced", () => {
-  test.each(SYSTEMS)("no deletion is undone, whenever it comes, %s", async (system) => {
+describe("during a replacement", () => {
+  test.each(SYSTEMS)("no deletion at any call is undone, %s", async (system) => {
     const refused = (error: unknown) => {
       expect(error).toMatchObject({ code: expect.stringMatching(/^(WRITE_FAILED|SESSION_NOT_FOUND)$/) });
       return undefined;
@@ -76,7 +76,7 @@ describe("while a file is replaced", () => {
     expect(deleted).toBeGreaterThan(0);
   });
 
-  test("its deletion is refused for the moment, and nothing brings it back after one that is not", async () => {
+  test("its deletion is rejected temporarily, and the file does not return after one that is not", async () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const deletions: Promise<unknown>[] = [];
     const fs = once(isRename, () => {
@@ -94,7 +94,7 @@ describe("while a file is replaced", () => {
     expect(names(dirname(path)).filter((name) => !name.endsWith(".tmp"))).toEqual([]);
   });
 
-  test("what another session appends during the copy is in the new file", async () => {
+  test("entries that another session appends during the copy are in the new file", async () => {
     const path = place(sandbox(), "s.jsonl", LONG);
     const said: string[] = [];
     const fs = once(isTemporary, () => {
@@ -107,10 +107,10 @@ describe("while a file is replaced", () => {
     expect(readFileSync(path, "utf8")).not.toContain(SECRET);
   });
 
-  test("a fork copies the lines of one state, whatever takes the path", () => {
+  test("a fork copies the lines of one state, whatever file is moved to the path", () => {
     const path = place(sandbox(), "s.jsonl", LONG);
     const fs = once(isTemporary, () => {
-      // In another order, so that every entry has another number.
+      // In another order, so that every entry has another ordinal.
       const [first = "", ...rest] = readFileSync(path, "utf8").trimEnd().split("\n");
       writeFileSync(`${path}.new`, lines(first, message("ffffffff", null, "first now"), ...rest));
       rmSync(path);
@@ -130,7 +130,7 @@ describe("while a file is replaced", () => {
     );
   });
 
-  test("two sessions that have seen each other's line go on", async () => {
+  test("two sessions that have read each other's line continue", async () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const [a, b] = [SessionManager.open(path), SessionManager.open(path)];
     const said: string[] = [];
@@ -148,7 +148,7 @@ describe("while a file is replaced", () => {
     expect(onDisk(path).issues).toEqual([]);
   });
 
-  test("two sessions under another program that moves a copy over the file go on, each with its own line", async () => {
+  test("two sessions continue while another program moves a copy over the file, each with its own line", async () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const sessions = [SessionManager.open(path), SessionManager.open(path)];
     const before = readFileSync(path);
@@ -160,7 +160,7 @@ describe("while a file is replaced", () => {
       try {
         session.refresh();
       } catch (error) {
-        // Until the other one has looked, its line is missing.
+        // Until the other session checks, its line is missing.
         expect(error).toMatchObject({ code: "WRITE_FAILED" });
       }
     }
@@ -170,14 +170,14 @@ describe("while a file is replaced", () => {
   });
 
   test.each(["os", "fsync"] as const)(
-    "a line in the last moment is there after flush and close, with %s",
+    "a line appended at the last moment is in the file after flush and close, with %s",
     async (durability) => {
       const path = place(sandbox(), "s.jsonl", BRANCHED);
       const writer = SessionManager.open(path, { durability });
       const said = [writer.appendMessage(user("one"))];
       const fs = once(isRename, () => said.push(writer.appendMessage(user("in the last moment"))));
       SessionManager.open(path, { fs }).redactEntry("00000002");
-      // Even if nobody looks again: the one who replaced the file has taken it along.
+      // Even without another check: the session that replaced the file has copied it.
       expect(getIds(onDisk(path))).toEqual(expect.arrayContaining(said));
       await writer.flush();
       await writer.close();
@@ -187,7 +187,7 @@ describe("while a file is replaced", () => {
 
   // Windows keeps the name of a file that is removed while it is open.
   test.skipIf(IS_WINDOWS).each(["os", "fsync"] as const)(
-    "a flush rejects when the file has gone, with %s",
+    "a flush rejects if the file was removed, with %s",
     async (durability) => {
       const path = place(sandbox(), "s.jsonl", BRANCHED);
       const writer = SessionManager.open(path, { durability });
@@ -202,7 +202,7 @@ describe("while a file is replaced", () => {
   test("a line that was written too late is written again before it is acknowledged", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     let isDue = false;
-    // The file is replaced between this session's look and its write.
+    // The file is replaced between this session's check and its write.
     const fs = watchedFs((name) => {
       if (name !== "writeSync" || !isDue) return;
       isDue = false;
@@ -218,7 +218,7 @@ describe("while a file is replaced", () => {
     expect(getIds(writer)).toEqual(getIds(onDisk(path)));
   });
 
-  test("refresh heals what another program has taken away, before the next write", () => {
+  test("refresh restores what another program has removed, before the next write", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const writer = SessionManager.open(path);
     const before = readFileSync(path);
@@ -245,7 +245,7 @@ describe("while a file is replaced", () => {
     }
   });
 
-  test("a system that has no descriptor left is told as that", () => {
+  test("a system without free descriptors is reported as such", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const heal = failing("openSync", Object.assign(new Error("too many open files"), { code: "EMFILE" }));
     try {
@@ -279,7 +279,7 @@ const replacements: readonly (readonly [
   ],
 ];
 
-/** Appends, unless no file is there for the moment: another process would wait, where this one is within the replacement itself. */
+/** Appends, unless the file is missing temporarily: another process would wait, but this one is within the replacement itself. */
 function appendUnlessReplaced(writer: SessionManager): string[] {
   try {
     return [writer.appendMessage(user("in the last moment"))];
@@ -289,7 +289,7 @@ function appendUnlessReplaced(writer: SessionManager): string[] {
   }
 }
 
-/** Without links, a process that dies before it has signed its lock blocks others for half a minute. */
+/** Expires unsigned locks: without links, a process that dies before signing its lock blocks others for half a minute. */
 function ageUnsigned(folder: string): void {
   for (const name of names(folder)) {
     const path = join(folder, name);
@@ -299,7 +299,7 @@ function ageUnsigned(folder: string): void {
 
 describe.each(SYSTEMS)("a process that dies at any call, %s,", (system) => {
   test.each(replacements)(
-    "of %s loses no line that a writer was told is safe before it died, too",
+    "of %s loses no line that was reported as safe to a writer before it died, too",
     (_name, content, run) => {
       let isOver = false;
       let survivors = 0;
@@ -309,7 +309,7 @@ describe.each(SYSTEMS)("a process that dies at any call, %s,", (system) => {
         const path = place(sandbox(), "s.jsonl", content);
         let calls = 0;
         const said: string[] = [];
-        // Opens anew for each, and is never asked again.
+        // Opens a session for each, without a later check.
         const options = { fs: systemFs(system) };
         const writer = content === VERSION_1 ? undefined : SessionManager.open(path, options);
         if (writer !== undefined) said.push(writer.appendMessage(user("before")));
@@ -347,8 +347,8 @@ describe.each(SYSTEMS)("a process that dies at any call, %s,", (system) => {
   );
 });
 
-describe("what was redacted", () => {
-  test("is not brought back by a session that appended it, when somebody has taken the record of that away", () => {
+describe("redacted text", () => {
+  test("is not restored by a session that appended it, if another program has removed the redaction record", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const [idle, looking] = [SessionManager.open(path), SessionManager.open(path)];
     for (const session of [idle, looking]) {
@@ -369,7 +369,7 @@ describe("what was redacted", () => {
     }
   });
 
-  test("goes for good with a session that is deleted for good, also from what a killed redaction has left", async () => {
+  test("is removed with a permanently deleted session, including leftovers of a killed redaction", async () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED.replace("first question", SECRET));
     let isKilled = false;
     const fs = watchedFs((name) => {
@@ -388,7 +388,7 @@ describe("what was redacted", () => {
     expect(texts().join()).not.toContain(SECRET);
   });
 
-  test("stays nowhere but in backups that were made before", () => {
+  test("remains only in backups that were made before", () => {
     const folder = sandbox();
     const path = place(folder, "s.jsonl", VERSION_1);
     const idle = SessionManager.open(path);
@@ -404,9 +404,9 @@ describe("what was redacted", () => {
   });
 });
 
-describe("a writer whose file looks as if it had been replaced", () => {
-  // Modes mean nothing on Windows.
-  test.skipIf(IS_WINDOWS)("because it may only be read, goes on", () => {
+describe("a writer whose file seems to have been replaced", () => {
+  // Windows ignores modes.
+  test.skipIf(IS_WINDOWS)("because it is read-only, continues", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const session = SessionManager.open(path);
     session.appendMessage(user("one"));
@@ -416,7 +416,7 @@ describe("a writer whose file looks as if it had been replaced", () => {
     expect(statSync(path).mode & 0o777).toBe(0o400);
   });
 
-  test("because it has a second name, goes on", () => {
+  test("because it has a second name, continues", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     linkSync(path, `${path}.kept`);
     const session = SessionManager.open(path);

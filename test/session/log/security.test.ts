@@ -46,7 +46,7 @@ function codeOf(call: () => unknown): string {
   }
 }
 
-/** Modes of everything below a folder, the folder included, as octal text by relative path. */
+/** Returns the modes of a folder and everything below it, as octal strings by relative path. */
 function modes(folder: string): Record<string, string> {
   const paths = ["", ...readdirSync(folder, { recursive: true, encoding: "utf8" })];
   return Object.fromEntries(
@@ -54,7 +54,7 @@ function modes(folder: string): Record<string, string> {
   );
 }
 
-// Modes mean nothing on Windows: see SECURITY.md.
+// Windows ignores modes: see SECURITY.md.
 describe.skipIf(IS_WINDOWS).each(["000", "022", "077", "777"])("with the mask %s", (mask) => {
   let before: number;
   let root: string;
@@ -66,7 +66,7 @@ describe.skipIf(IS_WINDOWS).each(["000", "022", "077", "777"])("with the mask %s
     process.umask(before);
   });
 
-  test("folders and files are for their owner alone", () => {
+  test("folders and files are accessible to their owner only", () => {
     const session = SessionManager.create("/project", join(root, "a/b/c"));
     session.appendMessage(user("one"));
     session.createBranchedSession(session.getLeafId() ?? "");
@@ -78,13 +78,13 @@ describe.skipIf(IS_WINDOWS).each(["000", "022", "077", "777"])("with the mask %s
     expect(Object.fromEntries(folders)).toEqual({ a: "700", "a/b": "700", "a/b/c": "700", d: "700" });
   });
 
-  test("the default folder of a project, too", () => {
+  test("the default folder of a project is, too", () => {
     const folder = getDefaultSessionDir("/some/project", join(root, "agent"));
     expect(Object.values(modes(join(root, "agent")))).toEqual(["700", "700", "700"]);
     expect(existsSync(folder)).toBe(true);
   });
 
-  test("temporary files are so from their first moment, and backups and side files are so", () => {
+  test("temporary files are from the start, and so are backups and side files", () => {
     const seen: string[] = [];
     const fs = watchedFs((name, [fd]) => {
       if (name === "writeSync" && typeof fd === "number")
@@ -114,7 +114,7 @@ describe.skipIf(IS_WINDOWS).each(["000", "022", "077", "777"])("with the mask %s
   });
 });
 
-test.skipIf(IS_WINDOWS)("a file keeps the permissions that its owner gave it", () => {
+test.skipIf(IS_WINDOWS)("a file keeps its permissions", () => {
   const path = place(sandbox(), "s.jsonl", VERSION_1);
   execFileSync("chmod", ["640", path]);
   SessionManager.open(path).appendMessage(user("one"));
@@ -123,7 +123,7 @@ test.skipIf(IS_WINDOWS)("a file keeps the permissions that its owner gave it", (
   expect(statSync(path).mode & 0o777).toBe(0o640);
 });
 
-// Links need a right of their own on Windows.
+// Links require a privilege on Windows.
 describe.skipIf(IS_WINDOWS)("a link at the path of a session", () => {
   const writes: readonly (readonly [string, string, (path: string) => void])[] = [
     ["an append", BRANCHED, (path) => SessionManager.open(path).appendMessage(user("one"))],
@@ -144,7 +144,7 @@ describe.skipIf(IS_WINDOWS)("a link at the path of a session", () => {
     expect(onDisk(link).getEntryCount()).toBe(onDisk(target).getEntryCount());
   });
 
-  test("that leads nowhere is no place for a new session", () => {
+  test("that is dangling is rejected as the path of a new session", () => {
     const folder = sandbox();
     const link = join(folder, "link.jsonl");
     symlinkSync(join(folder, "elsewhere.jsonl"), link);
@@ -153,7 +153,7 @@ describe.skipIf(IS_WINDOWS)("a link at the path of a session", () => {
     expect(names(folder)).toEqual(["link.jsonl"]);
   });
 
-  test("that is put there while the session is open is not followed", () => {
+  test("that is created while the session is open is not followed", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const target = place(dirname(path), "target.jsonl", BRANCHED);
     const session = SessionManager.open(path);
@@ -166,7 +166,7 @@ describe.skipIf(IS_WINDOWS)("a link at the path of a session", () => {
 });
 
 // Windows has no such files.
-describe.skipIf(IS_WINDOWS)("what is no plain file", () => {
+describe.skipIf(IS_WINDOWS)("a file that is not a regular file", () => {
   const kinds: readonly (readonly [string, (path: string) => void | Promise<void>])[] = [
     ["a folder", (path) => mkdirSync(path)],
     ["a pipe", (path) => execFileSync("mkfifo", [path])],
@@ -182,7 +182,7 @@ describe.skipIf(IS_WINDOWS)("what is no plain file", () => {
     });
   }
 
-  test.each(kinds)("such as %s is neither opened nor waited for", async (_name, make) => {
+  test.each(kinds)("such as %s is neither opened nor awaited", async (_name, make) => {
     const folder = sandbox();
     const path = join(folder, "x.jsonl");
     await make(path);
@@ -205,7 +205,7 @@ describe.skipIf(IS_WINDOWS)("what is no plain file", () => {
   });
 });
 
-describe("a session id that is no safe name", () => {
+describe("an unsafe session id", () => {
   const ids = [
     "../escape",
     "a/b",
@@ -224,7 +224,7 @@ describe("a session id that is no safe name", () => {
     "x/../../y",
   ];
 
-  test.each(ids)("%j is refused before a path is made of it", (id) => {
+  test.each(ids)("%j is rejected before it becomes part of a path", (id) => {
     const root = sandbox();
     const folder = join(root, "sessions");
     const source = place(root, "source.jsonl", BRANCHED);
@@ -237,7 +237,7 @@ describe("a session id that is no safe name", () => {
     expect(names(root)).toEqual(before);
   });
 
-  test("in a file is data: nothing that is made from the session leaves its folder", () => {
+  test("in a file is data: no file made from the session leaves its folder", () => {
     const root = sandbox();
     const folder = join(root, "sessions");
     mkdirSync(folder);
@@ -254,7 +254,7 @@ describe("a session id that is no safe name", () => {
     expect(names(folder).filter((name) => name.includes("escape") || name.includes("name"))).toEqual([]);
   });
 
-  test("may be as long as leaves room for what stands beside the file, and the file can still be replaced", () => {
+  test("may be as long as the names of its side files allow, and the file can still be replaced", () => {
     const folder = sandbox();
     const id = "x".repeat(200);
     const session = SessionManager.create("/project", folder, { id });
@@ -264,11 +264,11 @@ describe("a session id that is no safe name", () => {
   });
 });
 
-describe("a bound on the length of lines", () => {
+describe("a limit on the length of lines", () => {
   const long = message("0000000b", "0000000a", "x".repeat(5000));
   const options: SessionOptions = { maxLineBytes: 2000 };
 
-  test("makes a longer line an issue, and the rest is read", () => {
+  test("makes a longer line an issue, and the others are read", () => {
     const path = place(
       sandbox(),
       "s.jsonl",
@@ -285,7 +285,7 @@ describe("a bound on the length of lines", () => {
     expect(readFileSync(path, "utf8")).toContain("x".repeat(5000));
   });
 
-  test("refuses what no reader would take", () => {
+  test("rejects an entry that no reader would accept", () => {
     const path = place(sandbox(), "s.jsonl", lines(header(), message("0000000a", null, "a")));
     const session = SessionManager.open(path, options);
     const states: string[] = [];
@@ -300,7 +300,7 @@ describe("a bound on the length of lines", () => {
     expect(SessionManager.open(path, options).issues).toEqual([]);
   });
 
-  test("holds for a header, too", () => {
+  test("applies to a header, too", () => {
     const path = place(sandbox(), "s.jsonl", lines(header({ cwd: "x".repeat(3000) })));
     expect(codeOf(() => SessionManager.open(path, options))).toBe("NOT_A_SESSION");
   });
@@ -322,7 +322,7 @@ describe("names of prototypes in data", () => {
     expect(Reflect.get([], "polluted")).toBeUndefined();
   }
 
-  test("are data, wherever they stand", () => {
+  test("are data, at any position", () => {
     const path = place(sandbox(), "s.jsonl", lines(...hostile));
     const session = SessionManager.open(path);
     const ids = ["__proto__", "constructor", "0000000c", "toString", "hasOwnProperty"];
@@ -352,7 +352,7 @@ describe("names of prototypes in data", () => {
   });
 });
 
-test("nothing is written beside a session but what is announced", () => {
+test("only documented files are written next to a session", () => {
   const folder = sandbox();
   const path = place(folder, "s.jsonl", BRANCHED);
   linkSync(path, join(folder, "hard.jsonl"));

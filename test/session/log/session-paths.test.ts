@@ -32,16 +32,16 @@ afterEach(() => {
   removeFolder(home);
 });
 
-/** The folder of a new session, as a host sees it. */
+/** Returns the folder of a new session, as a host gets it. */
 function folderOf(options?: SessionOptions): string {
   const session = SessionManager.create("/projects/project", options);
   session.close();
   return session.getSessionDir();
 }
 
-// On Windows a thread's variables do not reach the call that names the home folder.
+// On Windows a thread's variables do not reach the call that returns the home folder.
 describe.skipIf(IS_WINDOWS)("the sessions root", () => {
-  test("each place goes before the next: sessionDir, agentDir, the two variables, the home folder", () => {
+  test("the order of precedence is sessionDir, agentDir, the two variables, the home folder", () => {
     const options = { sessionDir: join(home, "flat"), agentDir: join(home, "agent") };
     vi.stubEnv("PI_SESSIONS_DIR", join(home, "sessions-of-variable"));
     vi.stubEnv("PI_CODING_AGENT_DIR", join(home, "agent-of-variable"));
@@ -55,7 +55,7 @@ describe.skipIf(IS_WINDOWS)("the sessions root", () => {
     expect(folderOf()).toBe(join(home, ".pi", "agent", "sessions", project));
   });
 
-  test("an empty variable says nothing", () => {
+  test("an empty variable is ignored", () => {
     vi.stubEnv("PI_SESSIONS_DIR", "");
     vi.stubEnv("PI_CODING_AGENT_DIR", "");
     expect(getSessionsRoot()).toBe(join(home, ".pi", "agent", "sessions"));
@@ -72,7 +72,7 @@ describe.skipIf(IS_WINDOWS)("the sessions root", () => {
     expect(folderOf({ sessionDir: "~/flat" })).toBe(join(home, "flat"));
   });
 
-  test("the variables may have other names, and then the usual ones say nothing", () => {
+  test("the variables may have other names, and then the usual ones are ignored", () => {
     vi.stubEnv("PI_SESSIONS_DIR", join(home, "pi-sessions"));
     vi.stubEnv("PI_CODING_AGENT_DIR", join(home, "pi-agent"));
     vi.stubEnv("SESSIONTREE_TEST_AGENT", join(home, "own-agent"));
@@ -90,7 +90,7 @@ describe.skipIf(IS_WINDOWS)("the sessions root", () => {
     expect(getSessionsRoot(names)).toBe(join(home, ".pi", "agent", "sessions"));
   });
 
-  test("only the default folder of a project is made by being asked for", () => {
+  test("only the default folder of a project is created by a look-up", () => {
     const agentDir = join(home, "agent");
     const folder = getProjectFolder("/projects/project", { agentDir });
     expect(existsSync(agentDir)).toBe(false);
@@ -107,7 +107,7 @@ test.runIf(IS_WINDOWS).each([
   ["\\\\?\\C:\\projects\\x", "--C--projects-x--"],
   ["\\\\host\\share\\x", "---host-share-x--"],
   ["\\\\?\\UNC\\host\\share\\x", "---host-share-x--"],
-])("the project %s has the folder %s, as other programs name it", (cwd, name) => {
+])("the project %s has the folder %s, as in other programs", (cwd, name) => {
   expect(basename(getProjectFolder(cwd, { agentDir: home }))).toBe(name);
 });
 
@@ -129,7 +129,7 @@ describe.skipIf(IS_WINDOWS)("a project whose path is too long for a folder's nam
   const long = (length: number) => `/${"deep/".repeat(length)}`.slice(0, length);
   const nameOf = (cwd: string) => basename(getProjectFolder(cwd, { agentDir: "/agent" }));
 
-  test("has one of its beginning and a digest; what fits is as it always was", () => {
+  test("has one of its beginning and a digest; a path that fits is unchanged", () => {
     expect(nameOf(long(252))).toBe(`-${long(252).replaceAll("/", "-")}--`);
     expect(nameOf(long(252))).toHaveLength(255);
     expect(nameOf(long(253))).toMatch(/^--deep-deep-.*-[0-9a-f]{32}--$/);
@@ -153,18 +153,21 @@ describe.skipIf(IS_WINDOWS)("a project whose path is too long for a folder's nam
     expect(SessionManager.findById(cwd, session.getSessionId())).toBe(path);
     expect(SessionManager.continueRecent(cwd).getSessionFile()).toBe(path);
     expect(getDefaultSessionDir(cwd)).toBe(session.getSessionDir());
-    // A header without a folder belongs to where it is.
+    // A header without a folder belongs to the folder of its file.
     writeFileSync(join(session.getSessionDir(), "x.jsonl"), '{"type":"session","version":3,"id":"x"}\n');
     expect(await SessionManager.list(cwd)).toHaveLength(2);
   });
 });
 
-test.skipIf(IS_WINDOWS)("a project is also named from the home folder, by a URL, or from here", () => {
-  const folder = (cwd: string) => getProjectFolder(cwd, { agentDir: "/agent" });
-  expect(folder("~/work")).toBe(folder(join(home, "work")));
-  expect(folder(pathToFileURL("/projects/a b").href)).toBe(folder("/projects/a b"));
-  expect(folder("work")).toBe(folder(resolve("work")));
-});
+test.skipIf(IS_WINDOWS)(
+  "a project is also named relative to the home folder, by a URL, or relative to the current folder",
+  () => {
+    const folder = (cwd: string) => getProjectFolder(cwd, { agentDir: "/agent" });
+    expect(folder("~/work")).toBe(folder(join(home, "work")));
+    expect(folder(pathToFileURL("/projects/a b").href)).toBe(folder("/projects/a b"));
+    expect(folder("work")).toBe(folder(resolve("work")));
+  },
+);
 
 test.skipIf(IS_WINDOWS)("a path becomes absolute; a tilde counts only as its first part", () => {
   expect(toAbsolutePath("~")).toBe(home);
@@ -174,7 +177,7 @@ test.skipIf(IS_WINDOWS)("a path becomes absolute; a tilde counts only as its fir
   expect(toAbsolutePath("")).toBe(process.cwd());
 });
 
-test("a file's name holds the time without colons and points, and no other id than a valid one", () => {
+test("a file's name holds the time without colons and points, and only a valid id", () => {
   expect(makeSessionFileName("2025-01-02T03:04:05.678Z", "my-id")).toBe(
     "2025-01-02T03-04-05-678Z_my-id.jsonl",
   );
@@ -188,7 +191,7 @@ test("a file's name holds the time without colons and points, and no other id th
   expect(existsSync(session.getSessionFile() ?? "")).toBe(true);
 });
 
-test("a path that leads to another machine is known before Windows looks at it", () => {
+test("a path to another machine is recognized before Windows resolves it", () => {
   const remote = [
     "\\\\host\\share\\x",
     "//host/share/x",
@@ -204,7 +207,7 @@ test("a path that leads to another machine is known before Windows looks at it",
     expect(isRemotePath(path, "win32"), path).toBe(false);
 });
 
-test("a path in a session leads to no other machine than the one from which the session comes", () => {
+test("a path in a session refers to no other machine than the session's own", () => {
   const onWindows = (name: string, from?: string) => findNamedSessionPath(name, from, "win32");
   for (const name of REMOTE_PATHS) {
     expect(onWindows(name, join(home, "a.jsonl")), name).toBeUndefined();
@@ -218,7 +221,7 @@ test("a path in a session leads to no other machine than the one from which the 
 });
 
 describe("the key of a project", () => {
-  test.skipIf(IS_WINDOWS)("is the real path, whichever links lead there", () => {
+  test.skipIf(IS_WINDOWS)("is the real path, through any links", () => {
     const real = join(home, "real");
     mkdirSync(join(real, "inside"), { recursive: true });
     symlinkSync(real, join(home, "link"));
@@ -228,7 +231,7 @@ describe("the key of a project", () => {
     expect(getProjectKey(join(home, "link-to-link", "inside"))).toBe(join(real, "inside"));
   });
 
-  test.skipIf(IS_WINDOWS)("knows no trailing separator and no detours", () => {
+  test.skipIf(IS_WINDOWS)("has no trailing separator and no dot segments", () => {
     const key = getProjectKey(home);
     expect(getProjectKey(`${home}/`)).toBe(key);
     expect(getProjectKey(`${home}///`)).toBe(key);

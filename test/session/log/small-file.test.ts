@@ -10,14 +10,14 @@ import { header, lines, message, NOW } from "../../fault/support/sessions.ts";
 import { collectGarbage } from "../../support/collect-garbage.ts";
 import { moveOver } from "../../support/move-over.ts";
 
-/** How many entries a file of so many characters gives, and how often it is read for them once it is open. */
+/** Returns the number of entries in a file of the given size, and of its reads after opening. */
 function readsAfterOpening(characters: number): { entries: number; reads: number } {
   const text = "x".repeat(characters / 4);
   const ids = ["0000000a", "0000000b", "0000000c", "0000000d"];
   const entries = ids.map((id, i) => message(id, ids[i - 1] ?? null, text));
   const path = place(sandbox(), "s.jsonl", lines(header(), ...entries));
   let reads = 0;
-  // The call is looked up each time that it is made.
+  // The call is looked up on each use.
   const fs = new Proxy(realFileSystem, {
     get(target, name) {
       if (name === "readSync") reads++;
@@ -27,7 +27,7 @@ function readsAfterOpening(characters: number): { entries: number; reads: number
   const log = FileLog.open(path, { fs });
   if (log === undefined) throw new Error("the file is there");
   reads = 0;
-  // The second time everything is held.
+  // The second time everything is in memory.
   const cache = new EntryCache(log);
   for (let i = 0; i < 2; i++) expect(cache.entriesAt([0, 1, 2, 3]).map(({ id }) => id)).toEqual(ids);
   return { entries: log.index.tree.size, reads };
@@ -36,17 +36,17 @@ function readsAfterOpening(characters: number): { entries: number; reads: number
 test("the lines of a small file are parsed once, and not read again for their bodies", () => {
   const { entries, reads } = readsAfterOpening(40_000);
   expect(entries).toBe(4);
-  // What is read is the fingerprint, which tells whether the file is still the same.
+  // The only read is for the fingerprint, which shows whether the file is unchanged.
   expect(reads).toBeLessThanOrEqual(1);
 });
 
-test("of a large file the bodies that are asked for are read", () => {
+test("the requested bodies of a large file are read", () => {
   const { entries, reads } = readsAfterOpening(6_000_000);
   expect(entries).toBe(4);
   expect(reads).toBeGreaterThan(1);
 });
 
-test("of a small compacted session only what the context is made of is parsed", () => {
+test("only the context of a small compacted session is parsed", () => {
   const compaction = {
     ...{ type: "compaction", id: "0000000c", parentId: "0000000b", timestamp: "2026-02-03T09:00:01.000Z" },
     ...{ summary: "So far.", firstKeptEntryId: "0000000b", tokensBefore: 1 },
@@ -63,7 +63,7 @@ test("of a small compacted session only what the context is made of is parsed", 
   const parse = vi.spyOn(JSON, "parse");
   try {
     expect(state.context().contextEntries()).toEqual([compaction, kept]);
-    // Opening has parsed the compaction, what it keeps, and the settings.
+    // Opening has parsed the compaction, the entries it keeps, and the settings.
     expect(parse).toHaveBeenCalledTimes(0);
     expect(log.index.tree.size).toBe(4);
     expect(state.cache.entryAt(0)).toEqual(first);
@@ -73,7 +73,7 @@ test("of a small compacted session only what the context is made of is parsed", 
   }
 });
 
-test("a body that is damaged, or has other ids than its head, is what the tree says of it", () => {
+test("a body that is damaged, or has other ids than its head, is read with the ids in the tree", () => {
   const first = message("0000000a", null, "x");
   const damaged =
     '{"type":"message","id":"0000000b","parentId":"0000000a","timestamp":"2026-02-03T09:00:01.000Z","message":{"role"}}';
@@ -85,7 +85,7 @@ test("a body that is damaged, or has other ids than its head, is what the tree s
   expect(session.getEntry("0000000a")).toBe(session.buildContextEntries()[0]);
 });
 
-/** A session of a small file. */
+/** Opens a session of a small file. */
 function opened() {
   const path = place(
     sandbox(),
@@ -95,7 +95,7 @@ function opened() {
   return { path, session: SessionManager.open(path) };
 }
 
-test("the entries of a context that was made before the tree are those that are looked up later", () => {
+test("the entries of a context built before the tree are the same in later look-ups", () => {
   const { session } = opened();
   const given = session.buildContextEntries();
   expect(given.map(({ id }) => id)).toEqual(["0000000a", "0000000b"]);
@@ -117,7 +117,7 @@ test("they stay the same objects when another process replaces the file", () => 
   expect(session.getEntry("0000000b")).toBe(given[1]);
 });
 
-test("what another process appends before the tree is made is read after it", () => {
+test("entries that another process appends before the tree is built are read after it", () => {
   const { path, session } = opened();
   appendFileSync(path, lines(message("0000000c", "0000000b", "z")));
   const own = session.appendMessage({ role: "user", content: "own", timestamp: NOW });
@@ -125,26 +125,26 @@ test("what another process appends before the tree is made is read after it", ()
   expect(readFileSync(path, "utf8").trim().split("\n")).toHaveLength(5);
 });
 
-test("before the first entry the context is empty, also if the tree was not made yet", () => {
+test("before the first entry the context is empty, even if the tree was not built yet", () => {
   const { session } = opened();
   session.resetLeaf();
   expect(session.buildContextEntries()).toEqual([]);
 });
 
-test("a first context follows to the file that took the place of the opened one", () => {
+test("a first context uses the file that replaced the opened one", () => {
   const path = place(sandbox(), "s.jsonl", lines(header(), message("0000000a", null, "secret")));
   const session = SessionManager.open(path);
   SessionManager.open(path).redactEntry("0000000a");
   expect(JSON.stringify(session.buildSessionContext())).not.toContain("secret");
 });
 
-/** Puts another file with the same lines and more at the path, as an editor does. */
+/** Replaces the file by one with the same lines and more, as an editor does. */
 function replaced(path: string, ...more: readonly object[]): void {
   writeFileSync(`${path}.new`, `${readFileSync(path, "utf8")}${lines(...more)}`);
   moveOver(`${path}.new`, path);
 }
 
-test("entries that were given out are the same objects after a replacement that nobody has noticed yet", () => {
+test("returned entries are the same objects after an undetected replacement", () => {
   const calls: readonly ((session: SessionManager) => unknown)[] = [
     (session) => session.getEntry("0000000b"),
     (session) => session.getEntries()[1],
@@ -163,7 +163,7 @@ test("entries that were given out are the same objects after a replacement that 
   }
 });
 
-test("entries that were given out need no file any more", () => {
+test("returned entries no longer need the file", () => {
   const { path, session } = opened();
   const given = session.buildContextEntries();
   unlinkSync(path);
@@ -171,13 +171,13 @@ test("entries that were given out need no file any more", () => {
   expect(session.buildContextEntries()).toEqual(given);
 });
 
-test("a first context of a file that was removed since is what was read of it", () => {
+test("a first context of a file removed since then is that of the lines read before", () => {
   const { path, session } = opened();
   unlinkSync(path);
   expect(session.buildContextEntries().map(({ id }) => id)).toEqual(["0000000a", "0000000b"]);
 });
 
-test("a session of pi's version 4 is refused, whatever else its header says", () => {
+test("a session of pi's version 4 is rejected, whatever else its header says", () => {
   const path = place(
     sandbox(),
     "s.jsonl",
@@ -186,7 +186,7 @@ test("a session of pi's version 4 is refused, whatever else its header says", ()
   expect(() => SessionManager.open(path)).toThrow(expect.objectContaining({ code: "NOT_A_SESSION" }));
 });
 
-test("a load tells how far it is and can be aborted, however small the file is", async () => {
+test("a load reports progress and can be aborted, for a file of any size", async () => {
   for (const characters of [10, 2_000_000]) {
     const entries = Array.from({ length: 20 }, (_, i) =>
       message(`000000${10 + i}`, i === 0 ? null : `000000${9 + i}`, "x".repeat(characters / 20)),
@@ -209,7 +209,7 @@ test("a load tells how far it is and can be aborted, however small the file is",
   }
 });
 
-/** A session with a compaction that keeps what has been damaged so often. */
+/** Writes a session with a compaction that keeps the given number of damaged entries. */
 function damagedOften(count: number): string {
   const line =
     '{"type":"message","id":"ID","parentId":"PARENT","timestamp":"2026-02-03T09:00:01.000Z","message":{"role"}}\n';
@@ -236,7 +236,7 @@ test("many damaged bodies are read together", () => {
   expect(opens).toBeLessThan(10);
 });
 
-test("a file that is replaced while a first context is made gives the context of the new one", () => {
+test("a file replaced during a first context gives the context of the new one", () => {
   for (let arm = 1; arm < 12; arm++) {
     const path = place(sandbox(), "s.jsonl", damagedOften(3).replace('"x"', '"secret"'));
     let calls = 0;
@@ -260,7 +260,7 @@ test("a file that is replaced while a first context is made gives the context of
   }
 });
 
-test("a tree holds no text of the file it was made of", async () => {
+test("a tree retains no text of its file", async () => {
   const types = ["thinking_level_change", "custom_message", "branch_summary"];
   const id = (i: number) => `0190a3f2-0000-7000-8000-${String(i).padStart(12, "0")}`;
   const entries = Array.from({ length: 30 }, (_, i) => ({
@@ -286,12 +286,12 @@ test("a tree holds no text of the file it was made of", async () => {
     return session;
   });
   await collectGarbage();
-  // Ten files of 3 MB; engines keep the text in which a regular expression has matched last.
+  // Ten files of 3 MB; engines retain the text that a regular expression matched last.
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(6_000_000);
   expect(sessions.map((session) => session.getEntryCount())).toEqual(sessions.map(() => 31));
 });
 
-test("entries that are looked up one by one need one look at the file", () => {
+test("entries that are looked up one by one need one check of the file", () => {
   let opens = 0;
   const fs = new Proxy(realFileSystem, {
     get(target, name) {
@@ -307,7 +307,7 @@ test("entries that are looked up one by one need one look at the file", () => {
   expect(opens).toBe(before);
 });
 
-test("a file that is rewritten in place while it is opened is noticed, also at the same size", () => {
+test("a file rewritten in place during opening is detected, also at the same size", () => {
   const { path } = opened();
   const text = readFileSync(path, "utf8");
   let hasRead = false;
@@ -326,7 +326,7 @@ test("a file that is rewritten in place while it is opened is noticed, also at t
   expect(session.getEntry("0000000b")).toMatchObject({ message: { content: "z" } });
 });
 
-test("a load that is aborted closes its file", async () => {
+test("an aborted load closes its file", async () => {
   for (const characters of [2_000_000, 6_000_000]) {
     const entries = Array.from({ length: 20 }, (_, i) =>
       message(`000000${10 + i}`, i === 0 ? null : `000000${9 + i}`, "x".repeat(characters / 20)),

@@ -5,7 +5,7 @@ import fc from "../../support/fast-check.ts";
 
 const entry = (id: string): AnySessionEntry => ({ type: "custom", id, parentId: null, timestamp: "" });
 
-/** Near each other, at the ends of pages, and far away. */
+/** Ordinals near each other, at the ends of pages, and far away. */
 const ordinal = fc.oneof(fc.nat(5), fc.constantFrom(1023, 1024, 2047, 2048), fc.nat(3_000_000));
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ ordinal, bytes: fc.nat(1000) }) },
@@ -13,7 +13,7 @@ const step = fc.oneof(
 );
 
 describe("KeptEntries", () => {
-  it("gives what was added, lets it go in the order of arrival, and counts bytes", () => {
+  it("returns added entries, releases them in the order of arrival, and counts bytes", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const kept = new StrongCache();
@@ -42,7 +42,7 @@ describe("KeptEntries", () => {
     );
   });
 
-  it("puts an entry in the place of another, which goes when that would have gone", () => {
+  it("replaces an entry by another, which is released at the same time", () => {
     const kept = new StrongCache();
     kept.add(7, entry("a"), 1);
     kept.add(8, entry("b"), 1);
@@ -54,7 +54,7 @@ describe("KeptEntries", () => {
     expect(kept.get(7)).toBeUndefined();
   });
 
-  it("takes as many as come and go", () => {
+  it("accepts any number of entries", () => {
     const kept = new StrongCache();
     for (let i = 0; i < 20_000; i++) {
       kept.add(i, entry(String(i)), 3);

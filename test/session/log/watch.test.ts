@@ -10,7 +10,7 @@ import { IS_WINDOWS } from "../../support/platform.ts";
 
 const children = new Children();
 
-/** Watches a session until the test has finished. */
+/** Watches a session until the end of the test. */
 class Watch {
   readonly #entries: AsyncGenerator<SessionEntry, void>;
   readonly #controller = new AbortController();
@@ -40,11 +40,11 @@ class Watch {
   }
 }
 
-/** Lets everything that is due happen first. */
+/** Waits until everything due has happened. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("watching", () => {
-  test("yields what another process appends, soon", async () => {
+  test("yields an entry that another process appends, soon", async () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const watch = new Watch(SessionManager.open(path));
     const writer = children.start("appendEvery", [path]);
@@ -63,7 +63,7 @@ describe("watching", () => {
     console.info(`entries of another process arrived after ${delays.join(", ")} ms`);
   });
 
-  test("ends with the session, and lets the process end", async () => {
+  test("ends with the session, and allows the process to exit", async () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const session = SessionManager.open(path);
     const watchers = () => process.getActiveResourcesInfo().filter((name) => name === "FSEventWrap").length;
@@ -98,7 +98,7 @@ describe("watching", () => {
     expect(getTexts(await rest)).toEqual(Array.from({ length: 50 }, (_, i) => `${i}`));
   });
 
-  test("goes on beside other watchers of the same session", async () => {
+  test("continues next to other watchers of the same session", async () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const session = SessionManager.open(path);
     const watches = [new Watch(session), new Watch(session)];
@@ -110,7 +110,7 @@ describe("watching", () => {
     ]);
   });
 
-  test("ends when it is aborted, before, while it waits, or with entries pending", async () => {
+  test("ends on an abort before a wait, during one, or with entries pending", async () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const session = SessionManager.open(path);
     const early = new Watch(session);
@@ -125,7 +125,7 @@ describe("watching", () => {
   });
 
   // Windows ends a watcher only some time after it is closed.
-  test.skipIf(IS_WINDOWS)("releases everything when its reader leaves while it waits", async () => {
+  test.skipIf(IS_WINDOWS)("releases everything if its reader returns during a wait", async () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const session = SessionManager.open(path);
     const [begun, ended] = [vi.spyOn(globalThis, "setInterval"), vi.spyOn(globalThis, "clearInterval")];
@@ -155,7 +155,7 @@ describe("watching", () => {
     expect(handles()).toBe(before);
   });
 
-  test("any number of them can wait for one signal, without a warning", async () => {
+  test("any number of watchers can wait for one signal, without a warning", async () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const sessions = [SessionManager.open(path), SessionManager.open(path)];
     const warnings: Error[] = [];
@@ -171,7 +171,7 @@ describe("watching", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("lets the process end when its reader leaves or aborts", async () => {
+  test("allows the process to exit after its reader returns or aborts", async () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     expect(await children.run("watchAndLeave", [path])).toHaveLength(1);
   });
@@ -187,7 +187,7 @@ describe("watching", () => {
     expect(names(dirname(path))).toEqual(["s.jsonl"]);
   });
 
-  test("sees a file that is made later", async () => {
+  test("finds a file that is created later", async () => {
     const path = join(sandbox(), "s.jsonl");
     const session = SessionManager.open(path);
     const watch = new Watch(session);
@@ -202,7 +202,7 @@ describe("watching", () => {
     expect(getTexts(SessionManager.open(path).getEntries())).toEqual(["a", "b", "c"]);
   });
 
-  test("sees a file that is made later in a folder that is made later", async () => {
+  test("finds a file that is created later in a folder that is created later", async () => {
     const path = join(sandbox(), "later", "s.jsonl");
     const watch = new Watch(SessionManager.open(path));
     const next = watch.next();
@@ -214,7 +214,7 @@ describe("watching", () => {
 
   // Windows keeps the name of a file that is removed while it is open.
   test.skipIf(IS_WINDOWS)(
-    "goes on with a file that is replaced, and waits for one that is removed",
+    "continues with a file that is replaced, and waits for one that is removed",
     async () => {
       const path = place(sandbox(), "s.jsonl", BRANCHED);
       const watch = new Watch(SessionManager.open(path));
@@ -234,7 +234,7 @@ describe("watching", () => {
     },
   );
 
-  test("tells by a typed error that another session stands in the file's place", async () => {
+  test("throws a typed error if another session is at the file's path", async () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const watch = new Watch(SessionManager.open(path));
     const next = watch.next();

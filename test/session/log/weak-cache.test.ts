@@ -11,7 +11,7 @@ const entry = (i: number): UnknownEntry => ({
   message: { role: "user", content: `text ${i}` },
 });
 
-/** Lets go of three entries; gives the first, and the message of the second. */
+/** Releases three entries; returns the first, and the message of the second. */
 function releaseThree(released: WeakCache) {
   const [held, second, third] = [entry(0), entry(1), entry(2)];
   released.add(0, held);
@@ -21,7 +21,7 @@ function releaseThree(released: WeakCache) {
 }
 
 describe("ReleasedEntries", () => {
-  it("finds an entry, or its message, for as long as somebody holds it", async () => {
+  it("finds an entry, or its message, while it is referenced", async () => {
     const released = new WeakCache();
     const { held, message } = releaseThree(released);
     await collectGarbage();
@@ -33,7 +33,7 @@ describe("ReleasedEntries", () => {
     expect(released.messageAt(2)).toBeUndefined();
   });
 
-  it("forgets those that are gone as others come", async () => {
+  it("drops collected entries as others are added", async () => {
     const released = new WeakCache();
     const held = entry(0);
     released.add(0, held);

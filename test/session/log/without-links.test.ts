@@ -17,16 +17,16 @@ import {
 } from "../../fault/support/sessions.ts";
 import { failing } from "../../support/failing-calls.ts";
 
-/** How file systems refuse a second name: USB disks, Android's storage, mounted stores, Windows. */
+/** Errors with which file systems refuse hard links: USB disks, Android's storage, network mounts, Windows. */
 const REFUSALS = ["EPERM", "EACCES", "EIO", "EISDIR", "ENOTSUP"];
 
-describe.each(REFUSALS)("where links are refused with %s", (code) => {
+describe.each(REFUSALS)("when links are refused with %s", (code) => {
   function placed(content: string): string {
     onTestFinished(failing("linkSync", Object.assign(new Error(`${code}: refused, link`), { code })));
     return place(sandbox(), "s.jsonl", content);
   }
 
-  test("a lease is held, kept from others, and given up", async () => {
+  test("a lease is held, denied to others, and released", async () => {
     const path = placed(BRANCHED);
     const owner = SessionManager.open(path, { lease: "fail" });
     expect(() => SessionManager.open(path, { lease: "fail" })).toThrow(
@@ -48,7 +48,7 @@ describe.each(REFUSALS)("where links are refused with %s", (code) => {
     expect(litter(dirname(path))).toEqual([]);
   });
 
-  test("a session is upgraded, repaired, merged in place, forked and deleted", async () => {
+  test("a session is upgraded, repaired, merged in place, forked, and deleted", async () => {
     const old = placed(VERSION_1);
     SessionManager.open(old).appendMessage(user("next"));
     expect(readFileSync(`${old}.v1.bak`, "utf8")).toBe(VERSION_1);

@@ -12,7 +12,7 @@ function session(): SessionManager {
   return SessionManager.create("/projects/project", { sessionDir: temporaryFolder(), now });
 }
 
-test("nothing is on disk before the first message; then header and set-up entries are written with it", () => {
+test("nothing is on disk before the first message; then header and setup entries are written with it", () => {
   const one = session();
   one.appendModelChange("p", "m");
   one.appendThinkingLevelChange("high");
@@ -54,7 +54,7 @@ test("a message without a time gets that of its entry, and one with a time keeps
   }
 });
 
-test("createAtOnce makes the file without a message", () => {
+test("createAtOnce creates the file without a message", () => {
   const one = SessionManager.create("/projects/project", {
     sessionDir: temporaryFolder(),
     createAtOnce: true,
@@ -62,7 +62,7 @@ test("createAtOnce makes the file without a message", () => {
   expect(records(one).map(({ type }) => type)).toEqual(["session"]);
 });
 
-test("every append is one line with the base fields first, hangs on the leaf and becomes the leaf", () => {
+test("every append is one line with the base fields first, is a child of the leaf, and becomes the leaf", () => {
   const one = session();
   const first = one.appendMessage(user("hello"));
   const id = one.appendCustomEntry("ext", { deep: [1, undefined, () => 1] });
@@ -77,7 +77,7 @@ test("every append is one line with the base fields first, hangs on the leaf and
   ]);
 });
 
-describe("each kind of append stores what was given", () => {
+describe("each kind of append stores its arguments", () => {
   const usage = assistant("").usage;
   const kinds: [string, (one: SessionManager) => string, object][] = [
     [
@@ -143,7 +143,7 @@ test("a compaction that keeps nothing names itself, and replays the system messa
   expect(one.buildSessionContext().messages.map(({ role }) => role)).toEqual(["system", "compactionSummary"]);
 });
 
-test("an appended message comes back as the very object, wherever it is asked for", () => {
+test("an appended message is returned as the same object everywhere", () => {
   const one = session();
   const message = user("hello");
   const id = one.appendMessage(message);
@@ -155,13 +155,13 @@ test("an appended message comes back as the very object, wherever it is asked fo
   expect(one.buildSessionContext().messages[0]).toBe(message);
 });
 
-test("appendUsage gives the entry that is in the session", () => {
+test("appendUsage returns the entry in the session", () => {
   const one = session();
   const entry = one.appendUsage("title", "p", "m", assistant("").usage);
   expect(one.getEntry(entry.id)).toBe(entry);
 });
 
-test("messages that are made while projecting, and what is no message, are refused", () => {
+test("projected messages and values that are not messages are rejected", () => {
   const one = session();
   const wrong: unknown[] = [
     { role: "branchSummary", summary: "s", fromId: "x", timestamp: 1 },
@@ -175,7 +175,7 @@ test("messages that are made while projecting, and what is no message, are refus
   expect(one.getEntryCount()).toBe(0);
 });
 
-test("a message of another SDK is refused with its fields and the function that converts it", () => {
+test("a message of another SDK is rejected with its fields and the function that converts it", () => {
   const one = session();
   const foreign = JSON.parse('{"role":"assistant","content":null,"tool_calls":[{"id":"c"}]}');
   const refused = expect.objectContaining({
@@ -208,7 +208,7 @@ test("cycles and BigInts throw a TypeError with the path, and nothing is written
   expect(one.getEntryCount()).toBe(1);
 });
 
-test("labels are set, replaced and cleared; an unknown target throws", () => {
+test("labels are set, replaced, and cleared; an unknown target throws", () => {
   const one = session();
   const id = one.appendMessage(user("hello"));
   one.appendLabelChange(id, "a");
@@ -263,7 +263,7 @@ describe("context edits", () => {
 });
 
 describe("append", () => {
-  test("takes any type, at a chosen place, and the leaf that was seen", () => {
+  test("accepts any type, a parent, and an expected leaf", () => {
     const one = session();
     const first = one.appendMessage(user("first"));
     one.appendMessage(user("second"));
@@ -290,7 +290,7 @@ describe("append", () => {
     expect(records(one)).toEqual(before);
   });
 
-  test("lets no draft choose its own head", () => {
+  test("ignores head fields of a draft", () => {
     const one = session();
     const first = one.appendMessage(user("first"));
     const id = one.append({ type: "note", id: first, parentId: "x", timestamp: "y", text: "kept" });
@@ -331,7 +331,7 @@ describe("a draft", () => {
     "of a branch summary without one": { type: "branch_summary", fromId: "root" },
   };
 
-  test.each(Object.entries(invalid))("%s is refused before anything is written", async (_what, draft) => {
+  test.each(Object.entries(invalid))("%s is rejected before anything is written", async (_what, draft) => {
     const one = session();
     one.appendMessage(user("first"));
     const before = records(one);
@@ -345,7 +345,7 @@ describe("a draft", () => {
     expect(one.buildSessionContext()).toEqual(context);
   });
 
-  test("of a message that is none is a TypeError, as for appendMessage", () => {
+  test("with an invalid message is a TypeError, as for appendMessage", () => {
     const one = session();
     for (const message of [{ role: "user", content: 7 }, { role: "assistant", content: "text" }, "text"]) {
       expect(() => Reflect.apply(one.append, one, [{ type: "message", message }])).toThrow(TypeError);
@@ -372,7 +372,7 @@ describe("a draft", () => {
 });
 
 describe("appendAll", () => {
-  test("appends a chain in one write, and tells of each entry once all are there", () => {
+  test("appends a chain in one write, and emits one event per entry after all are stored", () => {
     const folder = temporaryFolder();
     let writes = 0;
     const fs = new Proxy(nodeFs, {
@@ -398,7 +398,7 @@ describe("appendAll", () => {
     expect(SessionManager.open(one.getSessionFile() ?? "").getBranch()).toEqual(one.getBranch());
   });
 
-  test("begins a branch, and writes nothing for no drafts or a condition that fails", () => {
+  test("begins a branch, and writes nothing for no drafts or a failed condition", () => {
     const one = session();
     const first = one.appendMessage(user("first"));
     const second = one.appendMessage(user("second"));
@@ -417,7 +417,7 @@ describe("appendAll", () => {
     expect(one.getPathIds()).toEqual(root);
   });
 
-  test("a disk that is full leaves none of them", () => {
+  test("a full disk keeps none of them", () => {
     const folder = temporaryFolder();
     let isFull = false;
     const fs = new Proxy(nodeFs, {
@@ -445,7 +445,7 @@ describe("appendAll", () => {
   });
 });
 
-test("beforePersist sees every entry before it is kept, and may not touch its head", () => {
+test("beforePersist is called for every entry before it is stored, and may not change its head", () => {
   const folder = temporaryFolder();
   const redacting = SessionManager.create("/projects/project", {
     sessionDir: folder,

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { records } from "./support/workshop.ts";
 
 describe("the keys of a summary", () => {
-  test("stand in pi's order", () => {
+  test("are in pi's order", () => {
     const session = SessionManager.create("/project", { sessionDir: temporaryFolder() });
     const id = session.appendMessage(user("one"));
     session.appendMessage(assistant("two"));
@@ -21,8 +21,8 @@ describe("the keys of a summary", () => {
   });
 });
 
-describe("what JSON cannot hold", () => {
-  /** As a program without types makes it. */
+describe("a value that JSON cannot hold", () => {
+  /** Makes such a value as an untyped program does. */
   const odd = () => {
     const message = toolResult("call", "done");
     const details = { count: 10n, name: "kept" };
@@ -31,7 +31,7 @@ describe("what JSON cannot hold", () => {
     return message;
   };
 
-  test("stays the live object in memory, and is a text in every copy", () => {
+  test("stays the live object in memory, and is a string in every copy", () => {
     const session = SessionManager.inMemory("/project");
     session.appendMessage(user("one"));
     const message = odd();
@@ -44,7 +44,7 @@ describe("what JSON cannot hold", () => {
       ["VALUE_REPLACED", custom],
     ]);
     expect(session.issues[0]?.message).toContain("$.message.details.count");
-    // The tree is read anew, and the entry stays what it is.
+    // The tree is read again, and the entry stays the same object.
     session.redactEntry(session.getBranch()[0]?.id ?? "");
     expect(session.getEntry(id)).toMatchObject({ message });
     session.appendMessage(user("next"));
@@ -58,14 +58,14 @@ describe("what JSON cannot hold", () => {
     expect(session.getEntry(custom)).toMatchObject({ data: plain });
   });
 
-  test("is taken as the live object that a session in memory begins with", () => {
+  test("is kept as the live object with which a session in memory begins", () => {
     const source = SessionManager.inMemory("/project");
     source.appendMessage(user("one"));
     source.appendMessage(odd());
     source.appendCustomEntry("state", { at: undefined, total: 3n });
     const entries = source.getEntries();
     const session = SessionManager.inMemory("/project", undefined, entries);
-    // As in pi, hosts find the very objects that they gave.
+    // As in pi, hosts find the objects that they passed.
     for (const [i, entry] of session.getEntries().entries()) expect(entry).toBe(entries[i]);
     expect(session.buildSessionContext().messages).toEqual(source.buildSessionContext().messages);
     expect(session.issues.map(({ code, line, entryId }) => [code, line, entryId])).toEqual([
@@ -77,7 +77,7 @@ describe("what JSON cannot hold", () => {
     expect(session.getEntry(entries[2]?.id ?? "")).toMatchObject({ data: { total: "3" } });
   });
 
-  test("is read in the form of JSON, with an issue, where a session in memory begins with an older version", () => {
+  test("is read in the form of JSON, with an issue, if a session in memory begins with an older version", () => {
     const header = {
       type: "session" as const,
       id: "s",
@@ -93,7 +93,7 @@ describe("what JSON cannot hold", () => {
     expect(session.issues.map(({ code }) => code)).toContain("VALUE_REPLACED");
   });
 
-  test("is refused before anything is written, in a file", () => {
+  test("is rejected before anything is written, in a file", () => {
     const session = SessionManager.create("/project", { sessionDir: temporaryFolder() });
     session.appendMessage(user("one"));
     expect(() => session.appendMessage(odd())).toThrow(TypeError);
@@ -129,7 +129,7 @@ describe("a fork", () => {
   });
 });
 
-/** A signal that another realm, or a library, has made: it has all that one needs, and another class. */
+/** Signal of another realm or library: it has all required members, but another class. */
 class OtherSignal extends EventTarget implements AbortSignal {
   aborted = false;
   reason: unknown;
@@ -167,11 +167,11 @@ describe("a signal of another realm", () => {
   });
 });
 
-describe("what is not a session", () => {
+describe("an object that is not a session", () => {
   test.each([
     ["a proxy", (session: SessionManager) => new Proxy(session, {})],
     ["an object made from one", (session: SessionManager): SessionManager => Object.create(session)],
-  ])("is refused: %s", (_name, wrap) => {
+  ])("is rejected: %s", (_name, wrap) => {
     const session = SessionManager.inMemory();
     const wrapped = wrap(session);
     for (const call of [
@@ -186,7 +186,7 @@ describe("what is not a session", () => {
     expect(getEntryCount.call(session)).toBe(0);
   });
 
-  test("is made with new: the message says with what instead", () => {
+  test("is constructed with new: the message names the function to use instead", () => {
     expect(() => Reflect.construct(SessionManager, ["/project", "sessions"])).toThrow(
       /SessionManager\.create\(cwd\)/,
     );

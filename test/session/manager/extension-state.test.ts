@@ -10,7 +10,7 @@ import {
   type StateSession,
 } from "../../../src/session/manager/extension-state.ts";
 
-/** A session in which every entry hangs on the leaf, as much of one as extension state needs. */
+/** Minimal session for extension state, in which every entry is a child of the leaf. */
 class FakeSession implements StateSession {
   readonly entries: SessionEntry[] = [];
   readonly issues: SessionIssue[] = [];
@@ -52,7 +52,7 @@ class FakeSession implements StateSession {
 
 const counter = defineEntryType("counter", z.object({ count: z.number() }));
 
-/** Makes a Standard Schema by hand, as every library's are made. */
+/** Makes a Standard Schema by hand, in the form that libraries use. */
 function schemaOf<Input, Output = Input>(
   validate: StandardSchema<Input, Output>["~standard"]["validate"],
 ): StandardSchema<Input, Output> {
@@ -69,7 +69,7 @@ function caught(action: () => unknown): unknown {
 }
 
 describe("defineEntryType", () => {
-  test("types what goes in and what comes out", () => {
+  test("types input and output", () => {
     const stamped = defineEntryType(
       "stamped",
       z.object({ at: z.string().transform((text) => new Date(text)), note: z.string().default("none") }),
@@ -82,14 +82,14 @@ describe("defineEntryType", () => {
     expect(stamped.latest(session)).toEqual({ at: new Date("2026-02-03T00:00:00.000Z"), note: "none" });
   });
 
-  test("takes schemas of zod/mini too", () => {
+  test("accepts schemas of zod/mini too", () => {
     const flag = defineEntryType("flag", mini.boolean());
     const session = new FakeSession();
     flag.append(session, true);
     expect(flag.latest(session)).toBe(true);
   });
 
-  test("takes any Standard Schema, and names the paths of its issues", () => {
+  test("accepts any Standard Schema, and names the paths of its issues", () => {
     const open = defineEntryType(
       "open",
       schemaOf<{ open: string[] }, ReadonlySet<string>>((value) => {
@@ -114,7 +114,7 @@ describe("defineEntryType", () => {
     expect(session.issues).toMatchObject([{ message: expect.stringContaining("no list") }]);
   });
 
-  test("refuses a schema that answers with a promise, kept or broken", () => {
+  test("rejects a schema that returns a promise, resolved or rejected", () => {
     const session = new FakeSession();
     for (const answer of [Promise.resolve({ value: 1 }), Promise.reject(new Error("too late"))]) {
       const slow = defineEntryType(
@@ -131,18 +131,18 @@ describe("defineEntryType", () => {
     expect(session.entries).toEqual([]);
   });
 
-  test.each([[""], [undefined], [4]])("refuses a name that names nothing: %j", (name) => {
+  test.each([[""], [undefined], [4]])("rejects an invalid name: %j", (name) => {
     expect(() => Reflect.apply(defineEntryType, undefined, [name, z.string()])).toThrow(TypeError);
   });
 
-  test("gives an object that nobody can bend", () => {
+  test("returns a frozen object", () => {
     expect(Object.isFrozen(counter)).toBe(true);
     expect(counter.customType).toBe("counter");
   });
 });
 
 describe("append", () => {
-  test("stores the value as given and gives the id of its entry", () => {
+  test("stores the value unchanged and returns the id of its entry", () => {
     const session = new FakeSession();
     const data = { count: 1 };
     const id = counter.append(session, data);
@@ -150,7 +150,7 @@ describe("append", () => {
     expect(session.entries[0]).toHaveProperty("data", data);
   });
 
-  test("stores no default and no transform, so that what was stored fits the schema again", () => {
+  test("stores no default and no transform, so that the stored value fits the schema again", () => {
     const session = new FakeSession();
     const doubled = defineEntryType(
       "doubled",
@@ -164,7 +164,7 @@ describe("append", () => {
   test("throws ENTRY_INVALID with details and writes nothing if the value does not fit", () => {
     const session = new FakeSession();
     const append = vi.spyOn(session, "appendCustomEntry");
-    // @ts-expect-error The type forbids it; data from outside may hold it all the same.
+    // @ts-expect-error The type forbids it; data from outside may hold it nevertheless.
     const error = caught(() => counter.append(session, { count: "one" }));
     expect(error).toBeInstanceOf(SessionError);
     expect(error).toMatchObject({
@@ -181,14 +181,14 @@ describe("append", () => {
     ["a Date, which JSON turns into text", z.date(), new Date(0)],
     ["a Map, which JSON turns into {}", z.map(z.string(), z.string()), new Map()],
     ["undefined in an array, which JSON turns into null", z.array(z.undefined()), [undefined]],
-  ])("refuses %s, for it could not be read back", (_, schema, value) => {
+  ])("rejects %s, because it could not be read back", (_, schema, value) => {
     const session = new FakeSession();
     const error = caught(() => defineEntryType("x", schema).append(session, value));
     expect(error).toMatchObject({ code: "ENTRY_INVALID" });
     expect(session.entries).toEqual([]);
   });
 
-  test("throws a TypeError that names the path for what JSON cannot hold at all", () => {
+  test("throws a TypeError with the path for values that JSON cannot hold", () => {
     const session = new FakeSession();
     const any = defineEntryType("x", z.unknown());
     expect(() => any.append(session, { deep: [1n] })).toThrow(/\.deep\[0\]/);
@@ -196,7 +196,7 @@ describe("append", () => {
     expect(session.entries).toEqual([]);
   });
 
-  test("turns what a schema throws into ENTRY_INVALID with its cause", () => {
+  test("wraps an error of the schema in ENTRY_INVALID with its cause", () => {
     const cause = new Error("the transform broke");
     const broken = defineEntryType(
       "x",
@@ -211,7 +211,7 @@ describe("append", () => {
     expect(session.entries).toEqual([]);
   });
 
-  test("appends an entry without data where the schema wants none", () => {
+  test("appends an entry without data if the schema requires none", () => {
     const session = new FakeSession();
     const mark = defineEntryType("mark", z.undefined());
     mark.append(session, undefined);
@@ -222,7 +222,7 @@ describe("append", () => {
 });
 
 describe("latest", () => {
-  test("is undefined in a session that has none", () => {
+  test("is undefined in a session without state", () => {
     const session = new FakeSession();
     expect(counter.latest(session)).toBeUndefined();
     session.appendCustomEntry("other", { count: 1 });
@@ -242,7 +242,7 @@ describe("latest", () => {
     expect(counter.latest(session)).toBeUndefined();
   });
 
-  test("passes over values that do not fit, and reports them", () => {
+  test("ignores values that do not fit, and reports them", () => {
     const session = new FakeSession();
     counter.append(session, { count: 1 });
     const bad = session.appendCustomEntry("counter", { count: "two" });
@@ -259,7 +259,7 @@ describe("latest", () => {
     ]);
   });
 
-  test("looks no further back than it must", () => {
+  test("searches no further back than necessary", () => {
     const session = new FakeSession();
     session.appendCustomEntry("counter", "bad, but older");
     counter.append(session, { count: 2 });
@@ -267,7 +267,7 @@ describe("latest", () => {
     expect(session.issues).toEqual([]);
   });
 
-  test("takes no custom message of the same name for state", () => {
+  test("does not treat a custom message of the same name as state", () => {
     const session = new FakeSession();
     const message = { type: "custom_message", customType: "counter", content: "", display: true } as const;
     session.entries.push({ ...message, id: "a", parentId: null, timestamp: "t" });
@@ -278,7 +278,7 @@ describe("latest", () => {
 });
 
 describe("all", () => {
-  test("gives the fitting values of every branch in file order and reports the others", () => {
+  test("returns the valid values of every branch in file order and reports the others", () => {
     const session = new FakeSession();
     const first = counter.append(session, { count: 1 });
     counter.append(session, { count: 2 });
@@ -293,8 +293,8 @@ describe("all", () => {
   });
 });
 
-describe("a read-only session with pi's members alone", () => {
-  /** Copies only what pi lets extensions read, bound to the session. */
+describe("a read-only session with pi's members only", () => {
+  /** Copies only the members that pi allows extensions to read, bound to the session. */
   function readOnly(session: FakeSession): StateSession {
     return Object.freeze({
       getBranch: () => session.getBranch(),
@@ -304,7 +304,7 @@ describe("a read-only session with pi's members alone", () => {
     });
   }
 
-  test("has the latest value of the path, and all of them", () => {
+  test("returns the latest value of the path, and all of them", () => {
     const session = new FakeSession();
     const first = counter.append(session, { count: 1 });
     counter.append(session, { count: 2 });
@@ -316,7 +316,7 @@ describe("a read-only session with pi's members alone", () => {
     expect(counter.latest(readOnly(new FakeSession()))).toBeUndefined();
   });
 
-  test("tells onIssue once of each value that does not fit, also after reads without it", () => {
+  test("calls onIssue once for each value that does not fit, also after reads without it", () => {
     const session = new FakeSession();
     counter.append(session, { count: 1 });
     const bad = session.appendCustomEntry("counter", { count: "two" });
@@ -331,7 +331,7 @@ describe("a read-only session with pi's members alone", () => {
   });
 });
 
-describe("a bad value is reported once", () => {
+describe("an invalid value is reported once", () => {
   test("however often and by whatever definition it is read", () => {
     const session = new FakeSession();
     session.appendCustomEntry("counter", {});
@@ -353,7 +353,7 @@ describe("a bad value is reported once", () => {
     expect([one.issues.length, two.issues.length]).toEqual([1, 1]);
   });
 
-  test("and a schema that throws, or wants to wait, counts as one that does not fit", () => {
+  test("and a schema that throws or is asynchronous counts as not fitting", () => {
     const session = new FakeSession();
     session.appendCustomEntry("broken", "a");
     session.appendCustomEntry("slow", "a");

@@ -8,13 +8,13 @@ beforeEach(() => {
   folder = temporaryFolder();
 });
 
-test("labels and names go by the order of the file, also where another process wrote between own entries", () => {
+test("labels and names follow the order of the file, even if another process wrote between own entries", () => {
   const own = SessionManager.create("/projects/project", folder);
   const target = own.appendMessage({ role: "user", content: "first", timestamp: 1 });
   const path = own.getSessionFile() ?? "";
   const other = SessionManager.open(path);
 
-  // Within the millisecond in which nobody looks at the file again, the other's lines stand before the own ones.
+  // Within the millisecond in which the file is not checked again, the other's lines precede the own ones.
   other.appendLabelChange(target, "theirs");
   other.appendSessionInfo("theirs");
   own.appendLabelChange(target, "own");

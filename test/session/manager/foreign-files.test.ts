@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { user } from "../../support/messages.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-/** A file as other agents write it: its first record could be a header of ours, and nothing else could. */
+/** File of another agent: only its first record could be a session header. */
 const FOREIGN = [
   { type: "session", id: "abc", cwd: "/work" },
   { type: "user", text: "Why is the build red?" },
@@ -24,7 +24,7 @@ function fileOf(records: readonly object[]): string {
 
 const readOnly = expect.objectContaining({ code: "READ_ONLY", message: expect.stringContaining("forkFrom") });
 
-test("a file of which nothing but the first record is of the format is read and never written", async () => {
+test("a file with only its first record in the session format is read and never written", async () => {
   const path = fileOf(FOREIGN);
   const before = readFileSync(path, "utf8");
   const session = SessionManager.open(path);
@@ -42,7 +42,7 @@ test("a file of which nothing but the first record is of the format is read and 
   expect(readdirSync(dirname(path))).toEqual(["session.jsonl"]);
 });
 
-test("nor is it written by way of a store or an import", async () => {
+test("nor is it written through a store or an import", async () => {
   const path = fileOf(FOREIGN);
   const before = readFileSync(path, "utf8");
   const store = fileStore({ sessionDir: dirname(path) });
@@ -59,7 +59,7 @@ test("nor is it written by way of a store or an import", async () => {
   expect(readFileSync(path, "utf8")).toBe(before);
 });
 
-test("it can be gone on with in a copy", () => {
+test("it can be continued in a copy", () => {
   const folder = temporaryFolder();
   const copy = SessionManager.forkFrom(fileOf(FOREIGN), "/elsewhere", folder);
   copy.appendMessage(user("x"));
@@ -80,7 +80,7 @@ test.each([
   expect(SessionManager.open(path).getEntryCount()).toBe(6);
 });
 
-test("a session of which only the header and another program's records are left can grow", () => {
+test("a session with only the header and another program's records left can grow", () => {
   const [header, ...rest] = FOREIGN;
   const path = fileOf([{ ...header, timestamp: "2026-01-01T00:00:00.000Z" }, ...rest]);
   const session = SessionManager.open(path);
@@ -89,7 +89,7 @@ test("a session of which only the header and another program's records are left 
   expect(SessionManager.open(path).getEntryCount()).toBe(5);
 });
 
-test("a header alone is a session, and so is what a session turns into when its first entry comes", () => {
+test("a header alone is a session, and so is what a session becomes with its first entry", () => {
   const path = fileOf(FOREIGN.slice(0, 1));
   SessionManager.open(path).appendMessage(user("x"));
   const grown = fileOf(FOREIGN);

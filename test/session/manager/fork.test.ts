@@ -21,7 +21,7 @@ function textsOf(session: SessionManager): unknown[] {
 }
 
 describe("fork", () => {
-  test("copies the path to the leaf, and changes nothing of the session", () => {
+  test("copies the path to the leaf, and does not change the session", () => {
     const { session, first, other } = branched();
     const before = [session.getSessionFile(), session.getLeafId(), session.getEntries()];
     const fork = session.fork();
@@ -45,7 +45,7 @@ describe("fork", () => {
     );
   });
 
-  test("takes an id and a parent", () => {
+  test("accepts an id and a parent", () => {
     const { session } = branched();
     const fork = session.fork({ id: "mine", parentSession: "/elsewhere.jsonl" });
     expect(fork.getHeader()).toMatchObject({ id: "mine", parentSession: "/elsewhere.jsonl" });
@@ -86,7 +86,7 @@ describe("fork", () => {
     await store.close();
   });
 
-  test.each([[{ to: 7 }], [null], ["/a/path.jsonl"]])("refuses the options %j", (options) => {
+  test.each([[{ to: 7 }], [null], ["/a/path.jsonl"]])("rejects the options %j", (options) => {
     const { session } = branched();
     expect(() => Reflect.apply(session.fork, session, [options])).toThrow(TypeError);
   });

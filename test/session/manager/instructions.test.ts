@@ -15,13 +15,13 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 const system = (content: string, more: object = {}) =>
   ({ role: "system", content, timestamp: 1, ...more }) as const;
 
-/** The instructions in force. */
+/** Returns the current instructions. */
 function instructions(session: SessionManager): string {
   const { messages } = session.buildSessionContext();
   return joinSystemText(messages.flatMap((one) => (one.role === "system" ? one : [])));
 }
 
-/** The instructions that each converter puts in front of the request. */
+/** Returns the instructions that each converter puts before the request. */
 function inFront(session: SessionManager): unknown[] {
   const { messages } = session.buildSessionContext();
   return [
@@ -54,7 +54,7 @@ describe("setInstructions", () => {
     expect(session.getEntry(old)).toMatchObject({ message: { content: "Be brief." } });
   });
 
-  test("counts only the last one, and appends nothing if it is in force", () => {
+  test("applies only the last call, and appends nothing if the instructions are unchanged", () => {
     const session = SessionManager.inMemory();
     for (const text of ["A", "B", "C"]) session.setInstructions(text);
     const count = session.getEntryCount();
@@ -103,7 +103,7 @@ describe("setInstructions", () => {
   });
 
   test.each(["A", "B"])(
-    "knows those that a conversation was appended with, and the other way round (%s)",
+    "recognizes those that were appended with a conversation, and vice versa (%s)",
     (first) => {
       const session = SessionManager.inMemory();
       const conversation = (text: string) => [system(text), user("Hi")];
@@ -117,7 +117,7 @@ describe("setInstructions", () => {
     },
   );
 
-  test("leaves those alone that an earlier version stored as content", () => {
+  test("keeps those that an earlier version stored as content", () => {
     const session = SessionManager.inMemory();
     session.appendMessage(system("A"));
     expect(session.setInstructions("A").entryId).toBeUndefined();
@@ -132,7 +132,7 @@ describe("setInstructions", () => {
     expect(instructions(session)).toBe("C");
   });
 
-  test("holds on its branch only", () => {
+  test("applies on its branch only", () => {
     const session = SessionManager.inMemory();
     session.setInstructions("A");
     const question = session.appendMessage(user("Hi"));
@@ -149,7 +149,7 @@ describe("setInstructions", () => {
     expect(toAnthropic(session.buildSessionContext().messages).system).toBeUndefined();
   });
 
-  test("reports what it costs: thinking that was bound to the old ones, and the cached prompt", () => {
+  test("reports its cost: thinking bound to the old ones, and the cached prompt", () => {
     const session = SessionManager.inMemory();
     session.setInstructions("A");
     session.appendMessage(user("Hi"));
@@ -172,7 +172,7 @@ describe("setInstructions", () => {
     expect(instructions(read)).toBe("B");
   });
 
-  test("refuses what is no text", () => {
+  test("rejects a value that is not a string", () => {
     const session = SessionManager.inMemory();
     expect(() => session.setInstructions(JSON.parse("7"))).toThrow(TypeError);
   });

@@ -5,14 +5,14 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const draft = (id: string) => ({ type: "message", message: toolResult(id, `result of ${id}`) }) as const;
 
-/** A session whose model has called two tools. */
+/** Makes a session whose model has called two tools. */
 function calling(session = SessionManager.inMemory()) {
   const question = session.appendMessage(user("Run both."));
   const calls = session.appendMessage(assistant("I do.", {}, call("a"), call("b")));
   return { session, question, calls };
 }
 
-describe("the guard of a result", () => {
+describe("the check of a result", () => {
   test("accepts the second of two parallel results", () => {
     const { session, calls } = calling();
     const first = session.append(draft("a"), { expectedLeafId: calls });
@@ -35,7 +35,7 @@ describe("the guard of a result", () => {
     ["the user went before the first entry", (session) => session.resetLeaf()],
     ["the model answered", (session) => session.appendMessage(assistant("Done."))],
     ["the session was compacted", (session) => session.appendCompaction("Notes.", null, 1)],
-  ])("refuses one after %s", (_what, move) => {
+  ])("rejects one after %s", (_what, move) => {
     const { session, question, calls } = calling();
     session.append(draft("a"), { expectedLeafId: calls });
     move(session, question);
@@ -47,7 +47,7 @@ describe("the guard of a result", () => {
     expect([session.getLeafId(), session.getEntryCount()]).toEqual([leaf, count]);
   });
 
-  test("refuses everything else after a result", () => {
+  test("rejects everything else after a result", () => {
     const { session, calls } = calling();
     session.append(draft("a"), { expectedLeafId: calls });
     for (const message of [user("x"), assistant("x")]) {
@@ -65,7 +65,7 @@ describe("the guard of a result", () => {
 });
 
 describe("keepLeaf", () => {
-  test("stores a result under its call, and leaves the leaf where it is", () => {
+  test("stores a result under its call, and keeps the leaf", () => {
     const { session, question, calls } = calling();
     session.branch(question);
     const leaf = session.appendMessage(user("Something else."));
@@ -97,7 +97,7 @@ describe("keepLeaf", () => {
     expect(session.buildSessionContext().messages).toHaveLength(2);
   });
 
-  test("is stored like any other append, and goes with a leaf that is recorded", () => {
+  test("is stored like any other append, and works with a recorded leaf", () => {
     const folder = temporaryFolder();
     const { session, question, calls } = calling(SessionManager.create(folder, folder));
     session.branch(question);
@@ -111,7 +111,7 @@ describe("keepLeaf", () => {
 });
 
 describe("getOpenToolCalls", () => {
-  test("lists the calls at the leaf that have no result, in order", () => {
+  test("lists the calls at the leaf without a result, in order", () => {
     const { session, calls } = calling();
     expect(session.getOpenToolCalls()).toEqual([
       { entryId: calls, call: call("a") },
@@ -133,7 +133,7 @@ describe("getOpenToolCalls", () => {
     expect(session.getOpenToolCalls("unknown")).toEqual([]);
   });
 
-  test("not those of an unfinished answer, that a compaction summarized, or that were edited out", () => {
+  test("omits those of an unfinished answer, that a compaction summarized, or that were edited out", () => {
     const { session, calls } = calling();
     for (const stopReason of ["pending", "aborted", "error"] as const)
       session.appendMessage(assistant("Half.", { stopReason }, call("c")));
@@ -145,7 +145,7 @@ describe("getOpenToolCalls", () => {
     expect(session.getOpenToolCalls()).toEqual([]);
   });
 
-  test("knows that an id was used again: a result belongs to the nearest call", () => {
+  test("handles reused ids: a result belongs to the nearest call", () => {
     const { session, calls } = calling();
     session.appendMessage(user("Try again."));
     session.appendMessage(assistant("I do.", {}, call("a")));

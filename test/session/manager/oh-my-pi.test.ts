@@ -17,7 +17,7 @@ const header = {
   title: "Old title",
 };
 
-/** Entries that hang on one another, with the ids e1, e2, … */
+/** Makes a chain of entries with the ids e1, e2, … */
 function chain(...entries: { type: string; [field: string]: unknown }[]): object[] {
   return entries.map(({ type, ...rest }, i) => {
     const parentId = i === 0 ? null : `e${i}`;
@@ -27,7 +27,7 @@ function chain(...entries: { type: string; [field: string]: unknown }[]): object
 
 const said = (content: unknown) => ({ type: "message", message: { role: "user", content, timestamp: 1 } });
 
-/** Writes a session where oh-my-pi keeps it, so that its images lie two folders above. */
+/** Writes a session to the folder that oh-my-pi uses, so that its images are two folders above. */
 function sessionFile(...records: object[]): string {
   const folder = join(temporaryFolder(), "agent", "sessions", "-work");
   mkdirSync(folder, { recursive: true });
@@ -59,7 +59,7 @@ test("the title slot names the session until an entry does, in lists too", async
   expect(await listed()).toEqual([undefined]);
 });
 
-test("an append leaves the title slot where it is, also when it was overwritten meanwhile", () => {
+test("an append keeps the title slot, also if it was overwritten meanwhile", () => {
   const path = sessionFile(slot, header, ...chain(said("hello")));
   const session = SessionManager.open(path);
   session.appendMessage(user("first"));
@@ -89,7 +89,7 @@ test("the model is that of the default role, split at the first slash", () => {
   expect(thinkingLevel).toBe("high");
 });
 
-test("the context begins behind the latest reset of the branch", () => {
+test("the context begins after the latest reset of the branch", () => {
   const path = sessionFile(
     header,
     ...chain(
@@ -114,14 +114,14 @@ test("the context begins behind the latest reset of the branch", () => {
   expect(textsOf(session)).toEqual(["anew"]);
 });
 
-test("a compaction with an empty kept id keeps nothing, and nothing is odd about it", () => {
+test("a compaction with an empty kept id keeps nothing, without an issue", () => {
   const compaction = { type: "compaction", summary: "s", firstKeptEntryId: "", tokensBefore: 1 };
   const session = SessionManager.open(sessionFile(header, ...chain(said("a"), compaction, said("b"))));
   expect(textsOf(session)).toEqual(["compactionSummary", "b"]);
   expect(session.issues).toEqual([]);
 });
 
-test("an image is read from beside the sessions, and one that is not there is said to be missing", () => {
+test("an image is read from next to the sessions, and a missing one is reported", () => {
   const bytes = Buffer.from("a picture");
   const digest = createHash("sha256").update(bytes).digest("hex");
   const blob = (hex: string) => ({ type: "image", data: `blob:sha256:${hex}`, mimeType: "image/png" });
@@ -130,7 +130,7 @@ test("an image is read from beside the sessions, and one that is not there is sa
   const blobs = join(dirname(path), "..", "..", "blobs");
   mkdirSync(blobs);
   writeFileSync(join(blobs, digest), bytes);
-  // What lies under a name must be what the name says.
+  // The content of a file must match its name.
   writeFileSync(join(blobs, gone), "another picture");
 
   const session = SessionManager.open(path);
@@ -145,14 +145,14 @@ test("an image is read from beside the sessions, and one that is not there is sa
     },
   ]);
   expect(session.buildSessionContext().messages[0]).toBe(messages[0]);
-  // The entry itself stays as it is stored, and no conversion lets a reference through.
+  // The entry itself stays as stored, and no conversion sends a reference.
   const [entry] = session.getEntries();
   const stored = entry?.type === "message" ? [entry.message] : [];
   expect(JSON.stringify(stored)).toContain(`blob:sha256:${digest}`);
   expect(JSON.stringify(convertToLlm(stored))).not.toContain("blob:");
 });
 
-test("a session of pi's version 4 is refused by name, and left alone", () => {
+test("a session of pi's version 4 is rejected by name, and not changed", () => {
   const lane = { kind: "header", version: 4, id: "x", createdAt: 1, cwd: "/work" };
   const entry = { kind: "entry", entry: { type: "message", id: "a", seq: 1, parentId: null, timestamp: 1 } };
   const path = sessionFile(lane, entry);

@@ -23,7 +23,7 @@ function file(...entries: object[]): string {
   return path;
 }
 
-test("a parent that another process brings late is in the path, the context and the entries at once", () => {
+test("a parent that another process appends late is in the path, the context, and the entries immediately", () => {
   const path = file(message("bbbbbbbb", "aaaaaaaa"));
   const session = SessionManager.open(path);
   const before = session.getEntry("bbbbbbbb");
@@ -62,7 +62,7 @@ test("a session of a newer version is not copied under an older one", () => {
   expect(() => SessionManager.open(path).createBranchedSession("aaaaaaaa")).toThrow(tooNew);
 });
 
-test("rewriting keeps the order of the file, and with it labels and names", () => {
+test("rewriting keeps the order of the file, and therefore labels and names", () => {
   const own = SessionManager.open(file(message("aaaaaaaa", null), message("bbbbbbbb", "aaaaaaaa")));
   const other = SessionManager.open(own.getSessionFile() ?? "");
   own.appendMessage(assistant("so that nobody looks for a millisecond"));
@@ -80,7 +80,7 @@ test("rewriting keeps the order of the file, and with it labels and names", () =
   expect(SessionManager.open(own.getSessionFile() ?? "").getLabel("aaaaaaaa")).toBe("own");
 });
 
-test("a file of which a line was left out for its length is not rewritten", () => {
+test("a file with a line skipped for its length is not rewritten", () => {
   const path = file(message("aaaaaaaa", null), {
     ...message("bbbbbbbb", "aaaaaaaa"),
     pad: "x".repeat(5_000),
@@ -91,7 +91,7 @@ test("a file of which a line was left out for its length is not rewritten", () =
   expect(readFileSync(path, "utf8")).toBe(before);
 });
 
-test("the text of a damaged entry goes when it is redacted", () => {
+test("the text of a damaged entry is removed when it is redacted", () => {
   const path = file(message("aaaaaaaa", null));
   appendFileSync(
     path,
@@ -103,7 +103,7 @@ test("the text of a damaged entry goes when it is redacted", () => {
   expect(session.getEntryCount()).toBe(3);
 });
 
-test("roots and siblings come in the order of the file, whoever wrote them", () => {
+test("roots and siblings are in the order of the file, by any writer", () => {
   const path = file(message("aaaaaaaa", null));
   const session = SessionManager.open(path);
   session.appendMessage(user("so that nobody looks for a millisecond"));
@@ -120,7 +120,7 @@ test("roots and siblings come in the order of the file, whoever wrote them", () 
   expect([...session.walk()].filter(({ parentId }) => parentId === null).map(({ id }) => id)).toEqual(order);
 });
 
-test("a session that cannot persist its leaf is closed all the same", async () => {
+test("a session that cannot persist its leaf is closed nevertheless", async () => {
   const path = file(message("aaaaaaaa", null), message("bbbbbbbb", "aaaaaaaa"));
   const fs = await import("node:fs");
   let isFull = false;
@@ -140,7 +140,7 @@ test("a session that cannot persist its leaf is closed all the same", async () =
   await SessionManager.open(path, { lease: "fail" }).close();
 });
 
-test("an opener whose lease is held makes no file", () => {
+test("an opener whose lease is held creates no file", () => {
   const path = join(temporaryFolder(), "s.jsonl");
   const owner = SessionManager.open(path, { lease: "fail" });
   const other = SessionManager.open(path, { lease: "read-only", createAtOnce: true });

@@ -31,7 +31,7 @@ const half = (text: string) => assistant(text, { stopReason: "pending", usage: u
 const partials = (folder: string) => readdirSync(folder).filter((name) => name.endsWith(".partial"));
 
 describe("a partial answer", () => {
-  test("comes back aborted, with its usage, after the session is opened again", async () => {
+  test("is restored as aborted, with its usage, after the session is opened again", async () => {
     const { folder, session, question, path, again } = begin();
     const before = readFileSync(path, "utf8");
     await session.savePartialAnswer({
@@ -67,7 +67,7 @@ describe("a partial answer", () => {
     expect(await again().recoverPartialAnswer()).toBeUndefined();
   });
 
-  test("is gone once the whole answer is appended", async () => {
+  test("is removed once the complete answer is appended", async () => {
     const { folder, session, again } = begin();
     await session.savePartialAnswer(half("The lock"));
     const late = session.savePartialAnswer(half("The lockfile"), { everyMs: 1 });
@@ -78,7 +78,7 @@ describe("a partial answer", () => {
     expect(await again().recoverPartialAnswer()).toBeUndefined();
   });
 
-  test("is saved at most as often as requested, and the latest state at the end of the interval", async () => {
+  test("is saved at most as often as requested, and in the latest state at the end of the interval", async () => {
     const { session, again } = begin();
     const message = half("");
     const text = async () => {
@@ -111,7 +111,7 @@ describe("a partial answer", () => {
     expect(await opened.recoverPartialAnswer(question)).toMatchObject({ stopReason: "aborted" });
   });
 
-  test("is for the leaf as well after a label, a name, or a marker of the leaf", async () => {
+  test("belongs to the leaf even after a label, a name, or a leaf marker", async () => {
     const { session, question, again } = begin();
     await session.savePartialAnswer(half("The lock"));
     session.appendLabelChange(question, "red");
@@ -120,7 +120,7 @@ describe("a partial answer", () => {
     expect(await again().recoverPartialAnswer()).toMatchObject({ stopReason: "aborted" });
   });
 
-  test("belongs to its writer: each saves its own, and that of a running process is left alone", async () => {
+  test("belongs to its writer: each saves its own, and that of a running process is kept", async () => {
     const { folder, session, again } = begin();
     const other = again();
     await session.savePartialAnswer(half("Ours"));
@@ -192,7 +192,7 @@ describe("a partial answer", () => {
     expect(await opened.recoverPartialAnswer()).toMatchObject({ stopReason: "aborted" });
   });
 
-  test("refuses what is no answer, and a session that may only be read", async () => {
+  test("rejects a value that is not an answer, and a read-only session", async () => {
     const { session, path } = begin();
     await expect(session.savePartialAnswer(JSON.parse('{"role":"user","content":"x"}'))).rejects.toThrow(
       TypeError,
@@ -205,7 +205,7 @@ describe("a partial answer", () => {
   });
 });
 
-describe("a partial answer goes along", () => {
+describe("a partial answer is moved", () => {
   test("with a session whose file gets another name", async () => {
     const { folder, session, path } = begin();
     await session.savePartialAnswer(half("The lock"));

@@ -23,8 +23,8 @@ import { IS_WINDOWS } from "../../support/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { records } from "./support/workshop.ts";
 
-// Paths have a drive on Windows, links need a right, and the name of an open file stays.
-test.skipIf(IS_WINDOWS)("create makes the folder; the file's name says when and which", () => {
+// Paths have a drive on Windows, links require a privilege, and the name of an open file stays.
+test.skipIf(IS_WINDOWS)("create makes the folder; the file's name holds the time and the id", () => {
   const agentDir = temporaryFolder();
   const session = SessionManager.create("/projects/my:project", { agentDir }, { id: "my-id" });
   const folder = join(agentDir, "sessions", "--projects-my-project--");
@@ -38,7 +38,7 @@ test.skipIf(IS_WINDOWS)("create makes the folder; the file's name says when and 
 });
 
 test.each(["../evil", "a/b", ".hidden", "", "a b", "trailing-"])(
-  "the id %j is refused before a path is made of it",
+  "the id %j is rejected before it becomes part of a path",
   (id) => {
     const folder = join(temporaryFolder(), "sessions");
     expect(() => SessionManager.create("/projects/project", folder, { id })).toThrow(
@@ -63,7 +63,7 @@ test("a missing file is a new session at that path, and an empty one gets its he
   expect(records(empty)).toHaveLength(2);
 });
 
-test("read-only opens neither what is missing nor writes to what is there", () => {
+test("read-only rejects a missing file and writes to no file", () => {
   const folder = temporaryFolder();
   const path = join(folder, "a.jsonl");
   expect(() => SessionManager.open(path, { mode: "read-only" })).toThrow(
@@ -76,7 +76,7 @@ test("read-only opens neither what is missing nor writes to what is there", () =
   expect(readFileSync(path, "utf8")).toBe("");
 });
 
-test("what is no session is refused and left as it was", () => {
+test("a file that is not a session is rejected and not changed", () => {
   const folder = temporaryFolder();
   const path = join(folder, "notes.jsonl");
   for (const text of [
@@ -97,7 +97,7 @@ test("what is no session is refused and left as it was", () => {
   expect(() => SessionManager.open(folder)).toThrow(expect.objectContaining({ code: "NOT_A_SESSION" }));
 });
 
-test("paths may be URLs, and the header says whose session it is", async () => {
+test("paths may be URLs, and the header names the project", async () => {
   const folder = temporaryFolder();
   const session = SessionManager.create("/projects/project", folder);
   session.appendMessage(user("hello"));
@@ -159,10 +159,10 @@ test("all projects below an agent's folder are listed by its options", async () 
   expect(await SessionManager.listAll({ sessionDir: agentDir })).toEqual([]);
 });
 
-// Paths have a drive on Windows, links need a right, and the name of an open file stays.
-test.skipIf(IS_WINDOWS)("a session whose file has gone says so when it must read it", () => {
+// Paths have a drive on Windows, links require a privilege, and the name of an open file stays.
+test.skipIf(IS_WINDOWS)("a session whose file was removed reports it when it must read the file", () => {
   const session = SessionManager.create("/projects/project", temporaryFolder());
-  // Opening reads a smaller one whole.
+  // Opening reads a smaller one entirely.
   const id = session.appendMessage(user("hello".repeat(1024 * 1024)));
   const path = session.getSessionFile() ?? "";
   const other = SessionManager.open(path, { mode: "read-only" });
@@ -170,8 +170,8 @@ test.skipIf(IS_WINDOWS)("a session whose file has gone says so when it must read
   expect(() => other.getEntry(id)).toThrow(expect.objectContaining({ code: "SESSION_NOT_FOUND" }));
 });
 
-// Paths have a drive on Windows, links need a right, and the name of an open file stays.
-test.skipIf(IS_WINDOWS)("a file that was emptied before its name went is not made anew", () => {
+// Paths have a drive on Windows, links require a privilege, and the name of an open file stays.
+test.skipIf(IS_WINDOWS)("a file that was emptied and then removed is not created again", () => {
   for (const left of ["", "garbage\n"]) {
     const session = SessionManager.create("/projects/project", temporaryFolder());
     session.appendMessage(user("hello"));
@@ -186,7 +186,7 @@ test.skipIf(IS_WINDOWS)("a file that was emptied before its name went is not mad
   }
 });
 
-// Paths have a drive on Windows, links need a right, and the name of an open file stays.
+// Paths have a drive on Windows, links require a privilege, and the name of an open file stays.
 test.skipIf(IS_WINDOWS)("a project is its real folder", () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "real"));
@@ -201,8 +201,8 @@ test.skipIf(IS_WINDOWS)("a project is its real folder", () => {
   expect(found).toBe(session.getSessionFile());
 });
 
-// Paths have a drive on Windows, links need a right, and the name of an open file stays.
-test.skipIf(IS_WINDOWS)("a project is found under both its names where sessions usually are", async () => {
+// Paths have a drive on Windows, links require a privilege, and the name of an open file stays.
+test.skipIf(IS_WINDOWS)("a project is found under both its names in the usual sessions folder", async () => {
   const folder = temporaryFolder();
   const [real, link] = [join(folder, "real"), join(folder, "link")];
   mkdirSync(real);
@@ -217,7 +217,7 @@ test.skipIf(IS_WINDOWS)("a project is found under both its names where sessions 
   expect([found.getSessionFile(), found.getSessionDir()]).toEqual([path, session.getSessionDir()]);
 });
 
-test("a fork has a new id and everything else, upgraded, but for the settings in a header of version 1", () => {
+test("a fork has a new id and everything else, upgraded, except for the settings in a header of version 1", () => {
   const folder = temporaryFolder();
   const source = join(folder, "old.jsonl");
   const lines = [
@@ -243,7 +243,7 @@ test("a fork has a new id and everything else, upgraded, but for the settings in
   );
 });
 
-test("newSession and setSessionFile go on in the same object", () => {
+test("newSession and setSessionFile continue in the same object", () => {
   const folder = temporaryFolder();
   const session = SessionManager.create("/projects/project", folder);
   session.appendMessage(user("first"));
@@ -258,7 +258,7 @@ test("newSession and setSessionFile go on in the same object", () => {
   expect(SessionManager.inMemory().newSession()).toBeUndefined();
 });
 
-test("a session in memory may begin with entries; a header among them beats the id", () => {
+test("a session in memory may begin with entries; a header among them overrides the id", () => {
   const source = SessionManager.inMemory("/projects/project", { id: "source" });
   source.appendMessage(user("hello"));
   const header = source.getHeader();
@@ -286,7 +286,7 @@ test("a session of a newer version is read and never written", () => {
   expect(readFileSync(path, "utf8")).toBe(text);
 });
 
-test("a folder that cannot be made is a typed error", () => {
+test("a folder that cannot be created is a typed error", () => {
   const file = join(temporaryFolder(), "file");
   writeFileSync(file, "");
   expect(() => SessionManager.create("/projects/project", join(file, "below"))).toThrow(
@@ -294,7 +294,7 @@ test("a folder that cannot be made is a typed error", () => {
   );
 });
 
-test("a working directory that is missing is refused by name, before anything is made", async () => {
+test("a missing working directory is rejected by name, before anything is created", async () => {
   const folder = temporaryFolder();
   const calls = {
     create: [undefined, folder],

@@ -16,11 +16,15 @@ const throwing = {
 
 test.each([
   ["an error", new Error("a reason"), "a reason"],
-  ["an error whose stack is no text", Object.assign(new Error("x"), { stack: Symbol("odd") }), "Symbol(odd)"],
+  [
+    "an error whose stack is not a string",
+    Object.assign(new Error("x"), { stack: Symbol("odd") }),
+    "Symbol(odd)",
+  ],
   ["undefined", undefined, "undefined"],
   ["an object without a prototype", Object.create(null), "a value that has no text"],
   ["an object that cannot be read", throwing, "a value that has no text"],
-])("a listener that throws %s harms neither the append nor the others", (_name, thrown, said) => {
+])("a listener that throws %s affects neither the append nor other listeners", (_name, thrown, said) => {
   const warn = vi.spyOn(process, "emitWarning").mockReturnValue();
   const session = SessionManager.inMemory();
   const second = vi.fn();
@@ -40,7 +44,7 @@ test.each([
   ["rejects", async () => Promise.reject(new Error("a reason")), "a reason"],
   ["rejects with what cannot be read", async () => Promise.reject(throwing), "a value that has no text"],
 ])(
-  "an asynchronous listener that %s becomes a warning, and nothing that ends the program",
+  "an asynchronous listener that %s becomes a warning, and does not end the program",
   async (_name, listener, said) => {
     const warn = vi.spyOn(process, "emitWarning").mockReturnValue();
     const unhandled = vi.fn();

@@ -17,7 +17,7 @@ async function infoOf(content: string) {
 }
 
 describe("a session in pi's shape", () => {
-  test("has the placeholder where there is no text, which no other list has", async () => {
+  test("has the placeholder without text, which no other list has", async () => {
     const { folder, info } = await infoOf(joinLines([header()]));
     expect(info).toMatchObject({ firstMessage: "(no messages)", messageCount: 0, allMessagesText: "" });
     for await (const row of iterateSessions({ sessionDir: folder }))
@@ -36,12 +36,12 @@ describe("a session in pi's shape", () => {
     for (const row of rows) expect(row).toMatchObject({ firstMessage: "(no messages)" });
   });
 
-  test("names its parent in pi's word, too", async () => {
+  test("names its parent in pi's term, too", async () => {
     const { info } = await infoOf(new Chain(header({ parentSession: "/other.jsonl" })).user("a").text);
     expect(info).toMatchObject({ parentSession: "/other.jsonl", parentSessionPath: "/other.jsonl" });
   });
 
-  test("is the same object in what is shown meanwhile and at the end", async () => {
+  test("is the same object in progress events and in the result", async () => {
     const { folder } = await infoOf(new Chain().user("a").text);
     const shown: unknown[] = [];
     const infos = await SessionManager.listAll(folder, (_loaded, _total, partial = []) =>
@@ -53,7 +53,7 @@ describe("a session in pi's shape", () => {
 });
 
 describe("the text of all messages", () => {
-  test("is that of user and assistant, in order, as the file is when it is first asked for", async () => {
+  test("is that of user and assistant, in order, from the file at the first access", async () => {
     const chain = new Chain().user("one").message({ role: "toolResult", content: "out" }).assistant("two");
     const { info, path } = await infoOf(chain.text);
     put(path, chain.user("").user("three").text);
@@ -69,7 +69,7 @@ describe("the text of all messages", () => {
     expect(info.allMessagesText).toBe("é b b");
   });
 
-  test("is empty if the file is gone", async () => {
+  test("is empty if the file was removed", async () => {
     const { info, path } = await infoOf(new Chain().user("a").text);
     rmSync(path);
     expect(info.allMessagesText).toBe("");

@@ -6,7 +6,7 @@ import { assistant, user } from "../../support/messages.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { records } from "./support/workshop.ts";
 
-/** first ─ second ─ third, and beside second: other. */
+/** Makes a tree: first ─ second ─ third, and other as a sibling of third. */
 function branched() {
   const session = SessionManager.create("/projects/project", temporaryFolder());
   const first = session.appendMessage(user("first"));
@@ -19,7 +19,7 @@ function branched() {
 
 const idsOf = (entries: Iterable<{ id: string }>) => [...entries].map(({ id }) => id);
 
-test("branching leaves everything where it is and moves the leaf", () => {
+test("branching keeps all entries and moves the leaf", () => {
   const { session, first, second, third, other } = branched();
   expect(idsOf(session.getBranch())).toEqual([first, other]);
   expect(session.getPathIds(third)).toEqual([first, second, third]);
@@ -57,7 +57,7 @@ test("look-ups of unknown ids do not throw; moves do", () => {
   expect(session.getLeafId()).toBe(leaf);
 });
 
-test("siblings come by time in the tree", () => {
+test("siblings are ordered by time in the tree", () => {
   const times = { header: 1, root: 2, late: 30, early: 20 };
   const clock = Object.values(times);
   const session = SessionManager.inMemory("/projects/project", { now: () => clock.shift() ?? 0 });
@@ -99,7 +99,7 @@ test("the context follows the leaf", () => {
   );
 });
 
-test("a context that was handed out does not grow", () => {
+test("a returned context does not grow", () => {
   const { session } = branched();
   const { messages } = session.buildSessionContext();
   const length = messages.length;
@@ -108,7 +108,7 @@ test("a context that was handed out does not grow", () => {
   expect(session.buildSessionContext().messages).toHaveLength(length + 1);
 });
 
-test("a branched session holds the path without label entries, and its labels behind it", () => {
+test("a branched session holds the path without label entries, followed by its labels", () => {
   const session = SessionManager.create("/projects/project", temporaryFolder());
   const first = session.appendMessage(user("first"));
   const label = session.appendLabelChange(first, "start");
@@ -127,7 +127,7 @@ test("a branched session holds the path without label entries, and its labels be
   const [, one, two, compaction, three, copied] = records(session);
   expect([one, two, three].map((entry) => entry?.["id"])).toEqual([first, second, leaf]);
   expect(two).toMatchObject({ parentId: first });
-  // The compaction kept from the label on: what is kept now begins with the entry after it.
+  // The compaction kept entries from the label on: now they begin with the entry after it.
   expect(compaction).toMatchObject({ parentId: second, firstKeptEntryId: second });
   expect(copied).toMatchObject({ type: "label", parentId: leaf, targetId: first, label: "start" });
   expect(session.getLabel(first)).toBe("start");
@@ -157,7 +157,7 @@ test("a branched session without a conversation has no file before there is one"
   expect(reopened.issues).toEqual([]);
 });
 
-test("createAtOnce makes the file of a branched session, too", () => {
+test("createAtOnce creates the file of a branched session, too", () => {
   const session = SessionManager.create("/projects/project", {
     sessionDir: temporaryFolder(),
     createAtOnce: true,
@@ -181,7 +181,7 @@ test("entries stay the same objects in a branched session", () => {
     expect(session.getEntry(first)).toBe(entry);
     const { messages } = session.buildSessionContext();
     expect(messages[0]).toBe(question);
-    // It hung on the label and hangs on the question now: another entry, and the same message.
+    // It was a child of the label and is now one of the question: another entry, and the same message.
     expect(messages[1]).toBe(answer);
   }
 });
@@ -199,7 +199,7 @@ test("in memory a branched session has no path", () => {
   ]);
 });
 
-test("the leaf is persisted on request, and on closing if asked for", async () => {
+test("the leaf is persisted on request, and optionally on closing", async () => {
   const folder = temporaryFolder();
   const session = SessionManager.create("/projects/project", {
     sessionDir: folder,
@@ -219,7 +219,7 @@ test("the leaf is persisted on request, and on closing if asked for", async () =
   );
 });
 
-test("events tell of appends and moves; a listener that throws harms nobody", () => {
+test("events report appends and moves; a listener that throws affects no other", () => {
   const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
   const session = SessionManager.inMemory("/projects/project");
   const seen: unknown[] = [];
@@ -244,7 +244,7 @@ test("events tell of appends and moves; a listener that throws harms nobody", ()
   warn.mockRestore();
 });
 
-test("events tell of a leaf that moves because this object switches to another session", () => {
+test("events report a leaf that moves because this object switches to another session", () => {
   const session = SessionManager.inMemory("/projects/project");
   const first = session.appendMessage(user("first"));
   const second = session.appendMessage(user("second"));

@@ -10,27 +10,27 @@ import { PATIENCE_MS } from "../../support/patience.ts";
 const BIN = fileURLToPath(new URL("../../../src/apps/cli/bin.ts", import.meta.url));
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 
-/** What a shell takes for the program. */
+/** Shell command of the program. */
 export const SESSIONTREE = [process.execPath, "--import", TSX, BIN].map(quoted).join(" ");
 
-/** Milliseconds between two looks at a screen. */
+/** Milliseconds between two checks of a screen. */
 const LOOK_MS = 50;
 
-/** How a terminal is made. */
+/** Settings of a terminal. */
 export interface TerminalSettings {
   readonly columns?: number;
   readonly rows?: number;
   readonly cwd: string;
-  /** Environment beside that of the tests. */
+  /** Environment in addition to that of the tests. */
   readonly env?: { readonly [name: string]: string };
 }
 
-/** A terminal in which a command of the shell runs, in a tmux of its own. */
+/** Terminal in which a shell command runs, in a tmux of its own. */
 export class TmuxTerminal {
   readonly #socket: string;
   readonly #env: NodeJS.ProcessEnv;
 
-  /** @param command - For the shell; the terminal stays when it has ended. */
+  /** @param command - For the shell; the terminal stays after it has ended. */
   constructor(command: string, { columns = 80, rows = 24, cwd, env = {} }: TerminalSettings) {
     const folder = mkdtempSync(join(tmpdir(), "sessiontree-tmux-"));
     this.#socket = join(folder, "socket");
@@ -58,17 +58,17 @@ export class TmuxTerminal {
     this.#tmux("resize-window", "-x", String(columns), "-y", String(rows));
   }
 
-  /** The lines on the screen. */
+  /** Lines on the screen. */
   get lines(): string[] {
     return this.#tmux("capture-pane", "-p").replace(/\n$/, "").split("\n");
   }
 
-  /** What tmux knows of the terminal, such as `cursor_flag`. */
+  /** Returns a tmux variable of the terminal, such as `cursor_flag`. */
   fact(name: string): string {
     return this.#tmux("display-message", "-p", `#{${name}}`).trimEnd();
   }
 
-  /** Whether what was there before is shown again, with a cursor. */
+  /** Whether the previous screen is shown again, with a cursor. */
   get isRestored(): boolean {
     return this.fact("alternate_on") === "0" && this.fact("cursor_flag") === "1";
   }
@@ -83,7 +83,7 @@ export class TmuxTerminal {
     });
   }
 
-  /** Waits until something is so; if it never is, the error shows the screen. */
+  /** Waits until a condition is true; on a timeout, the error shows the screen. */
   async until(what: string, isSo: () => boolean): Promise<void> {
     try {
       await vi.waitUntil(isSo, { timeout: PATIENCE_MS, interval: LOOK_MS });

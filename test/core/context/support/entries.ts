@@ -39,12 +39,12 @@ export function result(toolCallId: string, text = "done"): ToolResultMessage {
 type Base = "id" | "parentId" | "timestamp";
 type Draft = { [T in SessionEntry as T["type"]]: Omit<T, Base> }[SessionEntry["type"]];
 
-/** Makes entries that hang on one another, with the ids e1, e2, … */
+/** Makes a chain of entries with the ids e1, e2, … */
 export class Line {
   readonly entries: AnySessionEntry[] = [];
   leaf: string | null = null;
 
-  /** Adds any entry, however malformed its body. */
+  /** Adds any entry, even with a malformed body. */
   raw(type: string, body: object): AnySessionEntry {
     const n = this.entries.length + 1;
     const entry = { type, id: `e${n}`, parentId: this.leaf, timestamp: iso(n), ...body };
@@ -73,14 +73,14 @@ export class Line {
     return this.add({ type: "context_edit", targetId, replacement });
   }
 
-  /** Where the next entry hangs. */
+  /** Sets the parent of the next entry. */
   at(leaf: string | null): this {
     this.leaf = leaf;
     return this;
   }
 }
 
-/** A path that remembers which bodies were asked for; `damaged` bodies cannot be read. */
+/** Makes a path that records which bodies are read; `damaged` bodies cannot be read. */
 export function watchedPath(
   entries: readonly AnySessionEntry[],
   damaged: readonly string[] = [],
@@ -103,7 +103,7 @@ export function watchedPath(
   };
 }
 
-/** A few words about a message, for comparing lists at a glance. */
+/** Describes a message in a few words, for comparing lists at a glance. */
 export function brief(message: AgentMessage): string {
   if (message.role === "compactionSummary" || message.role === "branchSummary")
     return `${message.role}:${message.summary}`;

@@ -4,7 +4,7 @@ import type { SettingsFallback } from "../../../../src/core/context/path-setting
 import { PathProjection } from "../../../../src/core/context/session-context.ts";
 import type { AnySessionEntry } from "../../../../src/core/format/entry.ts";
 
-/** A context that grows with what is appended, and is built again otherwise, as a session does it. */
+/** Context that grows with appended entries, and is otherwise rebuilt, as in a session. */
 export class GrowingContext {
   readonly #project = cachedProjection();
   #projection: PathProjection | undefined;

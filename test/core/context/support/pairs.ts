@@ -12,10 +12,9 @@ export function hasFailed(message: AgentMessage): boolean {
 }
 
 /**
- * Says what the strictest provider would refuse: written on its own, to judge what `repairToolPairs` makes.
+ * Finds what the strictest provider would reject: written independently, to check the result of `repairToolPairs`.
  *
- * A call of a message that failed is a fault whether or not it has a result: clients leave such messages out.
- *
+ * A call in a failed message is a fault with or without a result, because clients omit such messages.
  * @returns One line for each fault; empty if the list is in order.
  */
 export function pairFaults(messages: readonly AgentMessage[]): string[] {

@@ -6,7 +6,7 @@ import type * as message from "../../../../src/core/format/message.ts";
 import * as messages from "../../../../src/core/format/message-shapes.ts";
 import type { AnyObjectShape, AnyVariants } from "../../../../src/core/format/shape.ts";
 
-/** A value with every field of its interface, the shape that it has, and the fields that it may lack. */
+/** Value with every field of its interface, its schema, and its optional fields. */
 export interface Sample {
   readonly name: string;
   readonly shape: AnyObjectShape;
@@ -225,7 +225,7 @@ function sample(
   return { name, shape, value: { ...value }, optional };
 }
 
-/** Every message role, whole. */
+/** Messages of every role, complete. */
 export const MESSAGE_SAMPLES: readonly Sample[] = [
   sample("system", findShape(messages.agentMessage, "system"), system, [
     "sections",
@@ -257,7 +257,7 @@ export const MESSAGE_SAMPLES: readonly Sample[] = [
   sample("compactionSummary", findShape(messages.agentMessage, "compactionSummary"), compactionSummary),
 ];
 
-/** Every entry type, whole. */
+/** Entries of every type, complete. */
 export const ENTRY_SAMPLES: readonly Sample[] = [
   sample("message", findShape(entries.sessionEntry, "message"), messageEntry),
   sample("thinking_level_change", findShape(entries.sessionEntry, "thinking_level_change"), levelEntry),
@@ -284,7 +284,7 @@ export const ENTRY_SAMPLES: readonly Sample[] = [
   sample("session_info", findShape(entries.sessionEntry, "session_info"), infoEntry, ["name"]),
 ];
 
-/** The header, whole. */
+/** Complete header. */
 export const HEADER_SAMPLE: Sample = sample("header", entries.sessionHeader, header, [
   "version",
   "parentSession",
@@ -296,7 +296,7 @@ export const HEADER_SAMPLE: Sample = sample("header", entries.sessionHeader, hea
   "title",
 ]);
 
-/** Content blocks, usage, and the other parts of messages, whole. */
+/** Content blocks, usage, and other parts of messages, complete. */
 export const PART_SAMPLES: readonly Sample[] = [
   sample("text", messages.textContent, text, ["textSignature"]),
   sample("image", messages.imageContent, image),

@@ -5,30 +5,30 @@ import { NONE } from "../../../../src/core/tree/entry-tree.ts";
 export const SESSION_ID = "0194d0a1-7c3e-7b52-9d0e-5a3f0c1b2d4e";
 export const TIME = "2026-02-03T22:52:06.410Z";
 
-/** A record as it is written down. */
+/** Record in its written form. */
 export type Fields = { readonly [name: string]: unknown };
 
 export function headerLine(fields: Fields = { version: 3 }): string {
   return JSON.stringify({ type: "session", ...fields, id: SESSION_ID, timestamp: TIME, cwd: "/x" });
 }
 
-/** A message entry; `more` overrides its fields, undefined leaves one out. */
+/** Makes the line of a message entry; `more` overrides its fields, undefined omits one. */
 export function entryLine(id: unknown, parentId: unknown, more: Fields = {}): string {
   const message = { role: "user", content: "hello", timestamp: 1770159126410 };
   return JSON.stringify({ type: "message", id, parentId, timestamp: TIME, message, ...more });
 }
 
-/** A file of lines, each ended by a line break. */
+/** Joins lines to a file, each followed by a line break. */
 export function joinFile(...lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** A version-3 file of these lines behind its header. */
+/** Joins lines to a version-3 file, after its header. */
 export function joinSession(...lines: readonly string[]): string {
   return joinFile(headerLine(), ...lines);
 }
 
-/** A file that grows, and the index that reads it. */
+/** Growing file, and the index that reads it. */
 export class GrowingFile {
   readonly index: SessionIndex;
   #bytes = new Uint8Array(0);
@@ -38,17 +38,17 @@ export class GrowingFile {
     this.index = new SessionIndex({ readBytes, ...options });
   }
 
-  /** Bytes of the file. */
+  /** Number of bytes in the file. */
   get size(): number {
     return this.#bytes.length;
   }
 
-  /** What is in the file. */
+  /** Content of the file. */
   get text(): string {
     return new TextDecoder().decode(this.#bytes);
   }
 
-  /** Puts text at the end of the file without anybody reading it. */
+  /** Appends text to the file without reading it. */
   write(text: string | Uint8Array): Uint8Array {
     const more = typeof text === "string" ? new TextEncoder().encode(text) : text;
     const bytes = new Uint8Array(this.#bytes.length + more.length);
@@ -58,14 +58,14 @@ export class GrowingFile {
     return more;
   }
 
-  /** Puts text at the end of the file and reads it. */
+  /** Appends text to the file and reads it. */
   grow(text: string | Uint8Array): this {
     this.index.feed(this.write(text));
     this.index.end();
     return this;
   }
 
-  /** Reads what was put at the end without being read. */
+  /** Reads the unread end of the file. */
   catchUp(): this {
     this.index.feed(this.#bytes.subarray(this.index.position));
     this.index.end();
@@ -81,7 +81,7 @@ export function read(
   return new GrowingFile(options).grow(text).index;
 }
 
-/** Each entry as `id < parent`. */
+/** Returns each entry as `id < parent`. */
 export function links({ tree }: SessionIndex): string[] {
   return Array.from(tree.ordinals(), (ordinal) => {
     const parent = tree.parentAt(ordinal);
@@ -89,19 +89,19 @@ export function links({ tree }: SessionIndex): string[] {
   });
 }
 
-/** Ids of all entries, in order. */
+/** Returns the ids of all entries, in order. */
 export function ids({ tree }: SessionIndex): string[] {
   return Array.from(tree.ordinals(), (ordinal) => tree.idAt(ordinal));
 }
 
-/** Each issue as `CODE line`, in the order of the file. */
+/** Returns each issue as `CODE line`, in the order of the file. */
 export function codes({ issues }: SessionIndex): string[] {
   return [...issues]
     .sort((a, b) => a.line - b.line || a.offset - b.offset)
     .map(({ code, line }) => `${code} ${line}`);
 }
 
-/** Id of the leaf, or null. */
+/** Returns the id of the leaf, or null. */
 export function getLeaf({ tree, storedLeaf }: SessionIndex): string | null {
   return storedLeaf === NONE ? null : tree.idAt(storedLeaf);
 }

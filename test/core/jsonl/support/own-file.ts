@@ -1,11 +1,11 @@
 import { entryLine, GrowingFile, TIME } from "./files.ts";
 
-/** An entry that this process writes. */
+/** Entry that this process writes. */
 export type OwnEntry = readonly [id: string, parentId: string | null];
 
-/** A file that this process writes to, as a log does: own entries are added as soon as they are written. */
+/** File that this process writes to, as a log does: own entries are added immediately after the write. */
 export class OwnFile extends GrowingFile {
-  /** Appends own entries in one write, `before` standing for what others wrote just before it. */
+  /** Appends own entries in one write; `before` is the text that other writers appended just before. */
   append(entries: readonly OwnEntry[], before = ""): this {
     const hasBreak = this.index.isMidLine;
     const lines = entries.map(([id, parentId]) => `${entryLine(id, parentId)}\n`);
@@ -18,7 +18,7 @@ export class OwnFile extends GrowingFile {
     return this;
   }
 
-  /** Looks at the file as a log does: nothing else is there, or all that is new is read. */
+  /** Checks the file as a log does: either confirms the own entries or reads everything new. */
   look(): this {
     if (this.size === this.index.expectedEnd) this.index.confirmPending();
     else {
@@ -28,7 +28,7 @@ export class OwnFile extends GrowingFile {
     return this;
   }
 
-  /** The line of each entry, read where the index says that it is. */
+  /** Line of each entry, read at its indexed position. */
   get written(): string[] {
     return Array.from(this.index.tree.ordinals(), (ordinal) => {
       const { offset, length } = this.index.spans.at(ordinal);
@@ -37,7 +37,7 @@ export class OwnFile extends GrowingFile {
   }
 }
 
-/** What an index says of where entries stand, by id: ordinals may differ, since own entries come first. */
+/** Returns the positions of entries by id: ordinals may differ, because own entries come first. */
 export function placesById({ tree, spans }: GrowingFile["index"]): object {
   return Object.fromEntries(
     Array.from(tree.ordinals(), (ordinal) => [tree.idAt(ordinal), spans.at(ordinal)]),

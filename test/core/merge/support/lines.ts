@@ -10,12 +10,12 @@ export const HEADER = {
   cwd: "/projects/a",
 };
 
-/** Spells a session file. */
+/** Joins records to a session file. */
 export function joinFile(...records: readonly object[]): string {
   return [HEADER, ...records].map((record) => `${JSON.stringify(record)}\n`).join("");
 }
 
-/** The head of an entry; minutes tell when it was written. */
+/** Makes the head of an entry, with its time in minutes. */
 function makeHead(type: string, id: string, parentId: string | null, minute: number) {
   return {
     type,
@@ -25,27 +25,27 @@ function makeHead(type: string, id: string, parentId: string | null, minute: num
   };
 }
 
-/** A user message. */
+/** Makes a user message. */
 export function said(id: string, parentId: string | null, minute: number, content = id) {
   return { ...makeHead("message", id, parentId, minute), message: { role: "user", content, timestamp: 1 } };
 }
 
-/** A label on an entry. */
+/** Makes a label of an entry. */
 export function label(id: string, parentId: string, minute: number, targetId: string, text: string) {
   return { ...makeHead("label", id, parentId, minute), targetId, label: text };
 }
 
-/** A name of the session. */
+/** Makes a name of the session. */
 export function named(id: string, parentId: string, minute: number, name: string) {
   return { ...makeHead("session_info", id, parentId, minute), name };
 }
 
-/** A compaction that keeps what comes from an entry on. */
+/** Makes a compaction that keeps the entries from a given one on. */
 export function compaction(id: string, parentId: string, minute: number, firstKeptEntryId: string) {
   return { ...makeHead("compaction", id, parentId, minute), summary: "s", firstKeptEntryId, tokensBefore: 1 };
 }
 
-/** Merges two copies and reads what came out. */
+/** Merges two copies and reads the result. */
 export function merged(a: string | Uint8Array, b: string | Uint8Array) {
   const { content, ...report } = mergeSessionContents(a, b);
   return { text: new TextDecoder().decode(content), report, ...readSession(content) };

@@ -16,7 +16,7 @@ import {
 import { expect, onTestFinished } from "vitest";
 import { assistant, tokens, user } from "../../../support/messages.ts";
 
-/** Settings under which little is kept, so that small conversations can be compacted. */
+/** Settings that keep little, so that small conversations can be compacted. */
 export const SMALL: CompactionSettings = { enabled: true, reserveTokens: 100, keepRecentTokens: 50 };
 
 type SessionHookName = keyof SessionHookEvents;
@@ -34,10 +34,10 @@ const HOOKS: readonly SessionHookName[] = [
   "session_shutdown",
 ];
 
-/** A hook event as it was seen. */
+/** Hook event as recorded. */
 export type Seen = { [Name in SessionHookName]: [Name, SessionHookEvents[Name]] }[SessionHookName];
 
-/** Notes all hook events. */
+/** Records all hook events. */
 function record(hooks: SessionHooks): Seen[] {
   const seen: Seen[] = [];
   const note = <Name extends SessionHookName>(name: Name) =>
@@ -48,15 +48,15 @@ function record(hooks: SessionHooks): Seen[] {
   return seen;
 }
 
-/** The names of hook events, in order. */
+/** Returns the names of hook events, in order. */
 export function names(seen: readonly Seen[]): SessionHookName[] {
   return seen.map(([name]) => name);
 }
 
-/** A summarizer whose replies the test gives. */
+/** Summarizer whose replies the test controls. */
 class Writer {
   readonly requests: SummarizeRequest[] = [];
-  /** Called for each request; by default it replies at once. */
+  /** Called for each request; by default it replies immediately. */
   reply: (request: SummarizeRequest) => Promise<SummarizeReply> = async () => ({ text: "Notes." });
 
   readonly summarize: Summarize = (request) => {
@@ -64,7 +64,7 @@ class Writer {
     return this.reply(request);
   };
 
-  /** From now on replies wait for `release`; `asked` resolves when the first request is there. */
+  /** Holds all later replies until `release`; `asked` resolves at the first request. */
   hold(): { asked: Promise<void>; release: (reply?: SummarizeReply) => void } {
     const asked = deferred<void>();
     const released = deferred<SummarizeReply>();
@@ -76,7 +76,7 @@ class Writer {
   }
 }
 
-/** A promise that the test settles. */
+/** Makes a promise that the test settles. */
 export function deferred<T>() {
   let resolve: (value: T) => void = () => undefined;
   let reject: (reason: unknown) => void = () => undefined;
@@ -87,12 +87,12 @@ export function deferred<T>() {
   return { promise, resolve, reject };
 }
 
-/** A controller over a session in memory, with everything that a test looks at. */
+/** Makes a controller over a session in memory, with everything that a test inspects. */
 export function stage(options: Partial<SessionControllerOptions> = {}) {
   const session = options.session ?? SessionManager.inMemory("/project");
   const handlerErrors: unknown[] = [];
   const hooks = new SessionHooks({ onError: (error) => handlerErrors.push(error) });
-  // Hooks keep what handlers throw from whoever emits, and so from the test.
+  // Hooks hide handler errors from the emitter, and therefore from the test.
   onTestFinished(() => expect(handlerErrors).toEqual([]));
   const writer = new Writer();
   const controller = new SessionController({
@@ -105,7 +105,7 @@ export function stage(options: Partial<SessionControllerOptions> = {}) {
   return { session, hooks, writer, controller, seen: record(hooks) };
 }
 
-/** Appends `turns` turns of 2 × `size` tokens each, and gives the ids in order. */
+/** Appends `turns` turns of 2 × `size` tokens each, and returns the ids in order. */
 export function talk(session: SessionManager, turns: number, size = 40): string[] {
   return Array.from({ length: turns }, (_, turn) => [
     session.appendMessage(user(`${turn}${tokens(size).slice(1)}`)),
@@ -113,7 +113,7 @@ export function talk(session: SessionManager, turns: number, size = 40): string[
   ]).flat();
 }
 
-/** What the model sees, as text: role and beginning of each message. */
+/** Returns the model's context as text: role and beginning of each message. */
 export function seenByModel(session: SessionManager): string[] {
   return convertToLlm(session.buildSessionContext().messages).map(({ role, content }) => {
     const text =
@@ -124,13 +124,13 @@ export function seenByModel(session: SessionManager): string[] {
   });
 }
 
-/** Whether a provider would take the context as it is. */
+/** Returns whether a provider would accept the context unchanged. */
 export function isValidRequest(session: SessionManager): boolean {
   const { messages } = session.buildSessionContext();
   return repairToolPairs(convertToLlm(messages)).repairs.length === 0;
 }
 
-/** What a promise was rejected with. */
+/** Returns the error of a rejected promise. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { SessionManager } from "sessiontree";
 
-/** The records of a session's file. */
+/** Returns the records of a session's file. */
 export function records(session: SessionManager): Record<string, unknown>[] {
   const text = readFileSync(session.getSessionFile() ?? "", "utf8");
   return text
