@@ -71,6 +71,7 @@ describe("what may stand at the end of a command line", () => {
   test("is an option that was not given yet", async () => {
     expect(await values("tree", "x", "--")).toEqual([
       "--all",
+      "--records",
       "--tail",
       "--follow",
       "--pretty",

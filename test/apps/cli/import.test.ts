@@ -663,6 +663,6 @@ test("what a program wrote by itself names no session, and the drawing of its tr
   expect(out).not.toContain("RULES");
   const [file = ""] = filesIn(sessions);
   const drawn = (await cli(["tree", join(sessions, file), "--pretty"], settings)).stdout;
-  expect(drawn).toContain("3 program records");
+  expect(drawn).toContain("4 records of state, usage, or imports hidden");
   expect(drawn).not.toContain("RULES");
 });

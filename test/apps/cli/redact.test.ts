@@ -223,7 +223,7 @@ describe("--matching", () => {
   test.each([
     ["an empty text", ["--matching", ""], /must not be empty/],
     ["an expression that matches the empty text", ["--matching", "x*", "--regex"], /matches everywhere/],
-    ["no expression", ["--matching", "(", "--regex"], /no regular expression/],
+    ["no expression", ["--matching", "(", "--regex"], /not a regular expression/],
     ["a replacement that holds it", ["--matching", "a", "--text", "cat"], /another replacement/],
     ["an entry beside it", ["x", "y", "--matching", "a"], /not both/],
     ["a session beside --all", ["x", "--all", "--matching", "a"], /not both/],

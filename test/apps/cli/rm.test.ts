@@ -140,7 +140,7 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
     for (const options of [[], ["--permanent", "--yes"]]) {
       const { code, stderr } = await cli(["rm", path, ...options, "--yes"]);
       expect([code, existsSync(path)]).toEqual([1, true]);
-      expect(stderr).toContain("is no session");
+      expect(stderr).toContain("is not a session");
     }
     expect((await cli(["rm", path, "--force", "--yes"])).code).toBe(0);
     expect(inTrash()).toEqual(["my notes\n"]);

@@ -171,7 +171,7 @@ describe("deleteSession in a bundle", () => {
 
   test("reports immediately what to do if the package is missing, and leaves the file", async () => {
     const path = makeFile("a.jsonl");
-    expect(await runBundled(path, false)).toMatch(/^WRITE_FAILED .*Install that beside the program/);
+    expect(await runBundled(path, false)).toMatch(/^WRITE_FAILED .*Install it next to the program/);
     expect(readdirSync(folder)).toEqual(["a.jsonl"]);
   });
 });
