@@ -276,7 +276,7 @@ async function searches(owner: pg.Pool, url: string, sessions: number, name: str
   await owner.query("create role unaware");
   await owner.query("grant usage on schema sessiontree to unaware");
   await owner.query("grant select on all tables in schema sessiontree to unaware");
-  const words = { "in one entry": `needle${sessions >> 1}x`, "in none": "needle of no entry" };
+  const words = { "in one entry": `needle${sessions >> 1}x`, "in none": "needle of nobody" };
   for (const [who, role] of [
     ["the owner", "postgres"],
     ["sessions_host", "sessions_host"],
