@@ -78,7 +78,7 @@ test("lists, reads, changes, forks, and copies out a server's sessions unchanged
   const forked = await program(["fork", "one", "@leaf", "--json"]);
   expect(JSON.parse(forked.stdout)).toMatchObject({ store: shown, parentSession: "one" });
   expect((await program(["list", "--json"])).stdout.trim().split("\n")).toHaveLength(2);
-  expect((await program(["rm", "one", "--yes"])).stdout).toBe(`Deleted for good: one in ${shown}\n`);
+  expect((await program(["rm", "one", "--yes"])).stdout).toBe(`Deleted permanently: one in ${shown}\n`);
 });
 
 test("leaves nothing when its reader exits or a server refuses", async () => {

@@ -54,7 +54,7 @@ const GROUPS: readonly (readonly [
     ["compact", "Shorten the context of a session, or explain how", () => import("./commands/compact.ts")],
     [
       "redact",
-      "Remove an entry's content, or a text, from sessions for good",
+      "Remove an entry's content, or a text, from sessions permanently",
       () => import("./commands/redact.ts"),
     ],
   ],
@@ -85,7 +85,7 @@ const GROUPS: readonly (readonly [
     "Check, repair, delete:",
     ["verify", "Check every line of session files", () => import("./commands/verify.ts")],
     ["repair", "Repair a damaged session file, or upgrade an old one", () => import("./commands/repair.ts")],
-    ["rm", "Move sessions to the trash, or delete them for good", () => import("./commands/rm.ts")],
+    ["rm", "Move sessions to the trash, or delete them permanently", () => import("./commands/rm.ts")],
     ["restore", "List the sessions in the trash, or restore one", () => import("./commands/restore.ts")],
     [
       "prune",

@@ -101,7 +101,7 @@ function writeTallies(
     writeIndented(issue, out);
   }
   const more = [...tallies.values()].reduce((sum, { issues }) => sum + issues, 0) - told.length;
-  if (more > 0) out.prose(`and ${formatCounted(more, "other issue")}; --json tells all.`);
+  if (more > 0) out.prose(`and ${formatCounted(more, "other issue")}; --json lists all.`);
   if (isDry && tallies.size > 0) out.line("Nothing was written.");
   else if ([...tallies.values()].some((tally) => tally.new + tally.grown > 0)) {
     const [option, place] = stored === undefined ? ["--dir", dir] : ["--store", stored.address];

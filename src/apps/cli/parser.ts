@@ -18,7 +18,7 @@ const ABOUT = "Session memory for agents: an append-only tree in a plain JSONL f
 const BEHIND = [
   "Where a session went wrong: sessiontree search --failed @last",
   "Name a session by its path, its id or the beginning of it, words of its name or first prompt, as @last (the latest of this project), or as - (standard input).",
-  "Exit codes: 0 done, 1 failed or nothing found, 2 wrong usage, 130 cancelled.",
+  "Exit codes: 0 done, 1 failed or nothing found, 2 wrong usage, 130 canceled.",
   "Help for a command: sessiontree COMMAND --help; all: sessiontree help COMMAND",
 ];
 

@@ -71,7 +71,7 @@ function readPriceFile(path: string): ReadonlyMap<string, Price> {
   if (!isJsonRecord(models)) throw wrong("it is not a JSON object");
   return new Map(
     Object.entries(models).map(([name, price]) => {
-      if (!isJsonRecord(price)) throw wrong(`${name} is no object`);
+      if (!isJsonRecord(price)) throw wrong(`${name} is not an object`);
       const kinds: readonly string[] = PRICED;
       const odd = Object.entries(price).find(([kind, value]) => !kinds.includes(kind) || !isPrice(value));
       if (odd !== undefined) throw wrong(`${name} has ${odd[0]}: ${JSON.stringify(odd[1])}`);

@@ -44,7 +44,7 @@ export function accessSessions(place: {
     findFile: async (name) => {
       const { location, path } = await findKeptSession(name);
       if (path !== undefined) return path;
-      throw new UsageError(`${location.text} is no file; "sessiontree db copy" copies it to a folder.`);
+      throw new UsageError(`${location.text} is not a file; "sessiontree db copy" copies it to a folder.`);
     },
   };
 }

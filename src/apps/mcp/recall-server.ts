@@ -104,7 +104,7 @@ function registerPrompts(server: McpServer, recall: Recall): void {
     "handoff",
     {
       title: "Handoff",
-      description: "Goes on with a past session: what was asked on its active branch, and where it stands",
+      description: "Continues a past session: what was asked on its active branch, and its current state",
       argsSchema: describeSchema([HANDOFF_SESSION]),
     },
     (values, { mcpReq }) =>
@@ -121,7 +121,7 @@ function registerPrompts(server: McpServer, recall: Recall): void {
 function makeRecallPrompt(topic: string): string {
   return `Find out what past sessions say about what the user wrote after the command. The server received this much of it: ${topic}
 
-Search with search_sessions (other words if nothing is found, {"all": true} for other projects), then read what matters with read_entries. Answer in a few sentences. Name the session and the entry that each statement comes from, and say which come from branches that were left. Say so if the sessions do not tell.`;
+Search with search_sessions (other words if nothing is found, {"all": true} for other projects), then read what matters with read_entries. Answer in a few sentences. Name the session and the entry that each statement comes from, and say which come from branches that were left. Say so if the sessions do not say.`;
 }
 
 function toPrompt(text: string) {

@@ -27,7 +27,7 @@ const CHARACTERS = countArgument(["max_chars_per_entry", "characters shown of ea
   max: 20_000,
   fallback: 1200,
 });
-const OFFSET = countArgument(["offset", "characters of the named entry to skip, to go on in a long one"], {
+const OFFSET = countArgument(["offset", "characters of the named entry to skip, to continue in a long one"], {
   max: 1_000_000_000,
   fallback: 0,
 });
@@ -149,7 +149,7 @@ function noteRest(
   const next = first + end.position;
   if (next <= last) {
     const offset = end.shown > 0 ? `, "offset": ${end.shown}` : "";
-    answer.addLast(`Cut at max_bytes. To go on: {"entry": ${idAt(next)}, "before": 0${offset}}`);
+    answer.addLast(`Cut at max_bytes. To continue: {"entry": ${idAt(next)}, "before": 0${offset}}`);
   } else if (last + 1 < path.length) {
     answer.addLast(
       `After it on this branch: ${formatCounted(path.length - last - 1, "entry", "entries")}, {"entry": ${idAt(last + 1)}, "before": 0}`,

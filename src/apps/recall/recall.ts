@@ -252,7 +252,7 @@ export async function addPage<T>(
     next++;
   }
   if (next < found.length)
-    answer.note(`${formatCount(found.length - next)} more. To go on: {"cursor": ${next}}`);
+    answer.note(`${formatCount(found.length - next)} more. To continue: {"cursor": ${next}}`);
 }
 
 /** Extent of the results that an answer shows. */

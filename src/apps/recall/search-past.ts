@@ -89,7 +89,7 @@ async function addHits(
   const isFirst = call.get(PAGE.cursor) === 0;
   if (missing !== undefined && missing.length > 0)
     answer.note(`Words in none of these hits: ${missing.join(", ")}.`);
-  if (isMore) answer.note(`There are more hits. To go on: {"cursor": ${next}}, or ask for rarer words.`);
+  if (isMore) answer.note(`There are more hits. To continue: {"cursor": ${next}}, or ask for rarer words.`);
   else if (!isFirst) answer.note("No more hits.");
   else if (shown > 0) answer.note(`${formatCount(shown)} in all.`);
   else answer.note('Nothing found. Try fewer words, or {"all": true} for other projects.');

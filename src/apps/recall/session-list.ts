@@ -41,7 +41,7 @@ export async function addSessionList(
     const session = await sessions.open(row);
     return session && makeBlock(recall, session, query);
   });
-  if (isMore) answer.note(`There are more sessions. To go on: {"cursor": ${next}}`);
+  if (isMore) answer.note(`There are more sessions. To continue: {"cursor": ${next}}`);
   else if (shown === 0 && call.get(page.cursor) === 0)
     answer.note('No sessions. Try an earlier since, or {"all": true} for other projects.');
 }

@@ -111,7 +111,7 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
       writeFileSync(`${path}.bak`, "old");
       const { code, stdout } = await cli(["rm", path, "--permanent", "--yes"]);
       expect(code).toBe(0);
-      expect(stdout).toBe(`Deleted for good: ${path}\nThese backups are still beside it:\n  ${path}.bak\n`);
+      expect(stdout).toBe(`Deleted permanently: ${path}\nThese backups are still next to it:\n  ${path}.bak\n`);
       expect([existsSync(path), existsSync(`${path}.bak`), inTrash()]).toEqual([false, true, []]);
     });
 
@@ -166,12 +166,12 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
     const result = await cli(["rm", path], kept);
     expect([result.code, existsSync(path)]).toEqual([1, true]);
     expect(result.stderr).toContain("does not put it into the trash");
-    expect(kept.questions[1]).toBe("Delete it for good instead? [y/N] ");
+    expect(kept.questions[1]).toBe("Delete it permanently instead? [y/N] ");
     // Consent to the trash is none to this.
     const unasked = await cli(["rm", path, "--yes"], answering("y", "y"));
     expect([unasked.code, existsSync(path)]).toEqual([1, true]);
     const { code, stdout } = await cli(["rm", path], answering("y", "y"));
-    expect([code, stdout, existsSync(path)]).toEqual([0, `Deleted for good: ${path}\n`, false]);
+    expect([code, stdout, existsSync(path)]).toEqual([0, `Deleted permanently: ${path}\n`, false]);
   });
 
   test("a file that cannot be read is refused for that, and not as no session", async () => {

@@ -301,7 +301,7 @@ test("migrate makes tables, and asks before it goes to a named version", async (
   };
   const refused = await cli(["db", "migrate", ...at, "--to", "0"], { stores: database, ask });
   expect([refused.code, database.version]).toEqual([1, SCHEMA_VERSION]);
-  expect(questions[0]).toContain(`All sessions in ${SHOWN_STORE} will be deleted for good`);
+  expect(questions[0]).toContain(`All sessions in ${SHOWN_STORE} will be deleted permanently`);
   database.version = 0.5;
   expect((await migrate(...at)).stdout).toContain(`from version 0.5 to ${SCHEMA_VERSION} in`);
   expect(jsonLines(await migrate(...at, "--to", "0", "--yes", "--json"))).toEqual([

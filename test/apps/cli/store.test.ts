@@ -231,7 +231,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     expect([refused.code, refused.stderr]).toEqual([1, "sessiontree: Nothing was deleted.\n"]);
     expect(questions[0]).toContain(`${ID}  Fix the totals\n  2 messages, last used `);
     expect(questions[0]).toContain(`Delete it from ${SHOWN_STORE} for good?`);
-    expect((await run(args, { ask: ask("y") })).stdout).toBe(`Deleted for good: ${ID} in ${SHOWN_STORE}\n`);
+    expect((await run(args, { ask: ask("y") })).stdout).toBe(`Deleted permanently: ${ID} in ${SHOWN_STORE}\n`);
     const [other = ""] = await database.ids();
     const [removed] = jsonLines(await sql("rm", other, other, "--yes", "--json"));
     expect(removed).toEqual({ id: other, store: SHOWN_STORE, method: "permanent" });
@@ -290,6 +290,6 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     const mixed = await sql("rm", path, ID, "--yes");
     expect([mixed.code, mixed.stderr]).toEqual([2, expect.stringContaining("name them apart")]);
     expect(statSync(path).isFile()).toBe(true);
-    expect((await sql("rm", path, "--permanent", "--yes")).stdout).toBe(`Deleted for good: ${path}\n`);
+    expect((await sql("rm", path, "--permanent", "--yes")).stdout).toBe(`Deleted permanently: ${path}\n`);
   });
 });

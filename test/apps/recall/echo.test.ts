@@ -59,7 +59,7 @@ describe.each(["files", "store"])("in %s", (kind) => {
     for (let cursor: number | undefined = 0; cursor !== undefined; ) {
       const { text } = await ask(recall, "search_sessions", { query: "totals", limit: 3, cursor });
       found.push(...findIds(text));
-      const next = /To go on: \{"cursor": (\d+)\}/.exec(text)?.[1];
+      const next = /To continue: \{"cursor": (\d+)\}/.exec(text)?.[1];
       cursor = next === undefined ? undefined : Number(next);
     }
     expect(found).toEqual(findIds(all));

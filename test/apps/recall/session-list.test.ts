@@ -75,7 +75,7 @@ describe.each(["files", "store"])("an empty query, in %s", (kind) => {
   test("goes on where it was cut", async () => {
     const { recall } = await twoDays(kind);
     const { text: first } = await ask(recall, "search_sessions", { latest: true, limit: 1 });
-    expect(first).toContain('There are more sessions. To go on: {"cursor": 1}');
+    expect(first).toContain('There are more sessions. To continue: {"cursor": 1}');
     const { text: rest } = await ask(recall, "search_sessions", { latest: true, limit: 1, cursor: 1 });
     expect([
       first.includes(ID(2)),
@@ -83,7 +83,7 @@ describe.each(["files", "store"])("an empty query, in %s", (kind) => {
       rest.includes(ID(2)),
       rest.includes(ID(1)),
     ]).toEqual([true, false, false, true]);
-    expect(rest).not.toContain("To go on");
+    expect(rest).not.toContain("To continue");
   });
 
   test("leaves the search of failures, tools and paths as it is", async () => {

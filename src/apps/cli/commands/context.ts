@@ -72,7 +72,7 @@ interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"
 export const command: Command = {
   details: `Prints one line per message, with the entry it comes from and an estimate of the tokens of this message alone. With --full, the whole text follows.
 
-Above them stands the size of the context, the number that stats and the page show. If a model counted it, as before an answer whose record tells its input, it includes what was sent beside the messages, such as descriptions of tools, so the estimates may not add up to it.
+The first lines give the size of the context, the number that stats and the page show. If a model counted it, as before an answer whose record states its input, it includes what was sent in addition to the messages, such as tool descriptions, so the estimates may not add up to it.
 
 --leaf shows the context up to and including an entry. --before shows what the model had when it wrote an answer, without the answer. With --json it prints the whole messages, as an agent would load them.`,
   parameters: [SESSION, LEAF, BEFORE, TAIL, FULL, LLM, CHANGES],

@@ -26,7 +26,7 @@ export const command: Command = {
     ["db migrate --store postgres://owner@db.example/agents", "the tables of this release"],
     ["db migrate --store sqlite:sessions.db", "a file of SQLite, with Node 22.13 or better-sqlite3"],
     ["db migrate --store postgres://owner@db.example/agents --to 0 --yes", "no tables, and no sessions"],
-    ["db migrate --store postgres://reader@db.example/agents --sql", "for somebody else to run"],
+    ["db migrate --store postgres://reader@db.example/agents --sql", "for another person to run"],
   ],
   run: async (call) => {
     const { get, io, json, out, stored } = call;
@@ -56,7 +56,7 @@ export const command: Command = {
 
 function formatQuestion(to: number, address: string): string {
   return to === 0
-    ? `All sessions in ${toPlainLine(address)} will be deleted for good, with their tables.\nDelete them?`
+    ? `All sessions in ${toPlainLine(address)} will be deleted permanently, with their tables.\nDelete them?`
     : `Everything that versions after ${to} added to ${toPlainLine(address)} will be deleted.\nGo back to version ${to}?`;
 }
 

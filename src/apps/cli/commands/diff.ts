@@ -34,7 +34,7 @@ export const command: Command = {
   details: `Prints the last entry that both share, what each branch has since, and which files its tool calls read and modified. Records of state, usage, and imports are hidden unless --records is given; --json has all.`,
   parameters: [SESSION, X, Y, RECORDS],
   examples: [
-    ["diff @last @leaf works", "where the session stands, and the entry that is labeled so"],
+    ["diff @last @leaf works", "from the leaf, and the entry with this label"],
     ["diff session.jsonl 1a2b3c4d 5e6f --json", "as JSON, with the entries whole"],
   ],
   run: async (call) => {

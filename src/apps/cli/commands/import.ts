@@ -40,7 +40,7 @@ const SINCE = textOption(
   "only sessions used since a day (2026-11-22) or within a time (12h, 30d)",
 );
 const AGAIN = rare(flag("--again", "also sessions that were deleted here"));
-const FRESH = rare(flag("--fresh", "anew, beside what was imported by an older version"));
+const FRESH = rare(flag("--fresh", "again, next to what an older version imported"));
 const WATCH = flag("--watch", "stay, and import what changes, until interrupted");
 const HOOK = rare(flag("--hook", "the session that an agent names on stdin, as agents call their hooks"));
 const LOST = rare(flag("--lost", "prompts of sessions that Claude Code has deleted; with --all, keeps them"));

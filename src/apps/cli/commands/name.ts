@@ -16,7 +16,7 @@ const MIN_ID_LENGTH = 8;
 
 /** `sessiontree name`: shows or sets the name of a session, or the label of an entry. */
 export const command: Command = {
-  details: `With a session alone it shows the name. A word after it is the new name, unless it is @leaf, the id of an entry, or at least eight characters of its beginning: then the label of that entry is shown. With a label after it, or --clear, the entry can be named by its label or any beginning of its id, too. Elsewhere on the command line, a label can stand for the id of its entry.`,
+  details: `With a session alone it shows the name. A word after it is the new name, unless it is @leaf, the id of an entry, or at least eight characters of its beginning: then the label of that entry is shown. With a label after it, or --clear, the entry can be named by its label or any beginning of its id, too. Elsewhere on the command line, a label can replace the id of its entry.`,
   parameters: [SESSION, NAME, LABEL, CLEAR],
   examples: [
     ["name @last Bugfix", "name the latest session of this project"],

@@ -17,10 +17,10 @@ const ENTRY = optionalArgument(
   "the entry: its id or the beginning of it, its label, or @leaf; not with --matching",
 );
 const TEXT = textOption("--text <text>", 'the text to put in its place; default: "[redacted]"');
-const MATCHING = textOption("--matching <text>", "redact this text wherever it stands, instead of an entry");
+const MATCHING = textOption("--matching <text>", "redact this text wherever it occurs, instead of an entry");
 const REGEX = rare(flag("--regex", "--matching is a regular expression"));
 const ALL = flag("--all", "with --matching: in the sessions of all projects");
-const DRY_RUN = flag("--dry-run", "with --matching: only show where the text stands");
+const DRY_RUN = flag("--dry-run", "with --matching: only show where the text occurs");
 
 /** Number of characters of the content displayed before its removal. */
 const EXCERPT_WIDTH = 60;
@@ -29,12 +29,12 @@ const EXCERPT_WIDTH = 60;
 export const command: Command = {
   details: `The only command that rewrites history. Of an entry it removes the content: the entry keeps its id and place, a new entry records that, and the old bytes are not kept.
 
-With --matching, it replaces a text wherever it stands, and nothing else: in every text and name in every entry, in JSON inside of texts, in sessions forked from the named one and those that it was forked from, in their backups and in the trash. Caches and pages for the browser that hold it are deleted. Signatures of what changes go. Ids, types, times and working directories stay. It lists where the text is and asks. Then it reports what it redacted, where the text remains, and why. The exit code is 0 if it remains nowhere. Backups change as well, so nothing brings the text back. Files of other programs are named, and not changed.`,
+With --matching, it replaces a text wherever it occurs, and nothing else: in every text and name in every entry, in JSON inside of texts, in sessions forked from the named one and those that it was forked from, in their backups and in the trash. Caches and pages for the browser that hold it are deleted. Signatures of what changes go. Ids, types, times and working directories stay. It lists where the text is and asks. Then it reports what it redacted, where the text remains, and why. The exit code is 0 if it remains nowhere. Backups change as well, so nothing brings the text back. Files of other programs are named, and not changed.`,
   parameters: [SESSION, ENTRY, TEXT, MATCHING, REGEX, ALL, DRY_RUN, YES],
   examples: [
     ["redact session.jsonl 1a2b3c4d", "asks before it does so"],
     ["redact @last @leaf --text '(secret)' --yes", "does not ask, and leaves this text in its place"],
-    ["redact --matching hunter2 --all --dry-run", "where a text stands, in all projects"],
+    ["redact --matching hunter2 --all --dry-run", "where a text occurs, in all projects"],
     [
       "redact @last --matching sk-[A-Za-z0-9]{20,} --regex",
       "what looks like a key, in one session and its forks",
@@ -70,7 +70,7 @@ async function redactEntry(call: CommandCall): Promise<ExitCode> {
   const entry = session.entryAt(session.tree.find(entryId));
   const what = toPlainLine(`${getEntryKind(entry).word} ${entryId}`);
   const said = truncateLine(getExcerpt(entry).text, EXCERPT_WIDTH);
-  if (!(await confirmQuestion(call, `${what}: ${said}\nIts content will be gone for good. Redact it?`))) {
+  if (!(await confirmQuestion(call, `${what}: ${said}\nIts content will be lost permanently. Redact it?`))) {
     call.warn("Nothing was changed.");
     return EXIT_CODES.failed;
   }

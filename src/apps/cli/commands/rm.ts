@@ -19,7 +19,7 @@ import { truncateLine } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSIONS = argumentList("<sessions...>", "the sessions");
-const PERMANENT = flag("--permanent", "delete them for good instead");
+const PERMANENT = flag("--permanent", "delete them permanently instead");
 const FORCE = rare(
   flag("--force", "also files that are not sessions, and sessions that a process has leased"),
 );
@@ -35,7 +35,7 @@ interface Candidate {
 
 /** `sessiontree rm`: deletes sessions; in most cases they can be restored. */
 export const command: Command = {
-  details: `It asks first. With --yes it does not, and sessions are named by path, or by id or name or the beginning of one. "sessiontree restore" restores sessions from the trash. It names sessions that were forked from a deleted one; they are complete without it. Backups beside a session (.bak) are kept. Sessions in a database are deleted for good, after confirmation.`,
+  details: `It asks first. With --yes it does not, and sessions are named by path, or by id or name or the beginning of one. "sessiontree restore" restores sessions from the trash. It names sessions that were forked from a deleted one; they are complete without it. Backups next to a session (.bak) are kept. Sessions in a database are deleted permanently, after confirmation.`,
   parameters: [SESSIONS, PERMANENT, FORCE, YES],
   examples: [
     ["rm 1a2b3c4d", "into the trash"],
@@ -129,7 +129,7 @@ async function deleteOne(call: CommandCall, candidate: Candidate): Promise<boole
     const isTrashBroken = error.code === "WRITE_FAILED" && !call.get(PERMANENT) && !call.get(YES);
     if (!isTrashBroken || session.path === undefined || call.io.ask === undefined) return false;
   }
-  if (!(await confirmQuestion(call, "Delete it for good instead?"))) return false;
+  if (!(await confirmQuestion(call, "Delete it permanently instead?"))) return false;
   writeDeleted(call, candidate, await session.delete({ permanent: true, force }));
   return true;
 }
@@ -145,10 +145,10 @@ function writeDeleted(call: CommandCall, candidate: Candidate, method: "trash" |
     out.json({ ...(info && { id: info.id }), ...location.json, method, ...beside });
     return;
   }
-  const where = method === "trash" ? "In the trash" : "Deleted for good";
+  const where = method === "trash" ? "In the trash" : "Deleted permanently";
   out.line(`${where}: ${toPlainLine(location.text)}`);
   for (const line of formatDescent(call, candidate)) out.line(line);
-  if (leftovers.length > 0) out.line("These backups are still beside it:");
+  if (leftovers.length > 0) out.line("These backups are still next to it:");
   for (const leftover of leftovers) out.line(`  ${toPlainLine(leftover)}`);
 }
 

@@ -116,7 +116,7 @@ const MAX_MESSAGES_BEFORE = 10;
 export const command: Command = {
   details: `Searches messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions. An entry is found if it holds all words, in any order; a word may be a part of a longer one. Exits with 1 if nothing is found.
 
-An argument with spaces is a phrase: its words stand next to each other, in this order. So search "exit code 1" finds the phrase, search exit code 1 finds the three words anywhere in an entry, and search "exit code 1" docker finds the phrase and the word. Within one argument, double quotes mark a phrase: search 'docker "exit code 1"'.
+An argument with spaces is a phrase: its words occur next to each other, in this order. So search "exit code 1" finds the phrase, search exit code 1 finds the three words anywhere in an entry, and search "exit code 1" docker finds the phrase and the word. Within one argument, double quotes mark a phrase: search 'docker "exit code 1"'.
 
 --any answers questions: an entry is found if it holds any of the words, whole and whatever their English endings. Those with the most and the rarest words come first; a phrase in quotes must be held.
 

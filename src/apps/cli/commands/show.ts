@@ -161,7 +161,7 @@ function showSession(
       "failures",
       counts.failed === 0 ? "" : `${formatCount(counts.failed)}: ${makeFailuresCommand(get(SESSION))}`,
     ],
-    ["issues", issues === 0 ? "" : `${formatCount(issues)}: sessiontree verify tells more`],
+    ["issues", issues === 0 ? "" : `${formatCount(issues)}: sessiontree verify shows more`],
   ];
   writeFacts(facts, out);
   return EXIT_CODES.ok;

@@ -200,7 +200,7 @@ function writeHeading(session: SessionView, counts: KindCount, out: Output): voi
   for (const line of [...lines, ...wrapText(facts.join(", "), width)]) out.line(colors.dim(line));
   if (issues.length > 0) {
     out.prose(
-      `${formatCounted(issues.length, "issue")} in the file; "sessiontree verify" tells more`,
+      `${formatCounted(issues.length, "issue")} in the file; "sessiontree verify" shows more`,
       colors.red,
     );
   }

@@ -28,7 +28,7 @@ what the model sees at any entry, search, and what was used. Without a terminal 
 only written, and its path printed. A file that is there already is not replaced.
 
 With --live, and of a folder or with --all, pages come from a server that only this
-machine can reach, at an address that nobody can guess. It ends with the command.`,
+machine can reach, at an address that cannot be guessed. It ends with the command.`,
   parameters: [SESSION, ALL, LIVE, LEAF, PRICES, FILE, OPEN],
   examples: [
     ["view @last", "the latest session of this project"],

@@ -60,7 +60,7 @@ const BY_PLACEHOLDER: { readonly [placeholder: string]: Candidates } = {
   session: { words: [NAMED_SESSION], lookUp: "sessions" },
   sessions: { words: [NAMED_SESSION], lookUp: "sessions" },
   trashed: { words: [{ value: "@last", description: "the one deleted last" }], lookUp: "trashed" },
-  entry: { words: [{ value: "@leaf", description: "where the session goes on" }], lookUp: "entries" },
+  entry: { words: [{ value: "@leaf", description: "where the session continues" }], lookUp: "entries" },
   name: { words: [{ value: "@leaf", description: "where the session continues" }], lookUp: "entries" },
   time: {
     words: [

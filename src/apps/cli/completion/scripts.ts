@@ -22,7 +22,7 @@ _sessiontree() {
 complete -o default -F _sessiontree sessiontree
 `,
   zsh: `#compdef sessiontree
-# Completion of sessiontree for zsh. In ~/.zshrc, behind compinit:  eval "$(sessiontree completion zsh)"
+# Completion of sessiontree for zsh. In ~/.zshrc, after compinit:  eval "$(sessiontree completion zsh)"
 _sessiontree() {
   local -a found
   found=("\${(@f)$(sessiontree completion zsh -- "\${(@Q)words[2,CURRENT]}" 2> /dev/null)}")
