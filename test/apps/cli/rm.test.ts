@@ -119,7 +119,7 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
       const { path } = oneSession();
       const no = answering("");
       expect((await cli(["rm", path, "--permanent"], no)).code).toBe(1);
-      expect(no.questions[0]).toContain("Delete it for good? [y/N]");
+      expect(no.questions[0]).toContain("Delete it permanently? [y/N]");
       expect((await cli(["rm", path, "--permanent"])).code).toBe(2);
       expect(existsSync(path)).toBe(true);
     });

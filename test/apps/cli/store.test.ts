@@ -230,7 +230,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     const refused = await run(args, { ask: ask("n") });
     expect([refused.code, refused.stderr]).toEqual([1, "sessiontree: Nothing was deleted.\n"]);
     expect(questions[0]).toContain(`${ID}  Fix the totals\n  2 messages, last used `);
-    expect(questions[0]).toContain(`Delete it from ${SHOWN_STORE} for good?`);
+    expect(questions[0]).toContain(`Delete it from ${SHOWN_STORE} permanently?`);
     expect((await run(args, { ask: ask("y") })).stdout).toBe(`Deleted permanently: ${ID} in ${SHOWN_STORE}\n`);
     const [other = ""] = await database.ids();
     const [removed] = jsonLines(await sql("rm", other, other, "--yes", "--json"));

@@ -39,7 +39,7 @@ export const command: Command = {
   parameters: [SESSIONS, PERMANENT, FORCE, YES],
   examples: [
     ["rm 1a2b3c4d", "into the trash"],
-    ["rm old.jsonl older.jsonl --permanent --yes", "for good, without asking"],
+    ["rm old.jsonl older.jsonl --permanent --yes", "permanently, without asking"],
   ],
   run: async (call) => {
     const candidates = await getCandidates(call);
@@ -112,7 +112,7 @@ async function isMeant(call: CommandCall, candidates: readonly Candidate[]): Pro
   const { stored } = call;
   const isStored = candidates.some(({ session }) => session.path === undefined);
   const from = stored !== undefined && isStored ? ` from ${toPlainLine(stored.address)}` : "";
-  const question = isInTrash ? `Move ${what} to the trash?` : `Delete ${what}${from} for good?`;
+  const question = isInTrash ? `Move ${what} to the trash?` : `Delete ${what}${from} permanently?`;
   return confirmQuestion(call, [...lines, question].join("\n"));
 }
 
