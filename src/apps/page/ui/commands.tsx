@@ -44,7 +44,7 @@ export function Commands({ ordinal, onClose }: { ordinal: number; onClose: () =>
   if (id !== undefined)
     rows.push(
       [`Continue from entry ${id} in a copy`, ["sessiontree", "fork", path, id]],
-      [`Remove the text of entry ${id} for good`, ["sessiontree", "redact", path, id]],
+      [`Remove the text of entry ${id} permanently`, ["sessiontree", "redact", path, id]],
     );
   return (
     <Dialog name="Commands" heading="In a terminal" onClose={onClose}>

@@ -92,7 +92,7 @@ function BranchSwitch({ ordinal }: { ordinal: number }) {
         icon={BesideIcon}
         class="no-print"
         label="Compare two branches"
-        hint="Show the next branch beside this one"
+        hint="Show the next branch next to this one"
         onClick={() => go({ go: "beside", ordinal, sibling: otherAt(1) })}
       />
     </span>

@@ -30,7 +30,7 @@ export function NoSessions({ name, all, contents, text, importableUrl }: NoSessi
           <Importable url={importableUrl} />
         </>
       ) : contents.state === "found" ? (
-        <p>No session says “{contents.text}”. Try fewer words: all of them must stand in one entry.</p>
+        <p>No session says “{contents.text}”. Try fewer words: all of them must occur in one entry.</p>
       ) : text === "" ? (
         <p>No session is of this project, source and time.</p>
       ) : (
