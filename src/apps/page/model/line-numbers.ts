@@ -41,7 +41,7 @@ export class FileTexts {
 /** Line in the format of `cat -n` and of tools that read files. */
 const NUMBERED = /^\s*\d+(?:\t|→)(.*)$/;
 
-/** Joins the lines of a comparison that do not have a sign. */
+/** Joins the lines of a comparison except those with the sign `without`. */
 function joinLines(lines: readonly DiffLine[], without: DiffLine["sign"]): string {
   return lines
     .filter(({ sign }) => sign !== without)
