@@ -274,8 +274,8 @@ function Graph({ row, path, isBelowOnPath, isLeaf }: GraphProps) {
 }
 
 /**
- * Node of the graph: summaries are diamonds, failures crosses, tool results and notes of programs small circles, all others circles; the leaf
- * has a ring.
+ * Node of the graph: summaries are diamonds, failures crosses, tool results and notes of programs small circles, all others
+ * circles; the leaf has a ring.
  */
 function Node({ row, x, isLeaf }: { row: PageTreeRow; x: number; isLeaf: boolean }) {
   const { session } = usePage();
