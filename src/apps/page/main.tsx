@@ -14,10 +14,10 @@ import { App } from "./ui/app.tsx";
 import { useLiveSession } from "./ui/live-session.ts";
 import { SessionIndex } from "./ui/session-index.tsx";
 
-/** A session of more bytes is shown before all of it is known. */
+/** Size in bytes above which a session is shown before it has been read completely. */
 const LARGE_BYTES = 4 * 1024 * 1024;
 
-/** Starts the page: reads the session, or the list of sessions, that stands in it and draws it. */
+/** Starts the page: reads and draws the session, or the list of sessions, that it contains. */
 async function startPage(root: HTMLElement): Promise<void> {
   try {
     const content = await takeContent();
@@ -29,7 +29,7 @@ async function startPage(root: HTMLElement): Promise<void> {
   }
 }
 
-/** What the page shows; what was read is kept once, not twice. */
+/** Reads the content of the page, and removes its source elements so that the data is not kept twice. */
 async function takeContent(): Promise<ComponentChild> {
   const [session, sessions] = [document.getElementById("session"), document.getElementById("sessions")];
   session?.remove();
@@ -44,7 +44,7 @@ async function takeContent(): Promise<ComponentChild> {
     server === undefined ? readPagePieces(document) : readStream((await askServer(server.bytesUrl)).body);
   for await (const piece of pieces) entries.append(piece);
   entries.end();
-  // Without them the page lacks links, and nothing else.
+  // If this request fails, the page only lacks links.
   const areLinksKnown =
     server === undefined ? Promise.resolve() : askForKnown(server.knownUrl, known).catch(reportError);
   if (entries.bytes.size <= LARGE_BYTES) {
@@ -56,7 +56,7 @@ async function takeContent(): Promise<ComponentChild> {
   return <SessionPage embedded={embedded} entries={entries} areLinksKnown={areLinksKnown} />;
 }
 
-/** Asks the server; where another file has taken the path of the session meanwhile, the page is asked for anew. */
+/** Fetches from the server; reloads the page if the session's file has been replaced in the meantime. */
 async function askServer(url: string): Promise<Response> {
   const response = await fetch(url);
   if (response.status === 409) location.reload();

@@ -1,10 +1,10 @@
 import { NONE } from "../../../core/tree/entry-tree.ts";
 
-/** An index for each of some entries, by their ordinals: in a fifth of the room that a Map takes, and faster to make. */
+/** Map from entry ordinals to indices; uses a fifth of the memory of a `Map` and is faster to build. */
 export class ByOrdinal {
   readonly #indices: Int32Array;
 
-  /** @param ordinals - All that may get an index. */
+  /** @param ordinals - All ordinals that may get an index. */
   constructor(ordinals: Iterable<number>) {
     let last = NONE;
     for (const ordinal of ordinals) last = Math.max(last, ordinal);

@@ -7,21 +7,21 @@ import { getEntryKind, KINDS } from "../../text/entry-kind.ts";
 import type { ByOrdinal } from "./by-ordinal.ts";
 import type { SessionModel } from "./session-model.ts";
 
-/** A path root → end, and the index of each of its entries on it. */
+/** Path root → end, and the index of each of its entries on the path. */
 export interface IndexedPath {
   readonly ordinals: readonly number[];
   readonly indices: Pick<ByOrdinal, "get" | "has">;
 }
 
 /**
- * Which entries of a path a context is made of.
+ * Entries of a path that make up a context.
  *
- * Chosen by heads: parses the bodies of compactions, of what they keep, and of context edits, and no others.
+ * Chosen by heads: parses the bodies of compactions, of the entries that they keep, and of context edits, but no others.
  */
 export interface ContextChoice {
   /** Ordinals in the order of the context. */
   readonly ordinals: readonly number[];
-  /** The compaction that the context begins with; NONE if there is none. */
+  /** The compaction at the start of the context; NONE if there is none. */
   readonly compaction: number;
   /** Context edits in force, by the ordinals of the entries that they change. */
   readonly edits: ReadonlyMap<number, ContextEditEntry>;
@@ -30,7 +30,7 @@ export interface ContextChoice {
 }
 
 /**
- * Chooses the entries of a path that a context is made of.
+ * Chooses the entries of a path that make up a context.
  *
  * @remarks Cost: O(path) in heads, plus the bodies that `ContextChoice` names.
  */
@@ -53,7 +53,7 @@ export function chooseContext(session: SessionModel, path: IndexedPath): Context
   return { ordinals, compaction, edits, project };
 }
 
-/** Finds the context edits among some entries; of several that change the same entry, the last one counts. */
+/** Finds the context edits among some entries; if several change the same entry, the last one counts. */
 function findContextEdits(session: SessionModel, ordinals: readonly number[]): Map<number, ContextEditEntry> {
   const { tree } = session;
   const edits = new Map<number, ContextEditEntry>();

@@ -29,20 +29,20 @@ const ANSWER = {
   timestamp: 0,
 } as const;
 
-/** An entry of a context, and the messages that the model gets of it. */
+/** Entry of a context, and the messages that the model gets from it. */
 interface ContextEntry {
   readonly ordinal: number;
-  /** `edited` if it is not as it is stored. */
+  /** `edited` if it differs from the stored entry. */
   readonly state: string;
   readonly messages: readonly Message[];
 }
 
-/** Stands for a message without calls or results. */
+/** Placeholder for a message without calls or results. */
 const OTHER: UserMessage = { role: "user", content: [], timestamp: 0 };
 
 /**
- * Finds what would have to be repaired before a provider accepts a context, as `repairToolPairs` does, but by stored facts:
- * parses the bodies of what was edited, of compactions, and of answers that are not finished or lack ids.
+ * Finds the repairs that a context needs before a provider accepts it, as `repairToolPairs` does, but from stored facts: parses
+ * only the bodies of edited entries, compactions, and answers that are unfinished or lack ids.
  *
  * @returns Empty until the facts are known.
  * @remarks Cost: O(context).
@@ -55,14 +55,17 @@ export function findRepairs(
   return repairToolPairs(items.flatMap((item) => outlineMessages(session.facts[item.ordinal], item))).repairs;
 }
 
-/** Returns what pairs calls with results, of the messages that the model gets of an entry. */
+/** Returns outlines of the messages that the model gets from an entry, with only the data that pairs calls with results. */
 function outlineMessages(facts: EntryFacts | undefined, item: ContextEntry): readonly Message[] {
   if (facts === undefined || !isOutlinedByFacts(facts, item)) return item.messages;
   if (facts.callId !== "") return [makeResult(facts)];
   return [facts.calls.length > 0 ? makeAnswer(facts) : OTHER];
 }
 
-/** Returns whether facts hold all that counts: not of calls that are dropped, since what else their message holds counts then. */
+/**
+ * Returns whether the facts hold everything that matters. They do not for dropped calls, because then the rest of their message
+ * matters.
+ */
 function isOutlinedByFacts(
   { kind, calls, callId, isUnfinished }: EntryFacts,
   { state }: ContextEntry,

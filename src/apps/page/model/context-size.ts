@@ -10,15 +10,15 @@ import type { ContextChoice, IndexedPath } from "./context-choice.ts";
 import { findLastValue } from "./path-search.ts";
 import { findKnownKind, type SessionModel } from "./session-model.ts";
 
-/** Types of entries that change what is before them in a context: a usage before one is about another context. */
+/** Types of entries that change the part of a context before them: a usage recorded before one is about another context. */
 const CHANGES: ReadonlySet<string> = new Set(["compaction", "context_edit"]);
 
-/** A context of at most so many entries is measured while their facts are not known. */
+/** Maximum number of entries of a context that is measured while their facts are unknown. */
 const MAX_UNKNOWN = 500;
 
 /**
- * Measures a context as `estimateProjectedContextTokens` does, but by stored facts: parses the bodies of what was edited, of
- * instructions and compactions, and of entries whose facts are not known.
+ * Measures a context as `estimateProjectedContextTokens` does, but from stored facts: parses only the bodies of edited entries,
+ * instructions, compactions, and entries whose facts are unknown.
  *
  * @returns Undefined if too many facts are missing.
  * @remarks Cost: O(path).
@@ -47,7 +47,7 @@ function listUnchanged(
   { ordinals, indices }: IndexedPath,
   choice: ContextChoice,
 ): readonly number[] {
-  // One with a damaged body changes nothing.
+  // A change with a damaged body changes nothing.
   const isChange = (ordinal: number) =>
     CHANGES.has(tree.typeAt(ordinal)) && CHANGES.has(entryAt(ordinal)?.type ?? "");
   const changedAt = ordinals.findLastIndex(isChange);
@@ -60,7 +60,7 @@ function sumTokens({ tokens }: SessionModel, { project }: ContextChoice, some: r
   return some.reduce((sum, ordinal) => sum + (tokens[ordinal] ?? estimateAll(project(ordinal))), 0);
 }
 
-/** Sums up a whole context, in which instructions are folded into one message. */
+/** Sums up a whole context, in which instructions are merged into one message. */
 function sumWhole(session: SessionModel, choice: ContextChoice): number {
   const isExact = (ordinal: number) =>
     choice.edits.has(ordinal) ||

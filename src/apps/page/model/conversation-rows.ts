@@ -5,10 +5,10 @@ import { getEntryKind, getMessageKind } from "../../text/entry-kind.ts";
 import { ByOrdinal } from "./by-ordinal.ts";
 import type { ModelItem, PathItem } from "./path-items.ts";
 
-/** An entry of the conversation: as it is stored, or as the model gets it. */
+/** Entry of the conversation: as stored, or as the model gets it. */
 export type ConversationItem = PathItem | ModelItem;
 
-/** An entry, and the results of the calls in it, by the id of the call. */
+/** An entry, and the results of its calls, by call id. */
 export interface EntryRow {
   readonly kind: "entry";
   readonly ordinal: number;
@@ -16,33 +16,33 @@ export interface EntryRow {
   readonly results: ReadonlyMap<string, ConversationItem>;
 }
 
-/** The line that stands for entries that a compaction left out. */
+/** Folded line that replaces the entries that a compaction left out. */
 export interface FoldedRow {
   readonly kind: "compacted";
-  /** The first of them. */
+  /** The first of these entries. */
   readonly ordinal: number;
-  /** How many the model no longer sees. */
+  /** Number of entries that the model no longer sees. */
   readonly size: number;
-  /** How many of them failed. */
+  /** Number of these entries that failed. */
   readonly failed: number;
   readonly isOpen: boolean;
 }
 
-/** A row of the conversation. */
+/** Row of the conversation. */
 export type ConversationRow = EntryRow | FoldedRow;
 
-/** The rows of a conversation, and the row of each entry, also of one without a row of its own. */
+/** Rows of a conversation, and the row of each entry, including entries without a row of their own. */
 export interface ConversationRows<R extends ConversationRow = ConversationRow> {
   readonly rows: readonly R[];
   readonly rowByOrdinal: Pick<ByOrdinal, "get" | "has">;
 }
 
 /**
- * Lays a conversation out in rows: results stand with their calls, and what was compacted is one line until it is opened.
+ * Lays out a conversation in rows: results share the row of their calls, and compacted entries are one line until it is opened.
  *
- * A result stands with its call if no other answer of the model lies between the two.
+ * A result shares the row of its call if there is no other answer of the model between the two.
  *
- * @param isOpen - Tells whether a line of folded entries is open, by its kind and the first of its entries.
+ * @param isOpen - Returns whether a line of folded entries is open, by its kind and the first of its entries.
  * @remarks Cost: O(items). Parses no body.
  */
 export function makeConversationRows(
@@ -61,7 +61,7 @@ export function makeConversationRows(
   return { rows, rowByOrdinal };
 }
 
-/** Lays a conversation out in rows of which none stands for others. */
+/** Lays out a conversation in rows without folding any entries. */
 export function makeEntryRows(items: readonly ConversationItem[]): ConversationRows<EntryRow> {
   const rows: EntryRow[] = [];
   const rowByOrdinal = new ByOrdinal(items.map(({ ordinal }) => ordinal));
@@ -80,7 +80,7 @@ interface Group {
   readonly items: ConversationItem[];
 }
 
-/** Parts what was compacted from the rest; entries that the model never sees do not part a group of those. */
+/** Separates compacted entries from the rest; entries that the model never sees do not split a group of compacted ones. */
 function splitGroups(items: readonly ConversationItem[]): Group[] {
   const groups: Group[] = [];
   let end = 0;
@@ -106,7 +106,7 @@ function findAfterLastCompacted(items: readonly ConversationItem[], from: number
 
 const NO_RESULTS: ReadonlyMap<string, ConversationItem> = new Map();
 
-/** Makes the function that adds an entry: to the row of its call if that waits for it, else as a row. */
+/** Creates the function that adds an entry: to the row of its call if that call still needs a result, otherwise as a row. */
 function makeEntryAdder(
   rows: { readonly length: number; push(row: EntryRow): unknown },
   rowByOrdinal: ByOrdinal,
@@ -133,7 +133,10 @@ function makeEntryAdder(
 
 const made = new WeakMap<object, readonly ContentPart[]>();
 
-/** Returns what an entry of the conversation shows: as it is stored, or as the model gets it; the same list for as long as it stays parsed. */
+/**
+ * Returns the content of an entry of the conversation: as stored, or as the model gets it; the same array as long as the entry
+ * stays parsed.
+ */
 export function getItemParts(item: ConversationItem): readonly ContentPart[] {
   const source = "messages" in item ? item.messages : item.entry;
   const known = made.get(source);
@@ -146,7 +149,7 @@ export function getItemParts(item: ConversationItem): readonly ContentPart[] {
   return parts;
 }
 
-/** What the model gets of an entry; how it is sent is said where that is not plain from the entry. */
+/** Returns the content that the model gets from an entry, with a note on how it is sent if the entry does not make that clear. */
 function getSentParts(entry: AnySessionEntry, message: Message): ContentPart[] {
   const isPlain = getEntryKind(entry) === getMessageKind(message);
   const note: ContentPart = { kind: "note", text: `sent as a ${message.role} message:` };

@@ -1,20 +1,20 @@
 import type { EntryTree } from "../../../core/tree/entry-tree.ts";
 
-/** Entries at each place that may be in sight when the page is first drawn. */
+/** Number of entries at each place that may be in view when the page is first drawn. */
 const SEEN_AT_FIRST = 150;
 
-/** What is known of a session that has just been read. */
+/** Tree and leaf of a session that has just been read. */
 interface ReadSession {
   readonly tree: EntryTree;
   readonly storedLeaf: number;
 }
 
 /**
- * Chooses the entries that may be in sight when the page of a large session is first drawn: at both ends of the path, and around the
- * entry in the address.
+ * Chooses the entries that may be in view when the page of a large session is first drawn: at both ends of the path, and around
+ * the entry in the address.
  *
- * @param leafId - Where the path ends; undefined for the leaf of the session.
- * @param hash - Part of the address from `#` on.
+ * @param leafId - Id of the last entry of the path; undefined for the leaf of the session.
+ * @param hash - Part of the address starting with `#`.
  * @returns Ordinals in the order of the file.
  */
 export function chooseEarlyEntries(
@@ -32,7 +32,7 @@ export function chooseEarlyEntries(
       chosen.add(ordinal);
   }
   const [focus, half] = [find("entry"), SEEN_AT_FIRST / 2];
-  // Entries that follow one another in the file are on one path as a rule.
+  // Consecutive entries of the file are usually on one path.
   for (let at = Math.max(0, focus - half); focus >= 0 && at < Math.min(tree.size, focus + half); at++)
     chosen.add(at);
   return [...chosen].sort((a, b) => a - b);

@@ -2,34 +2,34 @@ import { toRecord } from "../../../core/context/entry-fields.ts";
 import { toText } from "../../../core/context/message-parts.ts";
 import type { LinkedSession } from "./entry-facts.ts";
 
-/** What a page says of the session that it shows; the session itself stands in blocks, or is fetched from a server. */
+/** Metadata that a page holds about its session; the session itself is in blocks, or is fetched from a server. */
 export interface EmbeddedSession {
   /** Name of the file, without its folder. */
   readonly fileName: string;
-  /** Its path where the page was made; its name if it has none. */
+  /** Its path when the page was created; its name if it has no path. */
   readonly path: string;
-  /** Bytes of the file when the page was made; 0 if that is not known. */
+  /** Bytes of the file when the page was created; 0 if unknown. */
   readonly size: number;
-  /** The entry at whose path the page opens; undefined for the session's leaf. */
+  /** Id of the entry at the end of the path that the page opens; undefined for the session's leaf. */
   readonly leafId: string | undefined;
-  /** Other sessions that exist, by the path or id by which this one names them; a server is asked for them. */
+  /** Other sessions that exist, by the path or id that this session uses for them; fetched if there is a server. */
   readonly known: ReadonlyMap<string, LinkedSession>;
-  /** Where a server has the session; undefined in a file. */
+  /** Addresses of the session on a server; undefined in a file. */
   readonly server:
     | {
         readonly bytesUrl: string;
         readonly knownUrl: string;
         readonly eventsUrl: string;
-        /** Tells what the list counts of it; undefined without a list. */
+        /** Address of the usage that the list counts for the session; undefined without a list. */
         readonly usageUrl: string | undefined;
       }
     | undefined;
-  /** Address of the list of sessions that this one was opened from. */
+  /** Address of the list of sessions from which this one was opened. */
   readonly indexUrl: string | undefined;
 }
 
 /**
- * Reads what the command line put into the page.
+ * Reads the metadata that the command line embedded in the page.
  *
  * @param json - Text of the element.
  */
@@ -54,7 +54,7 @@ export function readEmbedded(json: string): EmbeddedSession {
   };
 }
 
-/** Reads which sessions exist, by the path or id by which another one names them. */
+/** Reads which sessions exist, by the path or id that another session uses for them. */
 export function readKnown(value: unknown): Map<string, LinkedSession> {
   return new Map(Object.entries(toRecord(value)).map(([name, one]) => [name, toLink(one)]));
 }
@@ -70,25 +70,28 @@ declare global {
   }
 }
 
-/** Marks the elements that hold the bytes of a session. */
+/** Type of the elements that hold the bytes of a session. */
 const BLOCK_TYPE = "application/gzip";
 
-/** Yields the bytes of a session piece by piece from the blocks of a page: each is compressed by itself, and written in base64. */
+/**
+ * Yields the bytes of a session piece by piece from the blocks of a page; each block is compressed separately and encoded in
+ * base64.
+ */
 export async function* readPagePieces(document: Document): AsyncGenerator<Uint8Array, void> {
   for (let isLoaded = false; !isLoaded; await waitForMore(document)) {
     isLoaded = document.readyState !== "loading";
     const blocks = [...document.querySelectorAll(`script[type="${BLOCK_TYPE}"]`)];
-    // Of a page that is being loaded the last one may lack its end.
+    // While a page is loading, its last block may be incomplete.
     for (const block of isLoaded ? blocks : blocks.slice(0, -1)) {
       const bytes = decodeBytes(block.textContent);
-      // What was read is kept once, not twice.
+      // Removing the block avoids keeping its bytes twice.
       block.remove();
       yield* readStream(new Response(bytes).body?.pipeThrough(new DecompressionStream("gzip")));
     }
   }
 }
 
-/** Resolves once more of a page has been loaded, or all of it. */
+/** Resolves when another part of a page, or all of it, has been loaded. */
 async function waitForMore(document: Document): Promise<void> {
   if (document.readyState !== "loading") return;
   await new Promise<void>((resolve) => {
@@ -113,9 +116,9 @@ export async function* readStream(
   }
 }
 
-/** Decodes bytes as the command line writes them. */
+/** Decodes bytes that the command line encoded. */
 export function decodeBytes(base64: string): Uint8Array<ArrayBuffer> {
-  // Browsers of 2025 do that themselves, several times as quick.
+  // Browsers since 2025 have a native decoder, which is several times as fast.
   if (Uint8Array.fromBase64 !== undefined) return Uint8Array.fromBase64(base64);
   const binary = atob(base64);
   const bytes = new Uint8Array(binary.length);

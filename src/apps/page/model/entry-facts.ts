@@ -14,47 +14,47 @@ import {
 } from "../../../core.ts";
 import { type EntryKind, getEntryKind } from "../../text/entry-kind.ts";
 
-/** What a call of a model used, and which model it was. */
+/** Usage of a model call, and its model. */
 export interface UsedByCall extends Readonly<Spent> {
-  /** `provider/model`, or what is known of it. */
+  /** `provider/model`, or as much of it as is known. */
   readonly model: string;
 }
 
-/** What is known of an entry without holding its body: all that the page asks of every entry. */
+/** Facts about an entry that are kept without its body: everything that the page needs from every entry. */
 export interface EntryFacts {
   readonly kind: EntryKind;
   readonly outcome: EntryOutcome | undefined;
-  /** Whether models get anything of entries like this, as long as no compaction or edit takes it away. */
+  /** Whether models get anything from entries like this one, unless a compaction or edit removes it. */
   readonly isSent: boolean;
-  /** Whether it is an answer that calls tools and was not finished, so that its calls do not count. */
+  /** Whether it is an unfinished answer with tool calls, so that its calls do not count. */
   readonly isUnfinished: boolean;
   /** The tools that it calls. */
   readonly calls: readonly { readonly id: string; readonly name: string }[];
-  /** The call that it is the result of, and the tool; empty for others. */
+  /** Id of the call that it is the result of, and the tool; empty for other entries. */
   readonly callId: string;
   readonly tool: string;
   readonly used: UsedByCall | undefined;
-  /** Other sessions that it names; undefined for none. */
+  /** Other sessions that it names; undefined if there are none. */
   readonly links: LinkedSessions | undefined;
 }
 
 const NOTHING: readonly never[] = [];
 
-/** What is known of an entry, and how much room it takes in a context. */
+/** Facts about an entry, and its size in a context. */
 interface MeasuredFacts {
   readonly facts: EntryFacts;
   /** Estimated tokens of the messages that it contributes to a context. */
   readonly tokens: number;
 }
 
-/** Gathers the facts of entries, which are to come in the order of the file. */
+/** Gathers the facts of entries, which must arrive in the order of the file. */
 export class FactsReader {
   readonly #known: ReadonlyMap<string, LinkedSession>;
   readonly #models = new ModelsInUse();
-  /** Facts of entries of which only the kind is to be told, which most are: one object for each kind. */
+  /** Facts of entries that differ only in kind, as most do: one shared object per kind. */
   readonly #alike = new Map<string, EntryFacts>();
 
-  /** @param known - Sessions that exist, by the path or id by which this one names them. */
+  /** @param known - Sessions that exist, by the path or id that this session uses for them. */
   constructor(known: ReadonlyMap<string, LinkedSession>) {
     this.#known = known;
   }
@@ -93,32 +93,32 @@ export class FactsReader {
   }
 }
 
-/** Another session that an entry names, such as that of a subagent, and that exists. */
+/** Existing session that an entry of another session names, such as that of a subagent. */
 export interface LinkedSession {
   readonly path: string;
-  /** Address of its page; undefined where no server can give it. */
+  /** Address of its page; undefined if no server can serve it. */
   readonly href: string | undefined;
 }
 
-/** The sessions that an entry names, and the call that they are about; empty if none is. */
+/** Sessions that an entry names, and the id of the call that they are about; empty if there is none. */
 interface LinkedSessions {
   readonly sessions: readonly LinkedSession[];
   readonly callId: string;
 }
 
-/** What is known of an entry that may name sessions, or be the result of a call that they are about. */
+/** Facts about an entry that may name sessions, or be the result of a call that they are about. */
 interface LinkingEntry {
   readonly callId: string;
   readonly links: LinkedSessions | undefined;
 }
 
-/** Levels of nested fields in which sessions are named. */
+/** Maximum depth of nested fields in which session names are searched. */
 const DEEPEST = 4;
 
 /**
- * Finds other sessions that an entry names: in what a program stored, and in details of results.
+ * Finds the other sessions that an entry names: in the data of programs, and in details of results.
  *
- * @param known - Sessions that exist, by the path or id by which this session names them.
+ * @param known - Sessions that exist, by the path or id that this session uses for them.
  * @returns Undefined if it names none.
  */
 export function findLinks(
@@ -134,9 +134,9 @@ export function findLinks(
 }
 
 /**
- * Finds the entries to which links belong: those that name other sessions, and the results of the calls that those are about.
+ * Finds the entries that links belong to: entries that name other sessions, and results of the calls that the links are about.
  *
- * @returns By ordinal.
+ * @returns Links by ordinal.
  * @remarks Cost: O(entries).
  */
 export function mapLinkedSessions(facts: readonly LinkingEntry[]): Map<number, readonly LinkedSession[]> {

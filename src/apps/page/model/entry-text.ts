@@ -14,7 +14,7 @@ import { formatUsage } from "../../text/usage-text.ts";
 import { formatTokens } from "./format.ts";
 import { readColors } from "./terminal-colors.ts";
 
-/** Returns what a part of an entry shows as a text. */
+/** Returns the text of a part of an entry as the page shows it. */
 export function getPartText(part: ContentPart): string {
   switch (part.kind) {
     case "image":
@@ -30,7 +30,7 @@ export function getPartText(part: ContentPart): string {
   }
 }
 
-/** Arguments as the page shows them: texts as they are, the rest as JSON. */
+/** Returns arguments as the page shows them: strings unchanged, other values as JSON. */
 function formatInput(input: unknown): string {
   if (typeof input !== "object" || input === null) return toText(input);
   return Object.entries(input)
@@ -38,7 +38,10 @@ function formatInput(input: unknown): string {
     .join("\n");
 }
 
-/** Returns what a reader takes along of an entry: what was said; of one without words, all it shows; of an output, its text alone. */
+/**
+ * Returns the text that a reader copies from an entry: its words; without words, everything it shows; of an output, only its
+ * text.
+ */
 export function getTextToCopy(parts: readonly ContentPart[]): string {
   const said = parts.filter(({ kind }) => kind === "text");
   const chosen = said.length > 0 ? said : parts;
@@ -49,17 +52,17 @@ export function getTextToCopy(parts: readonly ContentPart[]): string {
 }
 
 /**
- * Returns the line that says most about a failure; see `failureLine` of core.
+ * Returns the most informative line of a failure; see `failureLine` of core.
  *
  * @returns Empty for an entry that did not fail.
- * @remarks Cost: O(characters) the first time, O(1) afterwards.
+ * @remarks Cost: O(characters) the first time, then O(1).
  */
 export const failureLine = rememberReads((message) => toShortLine(lineOf(message)));
 
-/** Returns the line of an output that names the error, as it stands there without its colors; empty as `failureLine`. */
+/** Returns the line of an output that names the error, unchanged except for its colors; empty as `failureLine`. */
 export const findErrorLine = rememberReads(getErrorLine);
 
-/** Makes a function that remembers what another one says of failures. */
+/** Creates a function that caches the line that another function reads from a failure. */
 function rememberReads(read: (message: unknown) => string): (entry: AnySessionEntry | undefined) => string {
   const known = new WeakMap<AnySessionEntry, string>();
   return (entry) => {
@@ -70,21 +73,21 @@ function rememberReads(read: (message: unknown) => string): (entry: AnySessionEn
   };
 }
 
-/** What stands above an entry. */
+/** Heading of an entry. */
 interface EntryHeading {
   readonly text: string;
-  /** What else is known of it: tokens and cost, or where a summary comes from. */
+  /** Additional facts: tokens and cost, or the source of a summary. */
   readonly facts: string;
-  /** How an answer of the model ended, if it did not end well; a failed result says so itself. */
+  /** Outcome of an answer of the model that did not end well; a failed result shows its own outcome. */
   readonly outcome: EntryOutcome | undefined;
-  /** 2 for what begins a turn, 3 for what belongs to one; undefined for lines that only note something. */
+  /** 2 for the start of a turn, 3 for an entry inside one; undefined for lines that only note something. */
   readonly level: 2 | 3 | undefined;
 }
 
 /**
- * Decides what stands above an entry.
+ * Creates the heading of an entry.
  *
- * @param used - What it used, which may have been estimated.
+ * @param used - Usage of the entry, possibly estimated.
  */
 export function makeHeading(entry: AnySessionEntry, kind: EntryKind, used?: Readonly<Spent>): EntryHeading {
   return {
@@ -95,7 +98,7 @@ export function makeHeading(entry: AnySessionEntry, kind: EntryKind, used?: Read
   };
 }
 
-/** Returns the level of the heading of an entry: 2 for what begins a turn, 3 for what belongs to one; undefined for a line. */
+/** Returns the heading level of an entry: 2 for the start of a turn, 3 for an entry inside one; undefined for a line. */
 export function getHeadingLevel(kind: EntryKind): EntryHeading["level"] {
   if (kind.tone === "quiet") return undefined;
   return kind === KINDS.user ? 2 : 3;

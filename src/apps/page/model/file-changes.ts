@@ -9,19 +9,19 @@ import { NONE } from "../../../core/tree/entry-tree.ts";
 import { type DiffLine, FileTexts } from "./line-numbers.ts";
 import { hasFailedAt, type SessionModel } from "./session-model.ts";
 
-/** A change that a call of a tool made to a file. */
+/** Change that a tool call made to a file. */
 export interface FileChange {
   readonly path: string;
-  /** The entry that holds the call, and the result, if there is one. */
+  /** The entry that holds the call, and the entry of its result, if there is one. */
   readonly ordinal: number;
   readonly result: number | undefined;
   readonly tool: string;
   readonly hasFailed: boolean;
-  /** What it changed, as far as the call says; a text that was written whole counts as added. */
+  /** Edits, as far as the call states them; a text that was written as a whole counts as added. */
   readonly edits: readonly (readonly DiffLine[])[];
 }
 
-/** A file that was changed, with the changes in their order. */
+/** Changed file, with its changes in order. */
 export interface ChangedFile {
   readonly path: string;
   readonly changes: readonly FileChange[];
@@ -64,21 +64,21 @@ export function findChangedFiles(session: SessionModel, path: readonly number[])
   );
 }
 
-/** Tools that return a file as it is; others write prose about a file. */
+/** Tools that return a file unchanged; others write prose about a file. */
 const READS_FILE = /(?:^|[^a-z])(?:read|view|cat|open)/i;
 
-/** Tells whether a tool returns a file as it is, by its name. */
+/** Returns whether a tool returns a file unchanged, by its name. */
 export function isReadingTool(name: string): boolean {
   return READS_FILE.test(name);
 }
 
-/** Tells whether a call reads a file from its first line on. */
+/** Returns whether a call reads a file from its first line. */
 function isWholeRead(name: string, input: unknown): boolean {
   const { offset, view_range } = toRecord(input);
   return isReadingTool(name) && view_range === undefined && toNumber(offset) <= 1;
 }
 
-/** What a call says of its change to a file. */
+/** Returns the edits that a call states for a file. */
 function getEdits(input: unknown, path: string): DiffLine[][] {
   const edits = findEdits(input, path);
   const { content, file_text } = toRecord(input);
@@ -86,18 +86,18 @@ function getEdits(input: unknown, path: string): DiffLine[][] {
   return edits.length > 0 || written === "" ? edits : [makeWrittenLines(written)];
 }
 
-/** Longer texts are not compared: that can take long. */
+/** Maximum characters of texts that are compared, because comparing longer ones can take long. */
 const LONGEST_COMPARED = 200_000;
 
-/** Comparing gives up after so many changed lines. */
+/** Number of changed lines at which a comparison gives up. */
 const MAX_CHANGES = 2000;
 
 /**
- * Returns the changes that an edit tool was asked to make, if the arguments are those of one.
+ * Returns the changes requested from an edit tool, if the arguments are those of one.
  *
- * @param input - Arguments of a tool call: an old and a new text, a list `edits` of such, or a patch in an envelope.
- * @param path - Only changes to this file, where a patch names several; default: all.
- * @returns A comparison for each edit; empty if this is no edit.
+ * @param input - Arguments of a tool call: an old and a new text, an array `edits` of these, or a patch in an envelope.
+ * @param path - Only changes to this file, if a patch names several; default: all.
+ * @returns A comparison for each edit; empty if this is not an edit.
  */
 export function findEdits(input: unknown, path?: string): DiffLine[][] {
   const compared = findCallEdits(input).map(({ before, after }) => compareLines(before, after));
@@ -106,7 +106,7 @@ export function findEdits(input: unknown, path?: string): DiffLine[][] {
   return parsePatch([fields["input"], fields["patch"]].map(toText).join("\n"), path);
 }
 
-/** Returns the lines of a text that was written whole, as added ones. */
+/** Returns the lines of a text that was written as a whole, as added lines. */
 function makeWrittenLines(text: string): DiffLine[] {
   return toLines(text, "+");
 }

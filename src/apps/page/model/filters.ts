@@ -1,36 +1,36 @@
 import type { EntryFacts } from "./entry-facts.ts";
 import type { SessionModel } from "./session-model.ts";
 
-/** What entries are told apart by: how they ended or whether they have a label, what they are, and which tool it was. */
+/** Groups of filters: outcome or label, kind of entry, and tool. */
 export type FilterGroup = "mark" | "kind" | "tool";
 
-/** One thing that entries can be filtered by. */
+/** Value that entries can be filtered by. */
 export interface FilterChoice {
   readonly group: FilterGroup;
   readonly value: string;
 }
 
-/** A choice, and how many entries it would leave. */
+/** A choice, and the number of entries that it would leave. */
 export interface CountedChoice extends FilterChoice {
   readonly count: number;
 }
 
-/** What was chosen. Of choices of one group an entry needs one, and so for every group. */
+/** Chosen values. An entry must match one of the choices of every group that has any. */
 export type Filter = readonly FilterChoice[];
 
 const GROUPS: readonly FilterGroup[] = ["mark", "kind", "tool"];
 
-/** The marks, in the order in which they are shown. */
+/** Marks, in display order. */
 const MARKS = ["failed", "aborted", "labeled"];
 
-/** What an entry has of each group, and how many entries have the same. */
+/** Values of an entry in each group, and the number of entries with the same values. */
 type Values = { readonly [group in FilterGroup]: readonly string[] } & { count: number };
 
-/** Filters entries of a session, and counts what each filter would leave. */
+/** Filters the entries of a session, and counts the entries that each filter would leave. */
 export class FilterIndex {
-  /** Different values, of which there are few. */
+  /** Distinct values, of which there are few. */
   readonly #different = new Map<string, Values>();
-  /** By ordinal. */
+  /** Values by ordinal. */
   readonly #values: readonly Values[];
 
   /** @remarks Cost: O(entries). */
@@ -56,17 +56,17 @@ export class FilterIndex {
     return known;
   }
 
-  /** Tells whether an entry is left by a filter. */
+  /** Returns whether an entry passes a filter. */
   isLeft(ordinal: number, filter: Filter): boolean {
     const values = this.#values[ordinal];
     return values !== undefined && isFitting(values, filter, GROUPS);
   }
 
   /**
-   * Counts for each choice the entries that it and the choices of the other groups leave.
+   * Counts, for each choice, the entries that pass it and the choices of the other groups.
    *
    * @returns Marks first, then kinds, then tools; within a group the most frequent first.
-   * @remarks Cost: O(different values).
+   * @remarks Cost: O(distinct values).
    */
   choices(filter: Filter): CountedChoice[] {
     return GROUPS.flatMap((group) => {
@@ -91,13 +91,13 @@ function isFitting(values: Values, filter: Filter, groups: readonly FilterGroup[
   });
 }
 
-/** The tool of a result; of an answer, the tools of calls that have no result. */
+/** Returns the tool of a result, and of an answer the tools of calls without a result. */
 function getTools({ tool, calls }: EntryFacts, answered: ReadonlySet<string>): string[] {
   const open = calls.filter(({ id }) => !answered.has(id));
   return [...new Set([tool, ...open.map((call) => call.name)].filter(Boolean))];
 }
 
-/** Adds a choice to a filter, or takes it away. */
+/** Adds a choice to a filter, or removes it. */
 export function toggleChoice(filter: Filter, { group, value }: FilterChoice): Filter {
   const rest = filter.filter((one) => one.group !== group || one.value !== value);
   return rest.length < filter.length ? rest : [...filter, { group, value }];

@@ -1,4 +1,4 @@
-/** Writes a number of tokens in three digits: `950`, `12.4k`, `1.2M`, `1.8B`. */
+/** Formats a number of tokens with three digits: `950`, `12.4k`, `1.2M`, `1.8B`. */
 export function formatTokens(value: number): string {
   if (value < 1000) return String(Math.round(value));
   if (value < 999_500) return `${formatShort(value / 1000)}k`;
@@ -10,7 +10,7 @@ function formatShort(value: number): string {
   return value < 99.95 ? value.toFixed(1).replace(/\.0$/, "") : value.toFixed(0);
 }
 
-/** Writes a part of a whole as a percentage. */
+/** Formats a fraction as a percentage. */
 export function formatPercent(part: number): string {
   return `${Math.round(part * 100)} %`;
 }
@@ -18,13 +18,13 @@ export function formatPercent(part: number): string {
 const TIME = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
 
-/** Writes the hour of a stored time; empty if it is none. */
+/** Formats the time of day of a stored time; empty if it is not a valid time. */
 export function formatTime(timestamp: unknown): string {
   const date = parseDate(timestamp);
   return date === undefined ? "" : TIME.format(date);
 }
 
-/** Writes day and hour of a stored time; empty if it is none. */
+/** Formats the date and time of day of a stored time; empty if it is not a valid time. */
 export function formatDateAndTime(timestamp: unknown): string {
   const date = parseDate(timestamp);
   return date === undefined ? "" : `${DATE.format(date)}, ${TIME.format(date)}`;
@@ -36,17 +36,17 @@ function parseDate(timestamp: unknown): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
-/** Steps that people count in. */
+/** Step sizes that are easy to read. */
 const STEPS = [1, 2, 2.5, 5, 10];
 
-/** About so many lines are drawn across a chart. */
+/** Approximate number of lines across a chart. */
 const LINES = 4;
 
 /**
  * Chooses the values at which lines are drawn across a chart.
  *
  * @param max - Greatest value of the chart.
- * @returns Round values from 0 on; the last is not less than `most`.
+ * @returns Round values starting at 0; the last is not less than `max`.
  */
 export function roundValues(max: number): number[] {
   if (!(max > 0)) return [0, 1];
@@ -56,7 +56,7 @@ export function roundValues(max: number): number[] {
   return Array.from({ length: Math.ceil(max / step - 1e-9) + 1 }, (_, index) => index * step);
 }
 
-/** Writes the first letter large. */
+/** Capitalizes the first letter. */
 export function capitalize(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

@@ -5,27 +5,27 @@ import { type Spent, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import { isJsonRecord } from "../../../core/format/json.ts";
 
-/** What one model's calls in a session used on a day, those of its subagents included. */
+/** Usage of one model's calls in a session on one day, including its subagents' calls. */
 export interface SpentGroup extends Readonly<Spent> {
   /** Address of the session's page. */
   readonly session: string;
-  /** As `2026-11-23`; empty if it is not known. */
+  /** As `2026-11-23`; empty if unknown. */
   readonly day: string;
   readonly model: string;
 }
 
-/** What a server knows of the sessions of a list once it has gathered their calls. */
+/** Facts that a server returns about the sessions of a list after gathering their calls. */
 export interface IndexUsage {
-  /** The program that each session was imported from, by its address; empty for one that was not imported. */
+  /** The program that each session was imported from, by the session's address; empty if it was not imported. */
   readonly sources: ReadonlyMap<string, string>;
-  /** The model that made most calls of each session, by its address. */
+  /** The model with the most calls in each session, by the session's address. */
   readonly models: ReadonlyMap<string, string>;
-  /** The sessions that started each subagent's, by its address. */
+  /** The session that started each subagent's session, by the latter's address. */
   readonly starters: ReadonlyMap<string, string>;
   readonly groups: readonly SpentGroup[];
 }
 
-/** Reads what a server tells of the sessions of a list. */
+/** Reads a server's response about the sessions of a list. */
 export function readIndexUsage(json: unknown): IndexUsage {
   const { sessions, groups } = toRecord(json);
   const known = Object.entries(toRecord(sessions)).map(([href, one]) => [href, toRecord(one)] as const);
@@ -46,15 +46,15 @@ export function readIndexUsage(json: unknown): IndexUsage {
   };
 }
 
-/** What a server knows of the usage of one session. */
+/** Facts that a server returns about the usage of one session. */
 export interface SessionUsage {
-  /** As the list counts it, subagents included; undefined if that does not hold it. */
+  /** Usage as the list counts it, including subagents; undefined if the list does not include the session. */
   readonly listed: Spent | undefined;
-  /** Dollars by prices, by the ids of entries. */
+  /** Estimated dollars according to prices, by entry id. */
   readonly estimates: ReadonlyMap<string, number>;
 }
 
-/** Reads what a server tells of the usage of a session. */
+/** Reads a server's response about the usage of a session. */
 export function readSessionUsage(json: unknown): SessionUsage {
   const { spent, estimates } = toRecord(json);
   const known = Object.entries(toRecord(estimates)).map(([id, one]) => [id, toNumber(one)] as const);
@@ -76,7 +76,7 @@ function parseSpent(value: unknown): Spent {
   };
 }
 
-/** Adds groups up by a key, in the order in which keys first occur. */
+/** Sums up groups by a key, in the order in which keys first occur. */
 export function sumByKey(
   groups: readonly SpentGroup[],
   getKey: (group: SpentGroup) => string,
@@ -84,22 +84,22 @@ export function sumByKey(
   return new Map(Array.from(groupBy(groups, getKey), ([key, some]) => [key, sumSpent(some)]));
 }
 
-/** Days from the first to the last, each as `2026-11-23`; a bound that is missing is none. */
+/** Days from the first to the last, each as `2026-11-23`; a missing bound does not limit. */
 export interface Period {
   readonly from?: string;
   readonly to?: string;
 }
 
-/** Tells whether a day is in a period; one that is not known is in that without bounds alone. */
+/** Returns whether a day is in a period; an unknown day is only in the period without bounds. */
 export function isWithin(day: string, { from, to }: Period): boolean {
   if (day === "") return from === undefined && to === undefined;
   return (from === undefined || day >= from) && (to === undefined || day <= to);
 }
 
-/** The periods that can be chosen. */
+/** Periods to choose from. */
 export const PERIODS = ["today", "7 days", "30 days", "this month", "last month", "this year"] as const;
 
-/** Returns the days of a period that can be chosen, or of a day or a month that is named; none for another text. */
+/** Returns the days of one of `PERIODS`, or of a named day or month; a period without bounds for any other text. */
 export function parsePeriod(text: string, today: Date): Period {
   const [year, month, date] = [today.getFullYear(), today.getMonth(), today.getDate()];
   const day = (ofMonth: number, monthAt = month) => formatDay(new Date(year, monthAt, ofMonth));
@@ -123,30 +123,30 @@ export function parsePeriod(text: string, today: Date): Period {
   }
 }
 
-/** Writes the day of a time, as this system counts days; empty if it is none. */
+/** Formats the day of a time in the local time zone; empty if the time is invalid. */
 export function formatDay(time: Date): string {
   if (Number.isNaN(time.getTime())) return "";
   const two = (value: number) => String(value).padStart(2, "0");
   return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
 }
 
-/** More days than this have no bars of their own. */
+/** Maximum number of days that get their own bars. */
 const MAX_DAYS = 120;
 
-/** What was used in a span of time: a day as `2026-11-23`, or a month as `2026-11`. */
+/** Usage in a span of time: a day as `2026-11-23`, or a month as `2026-11`. */
 export interface SpentSpan {
   readonly name: string;
-  /** By model; those that were not used are missing. */
+  /** By model; unused models are missing. */
   readonly models: ReadonlyMap<string, Spent>;
 }
 
-/** Years at the start that make less than this part of the greatest one have no bar that can be seen. */
+/** Minimum fraction of the greatest year that makes the bars of an early year visible. */
 const MIN_SHOWN_PART = 0.005;
 
 /**
- * Leaves out the years at the start in which nothing can be seen, such as those of a single call long before all others.
+ * Drops the years at the start in which nothing would be visible, such as those of a single call long before all others.
  *
- * @param getSize - Returns the size of what is drawn.
+ * @param getSize - Returns the size of the bar.
  * @returns Groups with a day and a size.
  */
 export function dropEmptyYears(
@@ -160,7 +160,7 @@ export function dropEmptyYears(
   return drawn.filter(({ day }) => day >= first);
 }
 
-/** Adds groups up by day and model, or by month if that would be too many days; spans between them are there, and empty. */
+/** Sums up groups by day and model, or by month if there would be too many days; spans between them are included, and empty. */
 export function sumSpans(groups: readonly SpentGroup[]): SpentSpan[] {
   const dated = groups.filter(({ day }) => day !== "");
   const days = dated.map(({ day }) => day).sort();
@@ -171,7 +171,11 @@ export function sumSpans(groups: readonly SpentGroup[]): SpentSpan[] {
   return names.map((name) => ({ name, models: sumByKey(bySpan.get(name) ?? [], ({ model }) => model) }));
 }
 
-/** Names the days or months from the first to the last day, by so many characters of a day. */
+/**
+ * Lists the names of the days or months from the first to the last day.
+ *
+ * @param length - Number of characters of a day that make up a name: 10 for days, 7 for months.
+ */
 function listNamesBetween(first: string, last: string, length: number): string[] {
   const names = new Set<string>();
   const [end, time] = [new Date(last), new Date(first)];

@@ -1,19 +1,19 @@
 import { toArray, toNumber, toRecord } from "../../../core/context/entry-fields.ts";
 import { toText } from "../../../core/context/message-parts.ts";
 
-/** A line of a comparison. */
+/** Line of a comparison. */
 export interface DiffLine {
   readonly sign: "+" | "-" | " ";
   readonly text: string;
-  /** Number of the line in the file, from 1: of a removed line before the edit, of others after it; undefined if not known. */
+  /** Line number in the file, from 1: before the edit for removed lines, after it for others; undefined if unknown. */
   readonly number?: number;
 }
 
-/** Texts of files as far as the calls of a path tell them, to find on which lines an edit was made. */
+/** Texts of files as far as they follow from the calls of a path, used to find the lines of an edit. */
 export class FileTexts {
   readonly #texts = new Map<string, string>();
 
-  /** Takes in what a tool read from a file; numbers that the tool put before the lines are left out. */
+  /** Records the text that a tool read from a file, without the line numbers that the tool added. */
   addRead(path: string, output: string): void {
     const lines = output.split("\n").map((line) => NUMBERED.exec(line)?.[1]);
     const isNumbered = lines.slice(0, -1).every((line) => line !== undefined) && lines[0] !== undefined;
@@ -21,10 +21,10 @@ export class FileTexts {
   }
 
   /**
-   * Numbers the lines of an edit, and makes it in the known text.
+   * Numbers the lines of an edit, and applies it to the known text.
    *
-   * @param details - What the tool stored with its result: a diff that has numbers.
-   * @returns Lines without numbers if the place is not known.
+   * @param details - Details that the tool stored with its result: a diff with line numbers.
+   * @returns Lines without numbers if the position is unknown.
    */
   makeEdit(path: string, lines: readonly DiffLine[], details: unknown): DiffLine[] {
     const [before, after] = [joinLines(lines, "+"), joinLines(lines, "-")];
@@ -38,10 +38,10 @@ export class FileTexts {
   }
 }
 
-/** A line as `cat -n` and tools that read files write it. */
+/** Line in the format of `cat -n` and of tools that read files. */
 const NUMBERED = /^\s*\d+(?:\t|→)(.*)$/;
 
-/** Joins the lines of a comparison that have another sign. */
+/** Joins the lines of a comparison except those with the sign `without`. */
 function joinLines(lines: readonly DiffLine[], without: DiffLine["sign"]): string {
   return lines
     .filter(({ sign }) => sign !== without)
@@ -65,7 +65,7 @@ function numberLines(lines: readonly DiffLine[], start: number): DiffLine[] {
   });
 }
 
-/** Finds where an edit begins, by its first changed line in a diff that has numbers. */
+/** Finds the first line of an edit, by its first changed line in a diff with line numbers. */
 function findStart(lines: readonly DiffLine[], details: unknown): number | undefined {
   const at = lines.findIndex(({ sign }) => sign !== " ");
   const changed = lines[at];
@@ -78,7 +78,7 @@ function findStart(lines: readonly DiffLine[], details: unknown): number | undef
 
 const DIFF_LINE = /^([-+ ])\s*(\d+) (.*)$/gm;
 
-/** Reads a diff in which each line has its number behind the sign. */
+/** Reads a diff in which each line has its number after the sign. */
 function readNumberedDiff(diff: string): DiffLine[] {
   return Array.from(diff.matchAll(DIFF_LINE), ([, sign, number, text = ""]) => ({
     sign: toSign(sign),
@@ -87,7 +87,7 @@ function readNumberedDiff(diff: string): DiffLine[] {
   }));
 }
 
-/** Reads a hunk of a unified diff, as an object. */
+/** Reads a hunk of a unified diff, given as an object. */
 function readHunk(hunk: unknown): DiffLine[] {
   const { newStart, lines } = toRecord(hunk);
   const read = toArray(lines)

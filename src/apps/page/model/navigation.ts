@@ -3,64 +3,64 @@ import { NONE } from "../../../core/tree/entry-tree.ts";
 import { getPathTo, getSiblings, isHiddenRecord, type SessionModel } from "./session-model.ts";
 import { findShownEnd } from "./shown-items.ts";
 
-/** What the page can show of a session. */
+/** Views of a session. */
 export type View = "path" | "model" | "beside" | "changes" | "usage" | "issues";
 
-/** Where the reader is in a session. */
+/** Reader's position in a session. */
 export interface Position {
-  /** Last entry of the path that is shown; NONE before the first. */
+  /** Last entry of the shown path; NONE before the first. */
   readonly end: number;
-  /** The entry that is looked at; NONE for none. */
+  /** The focused entry; NONE if there is none. */
   readonly focus: number;
   readonly view: View;
-  /** The entry of which it is asked what the model saw there, so that the path ends where it does; NONE for none. */
+  /** The entry whose context is shown, so that the path ends where that context does; NONE if there is none. */
   readonly asked: number;
-  /** Where the other path ends that is shown beside this one. */
+  /** Last entry of the other path, which is shown next to this one. */
   readonly beside?: number;
-  /** Whether records of state, usage, and imports are shown; default: they are hidden. */
+  /** Whether records of state, usage, and imports are shown; default: hidden. */
   readonly areRecordsShown?: boolean;
   /**
-   * Where the focus is to stand, or without one the end, and whether what was searched for in it is to be seen; a new object asks
-   * for it anew, undefined does not ask.
+   * Scroll request: where to align the focus, or without one the end, and whether to reveal the search hit in it. A new object is
+   * a new request; undefined requests nothing.
    */
   readonly reveal: { readonly align: "start" | "end" | "auto"; readonly isHit?: boolean } | undefined;
 }
 
-/** Where a context ends: before the answer that an entry is or came of, as when the model wrote that, or with the entry. */
+/** End of a context: before the answer that the entry is or results from, as when the model wrote it, or with the entry. */
 export type ContextSide = "before" | "with";
 
-/** A step from one position to another. */
+/** Step from one position to another. */
 export type Step =
-  /** Look at an entry, on the path that is shown if it is there, else on the newest one through it. */
+  /** Focuses an entry, on the shown path if it is there, otherwise on the newest path through it. */
   | { readonly go: "entry"; readonly ordinal: number; readonly isHit?: boolean }
-  /** End the path at an entry. */
+  /** Ends the path at an entry. */
   | { readonly go: "end"; readonly ordinal: number }
-  /** To the next or previous entry of the path, from the focus or else from the first one in sight. */
+  /** Moves to the next or previous entry of the path, from the focus or else from the first entry in view. */
   | { readonly go: "by"; readonly direction: 1 | -1; readonly from: number; readonly only?: "user" }
   | { readonly go: "first" }
   | { readonly go: "last" }
-  /** To what the model saw at an entry; without a side, before its answer if there is one, else with the entry. */
+  /** Shows the context of an entry; without a side, before its answer if there is one, otherwise with the entry. */
   | { readonly go: "context"; readonly ordinal: number; readonly side?: ContextSide }
-  /** From what the model saw, or another view, back to the whole path, at the same entry. */
+  /** Returns from a context or another view to the whole path, at the same entry. */
   | { readonly go: "whole" }
-  /** To the branch before or after the one that is shown, where they part. */
+  /** Moves to the branch before or after the shown one at their fork. */
   | { readonly go: "branch"; readonly direction: 1 | -1 }
-  /** Show the path to an entry, and beside it the newest path through a sibling of it, from where they part. */
+  /** Shows the path to an entry next to the newest path through a sibling of it, from their fork. */
   | { readonly go: "beside"; readonly ordinal: number; readonly sibling: number }
-  /** The session has grown: to a new end, and to the end of the list if that is followed. */
+  /** Follows the growth of the session: moves to a new end, and to the end of the list if that is followed. */
   | { readonly go: "grown"; readonly end: number; readonly isFollowed: boolean }
   | { readonly go: "view"; readonly view: View }
   /** Shows or hides records of state, usage, and imports. */
   | { readonly go: "records"; readonly areShown: boolean }
-  /** Look at an entry that is in sight already. */
+  /** Focuses an entry that is already in view. */
   | { readonly go: "mark"; readonly ordinal: number }
   | { readonly go: "position"; readonly position: Position };
 
-/** Returns the position to which a step leads; the same one if it leads nowhere. */
+/** Returns the position after a step; the same position if the step does not resolve to one. */
 export function takeStep(session: SessionModel, position: Position, step: Step): Position {
   const next = findPosition(session, position, step);
   const { areRecordsShown } = position;
-  // Wherever a step leads, what is hidden stays hidden.
+  // Hidden records stay hidden after any step.
   const isKept =
     areRecordsShown === undefined || next.areRecordsShown !== undefined || step.go === "position";
   return isKept ? next : { ...next, areRecordsShown };
@@ -129,20 +129,23 @@ function getContextEnd(session: SessionModel, { ordinal, side }: Extract<Step, {
   return answer === undefined ? ordinal : session.tree.parentAt(answer);
 }
 
-/** Tells where the context ends that is shown of an entry. */
+/** Returns the side of the entry at which its shown context ends. */
 export function getSide({ asked, end }: Position): ContextSide {
   return end === asked ? "with" : "before";
 }
 
-/** The entry that a position is about: the one that is looked at, or, until another is marked in its context, the one asked about. */
+/**
+ * Returns the subject of a position: the focus, or, until another entry of its context is focused, the entry whose context is
+ * shown.
+ */
 export function getSubject({ asked, end, focus }: Position): number {
   return asked !== NONE && focus === end ? asked : focus;
 }
 
-/** The tip to which a path through an entry leads: the one that is shown if it does, else the newest one. */
+/** Returns the position that focuses an entry: on the shown path if that contains it, otherwise on the newest path through it. */
 function lookAt(session: SessionModel, position: Position, ordinal: number): Position {
   const isShown = getPathTo(session, position.end).includes(ordinal);
-  // What the model saw at one entry says nothing about another one that it did not see, nor does any other view.
+  // The context of one entry says nothing about an entry outside it, and neither does any other view.
   if (position.asked !== NONE && !(isShown && position.view === "model"))
     return toWholePath(session, position, ordinal);
   const view = position.view === "model" ? "model" : "path";
@@ -150,7 +153,9 @@ function lookAt(session: SessionModel, position: Position, ordinal: number): Pos
   return { end, view, asked: position.asked, focus: ordinal, reveal: undefined };
 }
 
-/** The whole path at an entry: to the leaf if that leads through it, else the newest one; at NONE, the path that is shown. */
+/**
+ * Returns the whole path at an entry: to the leaf if that path contains it, otherwise the newest one; at NONE, the shown path.
+ */
 function toWholePath(session: SessionModel, position: Position, ordinal: number): Position {
   if (ordinal === NONE) {
     return { ...position, view: "path", reveal: position.focus === NONE ? undefined : { align: "start" } };
@@ -171,12 +176,12 @@ function takePathStep(
   const isMeant = (ordinal: number) =>
     step.only === undefined ? isShownAt(session, position, ordinal) : isUsers(session, ordinal);
   const ahead = step.direction === 1 ? path.slice(from + 1) : path.slice(0, Math.max(0, from)).reverse();
-  // The first step only takes hold of what is in sight.
+  // The first step only focuses the entry in view.
   const target = hasFocus || step.only !== undefined ? ahead.find(isMeant) : path[from];
   return target === undefined ? position : { ...position, focus: target, reveal: { align: "auto" } };
 }
 
-/** Tells whether a position shows an entry of its path: what is looked at always, records if the reader asked for them. */
+/** Returns whether a position shows an entry of its path: the focus always, records only if the reader requested them. */
 function isShownAt(
   session: SessionModel,
   { focus, areRecordsShown = false }: Position,
@@ -193,7 +198,7 @@ function switchBranch(session: SessionModel, position: Position, direction: 1 | 
   const path = getPathTo(session, position.end);
   const focusAt = path.indexOf(position.focus);
   const upTo = focusAt === -1 ? path.length : focusAt + 1;
-  // The nearest entry above the focus where the tree parts, or, failing that, the nearest one below.
+  // The nearest fork above the focus, or if there is none, the nearest one below.
   const fork =
     path.slice(0, upTo).findLast((ordinal) => getSiblings(session, ordinal).length > 1) ??
     path.slice(upTo).find((ordinal) => getSiblings(session, ordinal).length > 1);
@@ -202,13 +207,13 @@ function switchBranch(session: SessionModel, position: Position, direction: 1 | 
   const at = siblings.indexOf(fork) + direction;
   const other = siblings[(at + siblings.length) % siblings.length] ?? fork;
   const end = session.newestTip[other] ?? other;
-  // Two that stand side by side change sides.
+  // Two paths that are shown side by side trade places.
   const beside = end === position.beside ? position.end : position.beside;
   const from = beside === undefined ? position : { ...position, beside };
   return { ...from, end, asked: NONE, focus: other, reveal: { align: "auto" } };
 }
 
-/** Finds the failure after or before an entry in the order of the file, around the ends; undefined if nothing failed. */
+/** Finds the next failure after or before an entry in the order of the file, wrapping around; undefined if nothing failed. */
 export function findNextFailure(
   { failures }: Pick<SessionModel, "failures">,
   from: number,

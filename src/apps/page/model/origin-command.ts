@@ -1,14 +1,14 @@
 import { findImportOrigin } from "../../../core/format/import-origin.ts";
 import type { SessionModel } from "./session-model.ts";
 
-/** How a program continues one of its sessions. */
+/** Command that continues a session in the program it is from. */
 interface OriginCommand {
   /** Name of the program. */
   readonly program: string;
   readonly words: readonly string[];
 }
 
-/** Programs that continue a session by its id, by the name under which their sessions are imported. */
+/** Programs that continue a session by its id, keyed by the source name of their imported sessions. */
 const BY_ID: { readonly [source: string]: { readonly program: string; readonly front: readonly string[] } } =
   {
     "claude-code": { program: "Claude Code", front: ["claude", "--resume"] },
@@ -19,7 +19,7 @@ const BY_ID: { readonly [source: string]: { readonly program: string; readonly f
   };
 
 /**
- * Returns the command that continues a session in the program that it is from: one that was not imported is a session of pi.
+ * Returns the command that continues a session in the program it is from; a session that was not imported is a session of pi.
  *
  * @param path - File of the session.
  * @returns Undefined for programs without such a command.

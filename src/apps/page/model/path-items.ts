@@ -19,15 +19,15 @@ import { findLastValue } from "./path-search.ts";
 import { findKnownKind, getPathTo, hasFailedAt, type SessionModel } from "./session-model.ts";
 
 /**
- * What the model gets of an entry at the end of the path:
+ * State of an entry in the context at the end of the path:
  *
- * - `seen`: what is stored; `edited`: something else, because of a context edit; `removed`: nothing, because of one.
- * - `compacted`: nothing, because a compaction replaces it.
- * - `aside`: nothing, as always with entries of its kind.
+ * - `seen`: the model gets it as stored; `edited`: changed by a context edit; `removed`: dropped by one.
+ * - `compacted`: a compaction replaces it.
+ * - `aside`: the model never gets entries of its kind.
  */
 export type ItemState = "seen" | "edited" | "removed" | "compacted" | "aside";
 
-/** What a state means, for a person; empty where there is nothing to say, or a notice says it. */
+/** Labels of the states; empty if there is nothing to say, or if a notice says it. */
 export const STATE_WORDS: { readonly [state in ItemState]: string } = {
   seen: "",
   edited: "edited for the model",
@@ -36,10 +36,10 @@ export const STATE_WORDS: { readonly [state in ItemState]: string } = {
   aside: "",
 };
 
-/** What the model sees of compacted entries. */
+/** Hint for compacted entries. */
 export const COMPACTED_HINT = "the model sees a summary instead";
 
-/** Says why an entry looks as it does; undefined where that needs no word. */
+/** Hints that explain the states; undefined if none is needed. */
 export const STATE_HINTS: { readonly [state in ItemState]: string | undefined } = {
   seen: undefined,
   edited: "The model sees something else here, because of a context edit",
@@ -48,48 +48,48 @@ export const STATE_HINTS: { readonly [state in ItemState]: string | undefined } 
   aside: "Kept for people and programs: the model does not see this",
 };
 
-/** An entry of a path, as the conversation shows it. Its body is parsed when it is asked for. */
+/** Entry of a path, as the conversation shows it. Its body is parsed on access. */
 export interface PathItem {
   readonly ordinal: number;
   readonly entry: AnySessionEntry;
   readonly state: ItemState;
   readonly hasFailed: boolean;
-  /** What is known of the entry without its body; undefined for nothing so far. */
+  /** Facts about the entry without its body; undefined until they are known. */
   readonly facts: EntryFacts | undefined;
 }
 
-/** An entry that the model gets something of, and what it gets. */
+/** Entry that contributes to the model's context, and the messages that it contributes. */
 export interface ModelItem extends PathItem {
   readonly messages: readonly Message[];
   readonly state: "seen" | "edited";
 }
 
-/** A path from the root to an entry, and what the model sees there. */
+/** A path from the root to an entry, and the model's context at that entry. */
 export interface PathView {
   /** The last entry; NONE before the first. */
   readonly end: number;
   readonly items: readonly PathItem[];
   /** Number of entries that a compaction replaces. */
   readonly compacted: number;
-  /** What the model sees, in the order in which it does. */
+  /** Entries in the model's context, in its order. */
   readonly modelItems: readonly ModelItem[];
-  /** Number of messages that the model sees. */
+  /** Number of messages in the model's context. */
   readonly messageCount: number;
-  /** What would have to be mended before a provider takes these messages; empty until the facts of all entries are known. */
+  /** Repairs that these messages need before a provider accepts them; empty until the facts of all entries are known. */
   readonly repairs: readonly ToolPairRepair[];
   readonly thinkingLevel: string;
   readonly model: ModelChoice | undefined;
-  /** Size of what the model sees; undefined until enough facts are known. */
+  /** Size of the model's context; undefined until enough facts are known. */
   readonly contextSize: ContextSize | undefined;
-  /** Index on the path of each entry, by ordinal. */
+  /** Index of each entry on the path, by ordinal. */
   readonly indices: Pick<ByOrdinal, "get" | "has">;
 }
 
 /**
  * Projects the path to an entry.
  *
- * @remarks Cost: O(path) in heads and facts. Parses bodies only of compactions, what they keep, and context edits; and at the end
- *   of the path, until the settings and the size of the context are found.
+ * @remarks Cost: O(path) in heads and facts. Parses only the bodies of compactions, entries that they keep, and context edits;
+ * and bodies at the end of the path until it finds the settings and the size of the context.
  */
 export function viewPath(session: SessionModel, end: number): PathView {
   return new StoredPath(session, end);
@@ -147,7 +147,10 @@ class StoredPath implements PathView {
   }
 }
 
-/** Makes the function that returns what the model gets of an entry; the same list for as long as the entry stays parsed. */
+/**
+ * Creates the function that returns the messages that the model gets from an entry; the same array as long as the entry stays
+ * parsed.
+ */
 function makeMessagesReader(
   session: SessionModel,
   { project }: ContextChoice,
@@ -179,7 +182,7 @@ function findPathLevel(session: SessionModel, path: readonly number[]): string {
   return findLastValue(session, path, setsLevel, findThinkingLevel)?.value ?? "off";
 }
 
-/** Types of which models usually get something: what counts until more is known of an entry. */
+/** Types of entries that models usually get something from: used until more is known about an entry. */
 const SENT_TYPES: ReadonlySet<string> = new Set([
   "message",
   "custom_message",
@@ -262,7 +265,7 @@ class ContextItem extends StoredItem<"seen" | "edited"> implements ModelItem {
     return this.#readMessages(this.ordinal);
   }
 
-  /** Number of messages: of what is stored as it is sent always one. */
+  /** Number of messages: always one for an entry that is sent as stored. */
   get messageCount(): number {
     const isSummary = this.facts?.kind.tone === "summary";
     return this.state === "seen" && !isSummary ? 1 : this.messages.length;

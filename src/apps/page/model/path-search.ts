@@ -1,10 +1,10 @@
 import type { AnySessionEntry } from "../../../core.ts";
 import type { SessionModel } from "./session-model.ts";
 
-/** Bodies that are parsed at most, in a session whose entries do not say what is looked for. */
+/** Maximum number of bodies to parse in a session whose entries lack the value. */
 const MAX_BODIES = 500;
 
-/** A value that an entry has, and the index of the entry in the list that was searched. */
+/** Value of an entry, and the index of the entry in the searched array. */
 interface IndexedValue<T> {
   readonly index: number;
   readonly value: T;
@@ -13,9 +13,9 @@ interface IndexedValue<T> {
 /**
  * Finds the last of some entries that has a value.
  *
- * @param mayHave - Returns whether an entry may have it, by what is known without the body.
- * @param read - Returns the value that an entry has; undefined for none.
- * @returns Undefined if none has it, or the last 500 that might have it do not.
+ * @param mayHave - Returns whether an entry may have it, judging without the body.
+ * @param read - Returns the value of an entry; undefined if it has none.
+ * @returns Undefined if no entry has it, or if the last 500 candidates do not.
  * @remarks Cost: O(entries), and at most 500 bodies.
  */
 export function findLastValue<T>(

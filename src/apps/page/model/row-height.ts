@@ -2,7 +2,7 @@ import type { ConversationRow } from "./conversation-rows.ts";
 import type { EntryFacts } from "./entry-facts.ts";
 import { findKnownKind, type SessionModel } from "./session-model.ts";
 
-/** Pixels of a row, of its parts, and of a line of text. */
+/** Heights in pixels of a row, of its parts, and of a line of text. */
 const SMALL = 34;
 const COMPACTED = 56;
 const CARD = 52;
@@ -10,17 +10,19 @@ const FOLD = 36;
 const RESULT = 33;
 const LINE = 24;
 
-/** Bytes of an entry that are not its text: its head, and the usage of an answer. */
+/** Bytes of an entry besides its text: its head, and the usage of an answer. */
 const HEAD_BYTES = 220;
 const USAGE_BYTES = 330;
 
-/** Bytes of a line of text, of which many are not full. */
+/** Bytes of a line of text, many of which are not full. */
 const BYTES_PER_LINE = 75;
 
-/** Longer texts are images, data that is not shown, or longer than any screen: the estimate need not be better. */
+/**
+ * Maximum number of lines: longer texts are images, hidden data, or longer than any screen, so a better estimate is not needed.
+ */
 const MAX_LINES = 150;
 
-/** Estimates the height of a row, in pixels, by the bytes of its entry and what is known of it: no body is parsed. */
+/** Estimates the height of a row, in pixels, from the bytes and facts of its entry; parses no body. */
 export function estimateHeight(session: SessionModel, row: ConversationRow): number {
   if (row.kind !== "entry") return COMPACTED;
   const { ordinal, results } = row;

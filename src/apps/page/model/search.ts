@@ -10,40 +10,40 @@ import { type EntryKind, getEntryTitle } from "../../text/entry-kind.ts";
 import { getPartText } from "./entry-text.ts";
 import { getKindAt, type SessionModel } from "./session-model.ts";
 
-/** An entry in which a text was found. */
+/** Entry in which a text was found. */
 export interface SearchHit {
   readonly ordinal: number;
-  /** Where in its text; undefined if nothing was looked for. A piece of the text would keep all of it in memory. */
+  /** Position of the match in its text; undefined without a query. A substring would keep the whole text in memory. */
   readonly match: TextMatch | undefined;
 }
 
-/** What was found in some entries. */
+/** Hits in some entries. */
 export interface SomeHits {
   readonly hits: readonly SearchHit[];
-  /** How many entries were searched so far, in the order of the file. */
+  /** Number of entries searched so far, in the order of the file. */
   readonly passed: number;
 }
 
-/** Finds what is searched for in a text. */
+/** Finds the matches of a query in a text. */
 export interface Finder {
-  /** Returns all matches of every word, in their order. */
+  /** Returns all matches of all words, in their order. */
   readonly all: (text: string) => readonly TextMatch[];
-  /** Returns the match to show, where the words stand closest; undefined if the text lacks one of them. */
+  /** Returns the match to show, where the words are closest together; undefined if the text lacks one of them. */
   readonly best: (text: string) => TextMatch | undefined;
 }
 
-/** Words are marked so many times in a text at most. */
+/** Maximum number of matches of each word that are marked in a text. */
 const MAX_MATCHES = 2000;
 
-/** Nothing is searched for, as of the text of a query that cannot be. */
+/** Query without terms, used when a query is invalid. */
 const NO_WORDS: SearchQuery = { terms: [], regex: undefined, caseSensitive: false };
 
-/** Makes the finder of words in any order and phrases in quotes; one that finds nothing if nothing is searched for. */
+/** Creates a finder for words in any order and quoted phrases; it finds nothing if the query is empty. */
 export function makeFinder(text: string): Finder {
   const query = readQuery(text).query;
   if (query.terms.length === 0) return { all: () => [], best: () => undefined };
   const finders = query.terms.map((term) => makeLiteralFinder(term, false, MAX_MATCHES));
-  // The page takes no regular expressions: nothing could end one that takes too long.
+  // The page accepts no regular expressions because it could not stop a slow one.
   const match = makeQueryMatcher(query, () => (texts) => texts.map(() => undefined));
   return {
     all: (searched) => finders.flatMap((find) => find(searched)).sort((a, b) => a.start - b.start),
@@ -51,7 +51,7 @@ export function makeFinder(text: string): Finder {
   };
 }
 
-/** Reads what a person looks for; `problem` says why it cannot be looked for. */
+/** Parses a query; `problem` states why it is invalid. */
 export function readQuery(text: string): { readonly query: SearchQuery; readonly problem: string } {
   try {
     return { query: parseQuery(text), problem: "" };
@@ -61,27 +61,27 @@ export function readQuery(text: string): { readonly query: SearchQuery; readonly
   }
 }
 
-/** Stands between the parts of an entry, so that a snippet ends where its part does. */
+/** Separator between the parts of an entry, so that a snippet ends where its part does. */
 const SEPARATOR = "\u0000";
 
 const BEFORE = 32;
 const AFTER = 96;
 
-/** What of an entry is searched. */
+/** Searched text of an entry. */
 interface SearchedText {
   readonly text: string;
-  /** Where the entry's id begins, behind what it shows; its label follows. */
+  /** Start of the entry's id, after the content of the entry; its label follows. */
   readonly idAt: number;
 }
 
 /**
- * Finds the entries of a session that hold all words, in any order, in what they show of what is stored, their id or their label,
- * by the rules of every search.
+ * Finds the entries of a session that contain all words, in any order, in the stored content that they show, their id, or their
+ * label, by the rules of every search.
  *
- * @param text - Words, and phrases in quotes.
- * @param from - How many entries were searched before, in the order of the file.
- * @returns In the order of the file, some at a time; nothing if nothing is looked for.
- * @remarks Cost: O(bytes of the session), most of which are passed over, and O(characters) of entries that may hold the words.
+ * @param text - Words and quoted phrases.
+ * @param from - Number of entries already searched, in the order of the file.
+ * @returns In the order of the file, some at a time; nothing if the query is empty.
+ * @remarks Cost: O(bytes of the session), most of which are skipped, and O(characters) of entries that may contain the words.
  */
 export function* findEntries(session: SessionModel, text: string, from = 0): Generator<SomeHits, void> {
   const { query } = readQuery(text);
@@ -97,7 +97,7 @@ export function* findEntries(session: SessionModel, text: string, from = 0): Gen
   }
 }
 
-/** Returns what of an entry is searched. */
+/** Returns the searched text of an entry. */
 export function getPageText(
   session: SessionModel,
   ordinal: number,
@@ -108,7 +108,10 @@ export function getPageText(
   return { text: [texts, session.tree.idAt(ordinal), label].join(SEPARATOR), idAt: texts.length + 1 };
 }
 
-/** What an entry shows of what is stored; where that is only one line, the line. What is said about the entry is not searched. */
+/**
+ * Returns the stored content that an entry shows, including its line if it shows only one. Notes about the entry are not
+ * searched.
+ */
 function getShownParts(entry: AnySessionEntry | undefined, { tone }: EntryKind): string[] {
   if (entry === undefined || entry.type === "damaged") return [];
   const stored = getEntryContent(entry).parts.filter(({ kind }) => kind !== "note");
@@ -116,7 +119,7 @@ function getShownParts(entry: AnySessionEntry | undefined, { tone }: EntryKind):
   return tone === "quiet" || parts.length === 0 ? [getExcerpt(entry).text, ...parts] : parts;
 }
 
-/** Returns the line of a hit that is shown: what stands before the match, the match, what stands behind. */
+/** Returns the line to show for a hit: text before the match, the match, text after it. */
 export function cutSnippet(
   session: SessionModel,
   { ordinal, match }: SearchHit,
@@ -136,26 +139,25 @@ export function cutSnippet(
   ];
 }
 
-/** Letters in a row: the page puts marks of its own between what stands on a line. */
+/** Consecutive letters: the page puts its own characters between other parts of a line. */
 const LETTERS = /[\p{L}\p{N}_]+/gu;
 
-/** Entries of one block that may hold what is looked for. */
+/** Entries of one block that may match a query. */
 interface SomeThatMayHold {
   readonly ordinals: readonly number[];
-  /** How many entries were passed so far, in the order of the file. */
+  /** Number of entries passed so far, in the order of the file. */
   readonly passed: number;
 }
 
-/** Begins a color in a terminal's output, which may stand between the letters of a word. */
+/** First character of a color sequence in terminal output, which may be in the middle of a word. */
 const ESCAPE = "\u001b";
 
 /**
- * Tells which entries may show what is looked for, by the bytes of their lines: those of which the longest word is not there are
- * not parsed.
+ * Finds entries that may match a query, by the bytes of their lines: entries without the longest word are not parsed.
  *
- * @param from - How many entries are passed over, in the order of the file.
- * @returns In the order of the file, as many at a time as lie in one block.
- * @remarks Cost: O(bytes), most of which are passed over.
+ * @param from - Number of entries to skip, in the order of the file.
+ * @returns In the order of the file, the candidates of one block at a time.
+ * @remarks Cost: O(bytes), most of which are skipped.
  */
 export function* findEntriesThatMayHold(
   session: SessionModel,
@@ -166,7 +168,7 @@ export function* findEntriesThatMayHold(
   const [word = ""] = getRequiredWords(query)
     .flatMap((one) => one.match(LETTERS) ?? [])
     .sort((a, b) => b.length - a.length);
-  // What was migrated is shown in today's words.
+  // Migrated entries are shown in the words of the current version.
   const patterns = session.isMigrated ? undefined : makeTextPatterns(word, query.caseSensitive, ESCAPE);
   const all = lines.allInFileOrder(size);
   const first = all[from];

@@ -19,23 +19,23 @@ interface LineBlock {
 }
 
 /**
- * The bytes of a session that comes piece by piece, in blocks that hold whole lines.
+ * Bytes of a session that arrives piece by piece, in blocks of whole lines.
  *
- * Nothing is copied but the lines that lie on several pieces.
+ * Copies only the lines that span several pieces.
  */
 export class LineBlocks {
   readonly #blocks: LineBlock[] = [];
-  /** Parts of a line that has not ended, behind all blocks. */
+  /** Parts of an incomplete line, after all blocks. */
   #rest: Uint8Array[] = [];
   #restOffset = 0;
   #size = 0;
 
-  /** How many bytes there are. */
+  /** Number of bytes. */
   get size(): number {
     return this.#size;
   }
 
-  /** Adds the next bytes, which must not change any more. */
+  /** Appends the next bytes, which must not change later. */
   append(piece: Uint8Array): void {
     this.#size += piece.length;
     const first = this.#rest.length === 0 ? 0 : piece.indexOf(LF) + 1;
@@ -50,7 +50,7 @@ export class LineBlocks {
     this.#restOffset += bytes.length;
   }
 
-  /** Yields the bytes of a range, as they lie in blocks. */
+  /** Yields the bytes of a range, block by block. */
   *between(start: number, end: number): Generator<LineBlock, void> {
     if (this.#rest.length > 1) this.#rest = [joinBytes(this.#rest)];
     const [rest = new Uint8Array(0)] = this.#rest;
@@ -69,7 +69,7 @@ export class LineBlocks {
     return bytes;
   }
 
-  /** Returns the index of the block that holds an offset; behind all blocks their number. */
+  /** Returns the index of the block that contains an offset; the number of blocks if the offset is after all of them. */
   #indexAt(offset: number): number {
     let [low, high] = [0, this.#blocks.length];
     while (low < high) {
@@ -92,14 +92,14 @@ function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** Bytes of lines whose entries stay parsed. */
+/** Maximum bytes of lines whose entries stay parsed. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
-/** Entries, and bytes of their lines, that are read at once. */
+/** Maximum number of entries, and bytes of their lines, that are read at once. */
 const RUN = 1024;
 const RUN_BYTES = 256 * 1024;
 
-/** Bytes from which it is guessed how many entries a session has. */
+/** Bytes used to estimate the number of entries of a session. */
 const SAMPLE_BYTES = 1024 * 1024;
 
 /** Yields the numbers of a range. */
@@ -107,14 +107,14 @@ function* countFrom(start: number, end: number): Generator<number, void> {
   for (let at = start; at < end; at++) yield at;
 }
 
-/** Told an entry, or undefined for a damaged body. */
+/** Receives an entry, or undefined for a damaged body. */
 type TakeEntry = (ordinal: number, entry: AnySessionEntry | undefined) => void;
 
 /**
- * The entries of a session that is read piece by piece, and may grow.
+ * Entries of a session that is read piece by piece, and may grow.
  *
- * Only the bytes are kept, what stands in the heads, and a few facts of each entry: what was parsed would take several times the room.
- * A body is parsed when somebody asks for it.
+ * Keeps only the bytes, the data of the heads, and a few facts about each entry, because parsed entries would take several times
+ * the memory. Parses a body on access.
  */
 export class SessionEntries implements ViewSource {
   /** All bytes so far. */
@@ -123,20 +123,20 @@ export class SessionEntries implements ViewSource {
   readonly #known: ReadonlyMap<string, LinkedSession>;
   readonly #reader: FactsReader;
   readonly #facts: EntryFacts[] = [];
-  /** Estimated tokens of what each entry contributes to a context, as far as facts are known. */
+  /** Estimated tokens that each entry contributes to a context, as far as facts are known. */
   readonly #tokens: number[] = [];
-  /** Facts of entries that are shown before those of all are known. */
+  /** Facts of entries that are shown before the facts of all are known. */
   #earlyFacts: ReadonlyMap<number, EntryFacts> = new Map();
-  /** Entries that were asked for, the latest last, the bytes of their lines, and the revision of the tree that they agree with. */
+  /** Recently accessed entries, the latest last, the bytes of their lines, and the revision of the tree that they match. */
   readonly #parsed = new Map<number, AnySessionEntry>();
   #parsedBytes = 0;
   #revision = 0;
-  /** Bytes for whose entries room is to be made. */
+  /** Number of bytes to reserve memory for. */
   #expected: number;
 
   /**
-   * @param known - Sessions that exist, by the path or id by which this one names them; complete once facts are read.
-   * @param size - Bytes that are to come; 0 if that is not known.
+   * @param known - Sessions that exist, by the path or id that this session uses for them; complete before facts are read.
+   * @param size - Bytes to come; 0 if unknown.
    */
   constructor(known: ReadonlyMap<string, LinkedSession>, size = 0) {
     this.#expected = size;
@@ -148,7 +148,7 @@ export class SessionEntries implements ViewSource {
     return this.index.tree;
   }
 
-  /** What is wrong with the bytes. */
+  /** Issues in the bytes. */
   get issues(): SessionIssue[] {
     return collectIssues(this.index, () =>
       [...this.bytes.between(0, this.bytes.size)].map(({ bytes }) => bytes),
@@ -160,7 +160,7 @@ export class SessionEntries implements ViewSource {
     return this.#facts.length === this.tree.size;
   }
 
-  /** What is known of each entry, by ordinal; a copy, with holes until the session is whole. */
+  /** Facts of each entry, by ordinal; a copy, with holes until the session is whole. */
   get facts(): readonly EntryFacts[] {
     if (this.isWhole) return this.#facts.slice();
     const facts = new Array<EntryFacts>(this.tree.size);
@@ -171,15 +171,15 @@ export class SessionEntries implements ViewSource {
     return facts;
   }
 
-  /** Estimated tokens of what each entry contributes to a context, by ordinal; a live view of those that `readFacts` has read. */
+  /** Estimated tokens that each entry contributes to a context, by ordinal; a live view of those that `readFacts` has read. */
   get tokens(): readonly number[] {
     return this.#tokens;
   }
 
   /**
-   * Reads the next bytes, which are kept and must not change any more; `end` must follow before anything is asked.
+   * Appends the next bytes, which are kept and must not change later; call `end` before reading anything.
    *
-   * @remarks Cost: O(bytes). No body is parsed.
+   * @remarks Cost: O(bytes). Parses no body.
    */
   append(piece: Uint8Array): void {
     this.bytes.append(piece);
@@ -189,7 +189,7 @@ export class SessionEntries implements ViewSource {
     this.#expected = 0;
   }
 
-  /** Ends what was appended. */
+  /** Finishes an append. */
   end(): void {
     this.index.end();
     if (this.#revision === this.index.revision) return;
@@ -199,9 +199,9 @@ export class SessionEntries implements ViewSource {
   }
 
   /**
-   * Gathers the facts of entries whose facts are not known.
+   * Gathers the facts of entries whose facts are unknown.
    *
-   * @param isDue - Tells whether to stop.
+   * @param isDue - Returns whether to stop.
    * @returns Whether all are known.
    * @remarks Cost: O(bytes of their lines).
    */
@@ -221,10 +221,10 @@ export class SessionEntries implements ViewSource {
     return true;
   }
 
-  /** Gathers the facts of some entries, for the time until those of all are known. */
+  /** Gathers the facts of some entries, to be used until the facts of all are known. */
   readEarlyFacts(ordinals: Iterable<number>): void {
     const facts = new Map<number, EntryFacts>();
-    // Which model wrote a summary is only known once all entries before it have been read.
+    // The model that wrote a summary is only known after all earlier entries have been read.
     const reader = new FactsReader(this.#known);
     this.readEntries(ordinals, (ordinal, entry) => {
       const known = entry ?? makeDamagedEntry(this.tree.headAt(ordinal));
@@ -233,7 +233,7 @@ export class SessionEntries implements ViewSource {
     this.#earlyFacts = facts;
   }
 
-  /** Takes in what prices say of calls whose records state no cost, by the ids of their entries. */
+  /** Adds estimated costs of calls whose records state no cost, by entry id. */
   addEstimates(estimates: ReadonlyMap<string, number>): void {
     for (const [id, estimated] of estimates) {
       const ordinal = this.tree.find(id);
@@ -243,7 +243,7 @@ export class SessionEntries implements ViewSource {
     }
   }
 
-  /** Returns an entry, for a damaged body one of the type `damaged`; undefined where there is none. */
+  /** Returns an entry, with the type `damaged` for a damaged body; undefined if there is none. */
   entryAt(ordinal: number): AnySessionEntry | undefined {
     if (ordinal < 0 || ordinal >= this.tree.size) return undefined;
     const known = this.#parsed.get(ordinal);
@@ -284,7 +284,7 @@ export class SessionEntries implements ViewSource {
     });
   }
 
-  /** Returns the text of each line; of lines one behind the other, all of a block are decoded at once, which is many times as quick. */
+  /** Returns the text of each line. Consecutive lines are decoded a whole block at a time, which is many times as fast. */
   #decodeTexts(run: readonly number[]): string[] {
     const { spans } = this.index;
     const [first = 0] = run;
@@ -300,7 +300,7 @@ export class SessionEntries implements ViewSource {
         decodeText(this.bytes.read(spans.offsetAt(ordinal), spans.lengthAt(ordinal))),
       );
     return Array.from(this.bytes.between(start, end), ({ offset, bytes }) => {
-      // A block ends with a line break, behind which there is nothing.
+      // A block ends with a line break that nothing follows.
       const isLast = offset + bytes.length === end;
       return decodeText(isLast ? bytes : bytes.subarray(0, -1)).split("\n");
     }).flat();

@@ -6,7 +6,7 @@ import { getMessageKind } from "../../text/entry-kind.ts";
 import { formatDay, type IndexUsage, type Period } from "./index-usage.ts";
 import { makeFinder } from "./search.ts";
 
-/** A session of a list. */
+/** Session of a list. */
 export interface ListedSession {
   /** Address of its page. */
   readonly href: string;
@@ -18,40 +18,40 @@ export interface ListedSession {
   readonly modified: string;
   readonly messageCount: number;
   readonly issueCount: number;
-  /** Whether it was begun as a copy of another one. */
+  /** Whether it started as a copy of another session. */
   readonly isFork: boolean;
-  /** Address of the session that started this one as a subagent's; undefined for others. */
+  /** Address of the session that started this one for a subagent; undefined for other sessions. */
   readonly startedBy: string | undefined;
 }
 
-/** What a list of sessions is made of. */
+/** Content of a list of sessions. */
 export interface SessionList {
-  /** What the list is called: a folder, or all projects. */
+  /** Name of the list: a folder, or all projects. */
   readonly name: string;
-  /** Address that searches through contents, without the text to look for. */
+  /** Address that searches contents, without the query. */
   readonly searchUrl: string;
-  /** Address that tells what the sessions used. */
+  /** Address of the sessions' usage. */
   readonly usageUrl: string;
-  /** Address that tells which sessions of other programs can be imported; undefined for the list of a folder. */
+  /** Address of the sessions of other programs that can be imported; undefined for the list of a folder. */
   readonly importableUrl: string | undefined;
   /** Latest first. */
   readonly sessions: readonly ListedSession[];
 }
 
-/** An entry in which a text was found. */
+/** Entry in which a text was found. */
 export interface ListHit {
-  /** Address of the entry on the page of its session, and of that page. */
+  /** Addresses of the entry on the page of its session, and of that page. */
   readonly href: string;
   readonly session: string;
-  /** Who said it, as a person calls that. */
+  /** Display name of the author. */
   readonly word: string;
-  /** Whether it is on a branch that was left. */
+  /** Whether it is on an abandoned branch. */
   readonly isLeft: boolean;
-  /** The line around the match that fits best: what stands before, the match, what stands behind. */
+  /** The line around the best match: text before it, the match, text after it. */
   readonly snippet: readonly [before: string, match: string, after: string];
 }
 
-/** Reads the list that a server put into the page. */
+/** Reads the list that a server embedded in the page. */
 export function readSessionList(json: string): SessionList {
   const { name, searchUrl, usageUrl, importableUrl, sessions } = toRecord(JSON.parse(json));
   return {
@@ -79,7 +79,7 @@ export function readSessionList(json: string): SessionList {
   };
 }
 
-/** Reads what a search through contents found. */
+/** Reads the hits of a search through contents. */
 export function readHits(json: unknown): ListHit[] {
   return toArray(json).map((one) => {
     const { href, session, role, branch, snippet: line, match } = toRecord(one);
@@ -96,7 +96,7 @@ export function readHits(json: unknown): ListHit[] {
   });
 }
 
-/** Cuts a line into pieces, of which every second one is a word that was looked for. */
+/** Splits a line so that every second piece is a word of the query. */
 export function cutAtWords(line: string, text: string): string[] {
   const pieces: string[] = [];
   let from = 0;
@@ -108,7 +108,7 @@ export function cutAtWords(line: string, text: string): string[] {
   return [...pieces, line.slice(from)];
 }
 
-/** Keeps the sessions whose title, folder, path or id holds each word of a text. */
+/** Keeps the sessions whose title, folder, path, or id contains each word of a text. */
 export function filterSessions(sessions: readonly ListedSession[], text: string): readonly ListedSession[] {
   if (text.trim() === "") return sessions;
   const { best } = makeFinder(text);
@@ -117,31 +117,31 @@ export function filterSessions(sessions: readonly ListedSession[], text: string)
   );
 }
 
-/** By what sessions are ordered: the latest, the most expensive, the one with most tokens, messages or issues first. */
+/** Sort orders of sessions: the latest, the most expensive, or the one with the most tokens, messages, or issues first. */
 export const SORTS = ["latest", "cost", "tokens", "messages", "issues"] as const;
-/** One of these orders. */
+/** Sort order of sessions. */
 export type Sort = (typeof SORTS)[number];
 
-/** Which sessions are shown, and in which order. */
+/** Filters and order of the shown sessions. */
 interface SessionChoice {
-  /** Tells whether a session has what was looked for. */
+  /** Returns whether a session matches the query. */
   readonly isFound: (session: ListedSession) => boolean;
   /** Working directory; undefined for any. */
   readonly project?: string | undefined;
-  /** The program that sessions were imported from, or empty for none; undefined for any. */
+  /** The program that sessions were imported from, or empty for sessions that were not imported; undefined for any. */
   readonly source?: string | undefined;
   readonly period: Period;
-  /** What each session used in the period, by its address; undefined until that is known. */
+  /** Usage of each session in the period, by its address; undefined until it is known. */
   readonly spent: ReadonlyMap<string, Spent> | undefined;
   readonly sort: Sort;
-  /** Addresses of sessions, the one that fits best first: how they are ordered if nothing else was chosen. */
+  /** Addresses of sessions, the best match first: their order if no other was chosen. */
   readonly ranked?: readonly string[] | undefined;
 }
 
-/** A session of the list with those of its subagents. */
+/** Session of the list with the sessions of its subagents. */
 export interface SessionNode {
   readonly session: ListedSession;
-  /** What it used in the period, its subagents included; undefined until that is known. */
+  /** Usage in the period, including subagents; undefined until it is known. */
   readonly spent: Spent | undefined;
   readonly subagents: readonly SessionNode[];
   /** Whether it is only shown because of its subagents. */
@@ -149,12 +149,12 @@ export interface SessionNode {
 }
 
 /**
- * Chooses the sessions that are shown, and hangs those of subagents below the ones that started them.
+ * Chooses the sessions to show, and nests subagents' sessions under the sessions that started them.
  *
- * A session whose subagent was found is shown with the subagents that were; of one that was found itself, all are.
+ * A session that only matches through subagents is shown with those subagents; one that matches itself, with all of them.
  *
  * @param sessions - Latest first.
- * @param usage - Undefined until it is known; then it tells who started whom, also where the list could not.
+ * @param usage - Undefined until it is known; then it supplies who started whom, even where the list could not.
  * @remarks Cost: O(sessions · log sessions).
  */
 export function chooseSessions(
@@ -187,7 +187,7 @@ export function chooseSessions(
   return sortNodes(makeNodes(byStarter.get(undefined) ?? [], false), sort, ranked);
 }
 
-/** A session is in a period if it was begun before its end, and had messages after its beginning. */
+/** Returns whether a session is in a period: it started before the end of the period and has messages after its start. */
 function isUsedWithin({ created, modified }: ListedSession, { from, to }: Period): boolean {
   return (
     (from === undefined || formatDay(new Date(modified)) >= from) &&

@@ -10,36 +10,36 @@ import { type EntryKind, getEntryKind, getTypeKind, isConversation } from "../..
 import { type EntryFacts, type LinkedSession, mapLinkedSessions } from "./entry-facts.ts";
 import type { LineBlocks, SessionEntries } from "./session-entries.ts";
 
-/** A session as the page looks at it: entries by ordinal (their index in the file) and how they hang together. */
+/** Session as the page uses it: entries by ordinal (their index in the file) and the tree that they form. */
 export interface SessionModel extends ViewSource {
   readonly bytes: LineBlocks;
   readonly fileName: string;
   readonly header: SessionHeader | undefined;
-  /** Whether what is shown is not as it stands in the file: entries of an old version are migrated. */
+  /** Whether the shown entries differ from the file because entries of an old version were migrated. */
   readonly isMigrated: boolean;
   /** The display name; undefined if it has none. */
   readonly name: string | undefined;
-  /** What people call it, as lists do. */
+  /** Title, as in lists. */
   readonly title: string;
-  /** How many entries there are. */
+  /** Number of entries. */
   readonly size: number;
-  /** What is known of each entry, by ordinal; of a large session at first only of some, with holes between them. */
+  /** Facts of each entry, by ordinal; for a large session at first only of some, with holes between them. */
   readonly facts: readonly EntryFacts[];
-  /** Estimated tokens of what each entry contributes to a context, by ordinal; of a large session at first of none. */
+  /** Estimated tokens that each entry contributes to a context, by ordinal; for a large session at first of none. */
   readonly tokens: readonly number[];
-  /** Whether that is known of every entry, so that it can be counted, filtered and drawn as a tree. */
+  /** Whether facts and tokens of every entry are known, so that entries can be counted, filtered, and drawn as a tree. */
   readonly isWhole: boolean;
-  /** Where the lines of the entries stand. */
+  /** Positions of the lines of the entries. */
   readonly lines: LineSpans;
-  /** What each entry is, by ordinal, where the facts are known. */
+  /** Kind of each entry, by ordinal, if its facts are known. */
   readonly kinds: readonly EntryKind[];
-  /** The entry that came last into the file of those at and below each entry that have no child. */
+  /** For each entry, the newest entry without a child among itself and its descendants, by position in the file. */
   readonly newestTip: Int32Array;
-  /** Where the next entry would hang; NONE in an empty session. */
+  /** The parent of the next entry; NONE in an empty session. */
   readonly leaf: number;
   /** Labels in force, by ordinal. */
   readonly labels: ReadonlyMap<number, string>;
-  /** Entries that say that a tool, a command or a model failed, in the order of the file. */
+  /** Entries that report the failure of a tool, a command, or a model, in the order of the file. */
   readonly failures: readonly number[];
   /** Other sessions that entries name, by ordinal. */
   readonly linked: ReadonlyMap<number, readonly LinkedSession[]>;
@@ -47,7 +47,7 @@ export interface SessionModel extends ViewSource {
 }
 
 /**
- * Makes the model of a session as it is by now.
+ * Creates the model of the current state of a session.
  *
  * @remarks Cost: O(entries).
  */
@@ -86,7 +86,7 @@ export function makeSessionModel(entries: SessionEntries, fileName: string): Ses
   };
 }
 
-/** Returns what an entry is. */
+/** Returns the kind of an entry. */
 export function getKindAt(
   { kinds, entryAt }: Pick<SessionModel, "kinds" | "entryAt">,
   ordinal: number,
@@ -94,19 +94,19 @@ export function getKindAt(
   return kinds[ordinal] ?? getEntryKind(entryAt(ordinal));
 }
 
-/** Tells whether an entry says that a tool, a command or a model failed. */
+/** Returns whether an entry reports the failure of a tool, a command, or a model. */
 export function hasFailedAt({ facts }: Pick<SessionModel, "facts">, ordinal: number): boolean {
   return facts[ordinal]?.outcome === "failed";
 }
 
-/** Returns the program that a session was imported from; undefined if it was not, or is a fork of one that was. */
+/** Returns the program that a session was imported from; undefined if it was not imported, or is a fork of an imported one. */
 export function findSource({ entryAt, header }: SessionModel): string | undefined {
   const first = entryAt(0);
-  // A fork begins later than the entries that it has copied.
+  // A fork starts later than the entries that it has copied.
   return first?.timestamp === header?.timestamp ? findImportOrigin(first)?.source : undefined;
 }
 
-/** Returns the kind of an entry as far as it is known without its body: of a message only with its facts. */
+/** Returns the kind of an entry as far as it is known without its body; for a message only with its facts. */
 export function findKnownKind(
   { kinds, tree }: Pick<SessionModel, "kinds" | "tree">,
   ordinal: number,
@@ -115,7 +115,7 @@ export function findKnownKind(
   return kinds[ordinal] ?? (type === "message" ? undefined : getTypeKind(type));
 }
 
-/** Paths that were asked for last, by their ends: a key asks for the same one several times. */
+/** Recently requested paths, by their ends, because one keystroke requests the same path several times. */
 const paths = new WeakMap<object, Map<number, readonly number[]>>();
 
 const MAX_PATHS = 4;
@@ -133,8 +133,8 @@ export function getPathTo(session: Pick<SessionModel, "tree">, ordinal: number):
 }
 
 /**
- * Tells whether an entry is a record that views hide unless the reader asks for records: of state, usage, or an import, with
- * neither label, links nor branches beside it.
+ * Returns whether views hide an entry unless the reader requests records: a record of state, usage, or an import, without a
+ * label, links, or sibling branches.
  */
 export function isHiddenRecord(session: SessionModel, ordinal: number): boolean {
   const { labels, linked } = session;
@@ -148,28 +148,31 @@ export function isHiddenRecord(session: SessionModel, ordinal: number): boolean 
   );
 }
 
-/** Returns the entries that begin where an entry does, itself among them, in the order of the file. */
+/** Returns the entries with the same parent as an entry, including itself, in the order of the file. */
 export function getSiblings({ tree }: Pick<SessionModel, "tree">, ordinal: number): number[] {
   return [...tree.children(tree.parentAt(ordinal))];
 }
 
-/** Names the branch that ends at an entry: the current one, on which the session continues, or one by its last entry. */
+/**
+ * Formats the name of the branch that ends at an entry: the current branch, on which the session continues, or a branch named by
+ * its last entry.
+ */
 export function formatBranchName({ tree, leaf }: Pick<SessionModel, "tree" | "leaf">, end: number): string {
   if (end === leaf) return "current branch";
   return end === NONE ? "start of the session" : `branch to entry ${tree.idAt(end)}`;
 }
 
-/** Returns where something is, if it is on a branch: `on the current branch`, `on the branch to entry 4f338a15`. */
+/** Formats the location of an item by its branch: `on the current branch`, `on the branch to entry 4f338a15`. */
 export function formatPlace(session: Pick<SessionModel, "tree" | "leaf">, end: number): string {
   return end === NONE && end !== session.leaf
     ? "before the first entry"
     : `on the ${formatBranchName(session, end)}`;
 }
 
-/** Bytes of a damaged line that are shown. */
+/** Maximum bytes of a damaged line that are shown. */
 const MAX_BYTES = 600;
 
-/** Returns the beginning of the bytes that an issue is about, as text; what is no UTF-8 becomes U+FFFD. */
+/** Returns the beginning of the bytes that an issue is about, as a string; invalid UTF-8 becomes U+FFFD. */
 export function decodeRawText(bytes: LineBlocks, { offset, length }: SessionIssue): string {
   const text = new TextDecoder().decode(bytes.read(offset, Math.min(length, MAX_BYTES)));
   return length > MAX_BYTES ? `${text}…` : text;

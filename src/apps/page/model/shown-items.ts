@@ -1,16 +1,16 @@
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { isHiddenRecord, type SessionModel } from "./session-model.ts";
 
-/** Which records of state, usage, and imports are shown. */
+/** Records of state, usage, and imports to show. */
 export interface ShownRecords {
-  /** Whether all of them are; default: they are hidden. */
+  /** Whether all of them are shown; default: hidden. */
   readonly areRecordsShown?: boolean;
-  /** Records that are shown all the same, because the reader was led to them. */
+  /** Records that are shown anyway because the reader navigated to them. */
   readonly revealed?: ReadonlySet<number>;
 }
 
 /**
- * Returns what is shown of the entries of a path.
+ * Returns the entries of a path that are shown.
  *
  * @returns The same array if nothing is hidden.
  * @remarks Cost: O(items).
@@ -25,7 +25,7 @@ export function listShownItems<T extends { readonly ordinal: number }>(
   return items.every(isShown) ? items : items.filter(isShown);
 }
 
-/** Returns the last entry that is shown of the path to an entry; NONE if none is. */
+/** Returns the last entry that is shown on the path to an entry; NONE if there is none. */
 export function findShownEnd(
   session: SessionModel,
   end: number,

@@ -1,9 +1,9 @@
 import { COLOR } from "../../../core/facts/plain-text.ts";
 
-/** Colors that the page has for what a terminal shows in one. */
+/** Page colors for the colors of a terminal. */
 export type TerminalColor = "red" | "green" | "yellow" | "blue" | "magenta" | "cyan" | "grey";
 
-/** How a part of a text is shown. */
+/** Text style of a run. */
 interface Look {
   readonly color?: TerminalColor | undefined;
   readonly ground?: TerminalColor | undefined;
@@ -13,21 +13,21 @@ interface Look {
   readonly isUnderlined?: boolean;
 }
 
-/** A part of a text and the classes of its look. */
+/** Range of a text, and the classes of its style. */
 export interface ColoredRun {
   readonly start: number;
   readonly end: number;
   readonly classes: string;
 }
 
-/** A text without the sequences that color it in a terminal, and what they say. */
+/** Text without its terminal color sequences, and the styles that they set. */
 export interface ColoredText {
   readonly plain: string;
-  /** Parts with a look, in their order. */
+  /** Styled runs, in their order. */
   readonly runs: readonly ColoredRun[];
 }
 
-/** Black and white are the colors of the text and its ground. */
+/** Black and white map to the text color and its background. */
 const BASIC: readonly (TerminalColor | undefined)[] = [
   undefined,
   "red",
@@ -40,7 +40,7 @@ const BASIC: readonly (TerminalColor | undefined)[] = [
 ];
 
 /**
- * Takes the color sequences of terminals out of a text, in which every line ends with a line feed alone.
+ * Removes the color sequences of terminals from a text, and ends every line with a line feed alone.
  *
  * @remarks Cost: O(characters).
  */
@@ -78,7 +78,7 @@ function getClasses({ color, ground, isBold, isFaint, isItalic, isUnderlined }: 
     .join(" ");
 }
 
-/** Returns a look after the codes of a sequence; those that are not known change nothing. */
+/** Returns a style after the codes of a sequence; unknown codes change nothing. */
 function applyCodes(before: Look, codes: readonly number[]): Look {
   let look = before;
   for (let at = 0; at < codes.length; at++) {
@@ -109,7 +109,7 @@ function toSimpleLook(code: number): Look {
   return base === 30 || base === 90 ? { color } : { ground: color };
 }
 
-/** Reads a color by its index, or by its parts of red, green and blue. */
+/** Reads a color by its index, or by its red, green, and blue components. */
 function readExtendedColor([form, ...rest]: readonly number[]): {
   color: TerminalColor | undefined;
   size: number;
@@ -126,7 +126,7 @@ function findIndexedColor(index: number): TerminalColor | undefined {
   return findNearestColor(level(36), level(6), level(1));
 }
 
-/** So much apart are the parts of what is a color, and no grey. */
+/** Minimum difference between the components of a color that is not gray. */
 const MIN_DIFFERENCE = 40;
 
 function findNearestColor(red: number, green: number, blue: number): TerminalColor | undefined {

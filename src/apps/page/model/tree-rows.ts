@@ -10,23 +10,23 @@ import {
 } from "../../text/tree-rows.ts";
 import { isHiddenRecord, type SessionModel } from "./session-model.ts";
 
-/** How much of the tree is drawn: what changes its course, the user's messages and failures besides, or every entry. */
+/** Detail of the drawn tree: entries that change its course, these and the user's messages and failures, or every entry. */
 export type TreeDetail = "branches" | "turns" | "all";
 
-/** A row of the drawing, with the entries in a straight line behind it that have no row of their own. */
+/** Row of the drawing, with the entries that follow it in a straight line without rows of their own. */
 export interface PageTreeRow extends RowPosition {
   readonly ordinal: number;
-  /** Whether the line goes on below, at the same depth. */
+  /** Whether the line continues below, at the same depth. */
   readonly goesOn: boolean;
   readonly run: readonly number[];
   /** Whether that run is drawn, as the rows that follow. */
   readonly isOpen: boolean;
 }
 
-/** With more user messages than this, only what changes the course is drawn at first. */
+/** Maximum number of user messages that are drawn at first; with more, only entries that change the course are. */
 const MAX_TURNS = 300;
 
-/** Chooses how much is drawn before the reader has chosen. */
+/** Chooses the detail until the reader chooses one. */
 export function chooseDetail({ kinds }: SessionModel): TreeDetail {
   if (kinds.length <= DRAWN_WHOLE) return "all";
   const turns = kinds.filter(({ tone }) => tone === "user").length;
@@ -50,8 +50,8 @@ export function chooseForDetail(session: SessionModel, trunk: Trunk, detail: Tre
  * Returns the rows of the drawing from top to bottom.
  *
  * @param isDrawn - 1 for entries that have a row of their own.
- * @param open - Entries whose run is drawn all the same.
- * @param areRecordsShown - Whether records of state, usage, and imports are drawn where the tree does not part.
+ * @param open - Entries whose run is drawn anyway.
+ * @param areRecordsShown - Whether records of state, usage, and imports are drawn where the tree does not fork.
  * @remarks Cost: O(entries).
  */
 export function makePageTreeRows(
@@ -70,18 +70,18 @@ export function makePageTreeRows(
   return rows.rows;
 }
 
-/** Tells whether the tree lacks nothing without an entry: a hidden record on a line that does not part there. */
+/** Returns whether the tree loses nothing without an entry: a hidden record on a line that does not fork there. */
 function isHiddenInTree(session: SessionModel, ordinal: number): boolean {
   const [, second] = session.tree.children(ordinal);
   return second === undefined && isHiddenRecord(session, ordinal);
 }
 
-/** Gathers rows, and leaves out what is hidden. */
+/** Collects rows, and leaves out hidden entries. */
 class PageTreeRows {
   readonly rows: PageTreeRow[] = [];
   readonly #next: Int32Array;
   readonly #isHidden: (ordinal: number) => boolean;
-  /** How a line starts whose first entry is hidden; undefined where none waits. */
+  /** Start of a line whose first entry is hidden; undefined if there is no such line. */
   #start: RowPosition["start"];
 
   constructor({ next }: Pick<Trunk, "next">, isHidden: (ordinal: number) => boolean) {
@@ -95,7 +95,7 @@ class PageTreeRows {
     this.rows.push({ ordinal, depth, start, passing, goesOn: this.#goesOn(ordinal), run: [], isOpen: false });
   }
 
-  /** Adds a run to the row before it; a run that begins a line, or is short, has rows of its own. */
+  /** Adds a run to the row before it; a run that starts a line, or is short, gets rows of its own. */
   addRun(ordinals: readonly number[], position: RowPosition, open: ReadonlySet<number>): void {
     const shown = ordinals.filter((ordinal) => !this.#isHidden(ordinal));
     if (this.#start !== undefined) for (const first of shown.splice(0, 1)) this.addEntry(first, position);

@@ -4,14 +4,14 @@ import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { EntryFacts } from "./entry-facts.ts";
 import { getKindAt, type SessionModel } from "./session-model.ts";
 
-/** A turn: what came of a message of the user, up to the next one. */
+/** Turn: a message of the user and the entries after it, up to the user's next message. */
 export interface Turn {
   readonly used: Spent;
-  /** From the message to the last entry of the turn, in milliseconds; NaN if times are missing. */
+  /** Time from the message to the last entry of the turn, in milliseconds; NaN if times are missing. */
   readonly milliseconds: number;
 }
 
-/** The turns of a path, each of which is added up when it is asked for. */
+/** Turns of a path, each of which is summed up on access. */
 export class PathTurns {
   readonly #session: SessionModel;
   readonly #path: readonly number[];
@@ -23,9 +23,9 @@ export class PathTurns {
   }
 
   /**
-   * Returns the turn that a message of the user began; undefined if no record tells what it used, and for other entries.
+   * Returns the turn that a message of the user started; undefined if no record states its usage, and for other entries.
    *
-   * @remarks Cost: O(turn), after the place on the path was found.
+   * @remarks Cost: O(turn), after a search for the message on the path.
    */
   get(ordinal: number): Turn | undefined {
     if (!this.#known.has(ordinal)) this.#known.set(ordinal, this.#find(ordinal));
@@ -43,7 +43,7 @@ export class PathTurns {
   }
 }
 
-/** Returns what was used from a message of the user to the next one on a path, and when the last entry of the turn was written. */
+/** Returns the usages from one user's message to the next on a path, and the time of the last entry of the turn. */
 function gatherTurn(
   session: SessionModel,
   path: readonly number[],
@@ -62,9 +62,9 @@ function gatherTurn(
 }
 
 /**
- * Returns how long an answer took from the entry before it, or a result of a tool from the answer that called it.
+ * Returns the time from the previous entry to an answer, or from the answer with the call to the result of a tool.
  *
- * @returns Milliseconds; undefined for other entries, and where no times or impossible ones are recorded.
+ * @returns Milliseconds; undefined for other entries, and if the recorded times are missing or impossible.
  */
 export function getTookMs(session: SessionModel, ordinal: number): number | undefined {
   const answer = findAnswer(session, ordinal);
@@ -75,20 +75,20 @@ export function getTookMs(session: SessionModel, ordinal: number): number | unde
   return milliseconds > 0 ? milliseconds : undefined;
 }
 
-/** What somebody did for a while on a path. */
+/** Stretch of time that the model or a tool spent on a path. */
 export interface Stretch {
-  /** The entry with which it ended. */
+  /** The entry at its end. */
   readonly ordinal: number;
   readonly kind: "model" | "tool" | "failed";
   readonly milliseconds: number;
 }
 
-/** More stretches than this cannot be told apart. */
+/** Maximum number of stretches that can be distinguished. */
 const MAX_STRETCHES = 300;
 
 /**
- * Returns how the time of a path went, in its order: to answers of the model, and to tools and commands; what the user took is
- * left out. Of very many stretches those that follow one another are one, which failed if one of them did.
+ * Returns how the time of a path was spent, in its order: on answers of the model, and on tools and commands; the user's time is
+ * left out. Very many stretches are merged with their neighbors; a merged stretch failed if one of its parts did.
  *
  * @remarks Cost: O(path).
  */
@@ -122,7 +122,10 @@ function getStretchKind({ outcome, callId, kind: { tone } }: EntryFacts): Stretc
   return tone === "assistant" || tone === "summary" ? "model" : undefined;
 }
 
-/** What programs note does not belong to the time of a turn: a title can be set days later. */
+/**
+ * Returns whether an entry does not count toward the time of a turn: notes of programs do not, because a title can be set days
+ * later.
+ */
 function isAside(session: SessionModel, ordinal: number): boolean {
   return getKindAt(session, ordinal).tone === "quiet";
 }

@@ -18,14 +18,14 @@ import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
 
 /**
- * HTML that no session can put anything into: only the two renderers beside this file make it, and both escape all of
- * their input. Only `Html` takes it, and only there is markup set from a text.
+ * HTML that a session cannot inject markup into: only the two renderers in this folder create it, and both escape all of their
+ * input. Only `Html` accepts it, and only that component sets markup from a string.
  */
 export interface SafeHtml {
   readonly __html: string;
 }
 
-/** Vouches for HTML. To be called by the renderers in this folder alone. */
+/** Vouches for HTML. Only the renderers in this folder may call this. */
 export function vouchFor(html: string): SafeHtml {
   return { __html: html };
 }
@@ -54,7 +54,7 @@ for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(
 
 const INI = hljs.getLanguage("ini");
 
-/** Names that the languages do not know as their own. */
+/** Additional names for languages that highlight.js does not list as aliases. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["cpp", "c"],
   ["cc", "c"],
@@ -66,23 +66,26 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["vue", "xml"],
 ]);
 
-/** Longer texts stay plain: colors are not worth the wait. */
+/** Maximum characters of a colored text; coloring longer texts is not worth the wait. */
 const LONGEST = 60_000;
 
-/** A key of INI goes on over line ends after each dot, so that its time grows with the square of the text. */
+/**
+ * Maximum characters of a colored INI text: a key of INI continues across line ends after each dot, so that the time grows with
+ * the square of the text's length.
+ */
 const LONGEST_INI = 8_000;
 
-/** Texts with a longer line stay plain: colors do not help to read it. */
+/** Maximum characters of a line of a colored text; colors do not make longer lines easier to read. */
 const LONGEST_LINE = 2_000;
 
 /**
- * Grammars try most patterns anew from each character to the end of a word, or of white space: the time grows with the
- * squares of their lengths. So much takes the slowest of them, C, about a second; 60,000 characters of ordinary
- * code have a third of it at most.
+ * Maximum sum of the squared lengths of words and white space. Grammars retry most patterns from each character to the end of a
+ * word, or of white space, so the time grows with these squares. At this sum, C, the slowest grammar, takes about a second;
+ * 60,000 characters of ordinary code reach at most a third of it.
  */
 const MAX_SQUARES = 3_000_000;
 
-/** Returns the name under which a language is known; undefined if it is not. */
+/** Returns the registered name of a language; undefined if the language is unknown. */
 export function findLanguage(name: string): string | undefined {
   const wanted = name.toLowerCase();
   const known = OTHER_NAMES.get(wanted) ?? wanted;
@@ -99,11 +102,11 @@ export function guessLanguage(path: string): string | undefined {
 /**
  * Colors a text.
  *
- * Safe by construction: highlight.js escapes `&`, `<`, `>` and quotes in all of its input, and adds nothing but
- * `<span class="hljs-…">` with names out of its grammars.
+ * Safe by construction: highlight.js escapes `&`, `<`, `>`, and quotes in all of its input, and adds only `<span class="hljs-…">`
+ * with names from its grammars.
  *
- * @param language - As `findLanguage` gives it.
- * @returns Undefined if that would take too long: of a long text, line or word.
+ * @param language - Name returned by `findLanguage`.
+ * @returns Undefined if coloring would take too long because of a long text, line, or word.
  */
 export function highlightCode(text: string, language: string): SafeHtml | undefined {
   if (text.length > (hljs.getLanguage(language) === INI ? LONGEST_INI : LONGEST) || isSlow(text))
@@ -112,9 +115,9 @@ export function highlightCode(text: string, language: string): SafeHtml | undefi
 }
 
 /**
- * Colors a text line by line, so that each line can stand alone; see `highlightCode`.
+ * Colors a text line by line, so that each line is complete HTML on its own; see `highlightCode`.
  *
- * @returns As many pieces as the text has lines.
+ * @returns One piece per line of the text; undefined as `highlightCode`.
  */
 export function highlightLines(text: string, language: string): SafeHtml[] | undefined {
   const html = highlightCode(text, language)?.__html;

@@ -2,14 +2,14 @@ import MarkdownIt from "markdown-it";
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import { findLanguage, highlightCode, type SafeHtml, vouchFor } from "./highlight.ts";
 
-/** Longer texts are shown as they are: laying them out is not worth the wait. */
+/** Maximum characters of a rendered text; longer texts are shown as plain text, because laying them out is not worth the wait. */
 const LONGEST = 300_000;
 
 /** Level of the first heading of a text, if the page has the three above. */
 const FIRST_LEVEL = 4;
 const DEEPEST_LEVEL = 6;
 
-/** Addresses that a link may lead to. */
+/** Addresses that are allowed in links. */
 const ALLOWED_LINK = /^(?:https?:\/\/|mailto:)/i;
 
 const parser = new MarkdownIt({
@@ -27,14 +27,14 @@ parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
 
 parser.renderer.rules["link_open"] = (tokens, index, options, _env, self) => {
   const token = tokens[index];
-  // `[text]()` leads nowhere: it must not open the page itself once more.
+  // `[text]()` has no target: it must not open the page itself again.
   if (!token?.attrGet("href")) return "<a>";
   token.attrSet("target", "_blank");
   token.attrSet("rel", "noopener noreferrer");
   return self.renderToken(tokens, index, options);
 };
 
-// Marks and columns stand on the side where their words begin.
+// Markers and columns are on the side where their text starts.
 for (const name of ["bullet_list_open", "ordered_list_open", "blockquote_open"]) {
   parser.renderer.rules[name] = (tokens, index, options, _env, self) => {
     tokens[index]?.attrSet("dir", "auto");
@@ -42,7 +42,7 @@ for (const name of ["bullet_list_open", "ordered_list_open", "blockquote_open"])
   };
 }
 
-// A text may skip levels: on the page each heading is one level below the one that it belongs to.
+// A text may skip levels: on the page each heading is one level below its parent heading.
 parser.core.ruler.push("heading_levels", ({ tokens, env }) => {
   const { firstLevel } = toRecord(env);
   const first = typeof firstLevel === "number" ? firstLevel : FIRST_LEVEL;
@@ -58,7 +58,7 @@ parser.core.ruler.push("heading_levels", ({ tokens, env }) => {
   }
 });
 
-// An image would be loaded from somewhere: its address becomes a link that one may follow or not.
+// An image would be loaded from another server, so its address becomes a link that the reader may follow or not.
 parser.renderer.rules["image"] = (tokens, index) => {
   const token = tokens[index];
   const { escapeHtml } = parser.utils;
@@ -67,10 +67,10 @@ parser.renderer.rules["image"] = (tokens, index) => {
   return address === "" ? text : `<a href="${address}" target="_blank" rel="noopener noreferrer">${text}</a>`;
 };
 
-/** The page copies the code beside it. */
+/** Button with which the page copies the code next to it. */
 const COPY_BUTTON = '<button type="button" class="copy-code no-print">Copy</button>';
 
-// What scrolls by itself must be reachable by keyboard.
+// Elements that scroll on their own must be reachable by keyboard.
 for (const name of ["fence", "code_block"]) {
   const usual = parser.renderer.rules[name];
   parser.renderer.rules[name] = (...args) =>
@@ -81,7 +81,7 @@ for (const name of ["fence", "code_block"]) {
 parser.renderer.rules["table_open"] = () => '<div class="table-scroll" tabindex="0"><table dir="auto">\n';
 parser.renderer.rules["table_close"] = () => "</table></div>\n";
 
-// Alignment comes as a style attribute, which the page's policy refuses.
+// markdown-it emits alignment as a style attribute, which the page's policy rejects.
 for (const name of ["th_open", "td_open"]) {
   parser.renderer.rules[name] = (tokens, index) => {
     const alignment = /text-align:(left|center|right)/.exec(
@@ -93,13 +93,13 @@ for (const name of ["th_open", "td_open"]) {
 }
 
 /**
- * Turns Markdown into HTML.
+ * Renders Markdown as HTML.
  *
- * Safe by construction: with `html: false` markdown-it escapes all markup in the text and writes only its own elements;
- * addresses that are not http, https or mailto are no links; images become links.
+ * Safe by construction: with `html: false` markdown-it escapes all markup in the text and writes only its own elements; addresses
+ * other than http, https, and mailto do not become links; images become links.
  *
- * @param firstLevel - Level of its first heading, from 2.
- * @returns Undefined if the text is too long: show it as it is.
+ * @param firstLevel - Level of the text's first heading, from 2.
+ * @returns Undefined if the text is too long: show it as plain text.
  */
 export function renderMarkdown(text: string, firstLevel = FIRST_LEVEL): SafeHtml | undefined {
   return text.length > LONGEST ? undefined : vouchFor(parser.render(text, { firstLevel }));

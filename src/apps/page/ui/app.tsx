@@ -36,15 +36,15 @@ import { Sight, WIDE } from "./viewport.ts";
 
 interface AppProps {
   readonly live: LiveSession;
-  /** The file of the session. */
+  /** Path of the session's file. */
   readonly path: string;
-  /** Where the path ends at first. */
+  /** Initial end of the path. */
   readonly opening: number;
   /** Address of the list of sessions, if there is one. */
   readonly indexUrl: string | undefined;
 }
 
-/** The page of a session. */
+/** Page of a session. */
 export function App({ live, path: file, opening, indexUrl }: AppProps) {
   const { session, listed, following, wasAtEnd } = live;
   const [position, go] = usePosition(session, opening);
@@ -81,7 +81,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   useEffect(() => {
     if (isActive) showTree(true);
   }, [isActive, query]);
-  // On a phone the tree covers the conversation: it goes when the reader has chosen.
+  // On a phone the tree covers the conversation, so it closes after a choice.
   useEffect(() => {
     if (position.reveal !== undefined && !matchMedia(WIDE).matches) showTree(false);
   }, [position.reveal]);
@@ -89,7 +89,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   useEffect(() => {
     if (unfolded === "search") searchField.current?.focus();
   }, [unfolded]);
-  // A reader who goes to a failure, by a link as well, wants to read it.
+  // A reader who navigates to a failure, even by a link, needs to read it.
   useMemo(() => {
     const isLedTo = position.reveal?.align === "start" && isFailure(session.entryAt(focus));
     if (isLedTo) folds.setEntry(focus, true);
@@ -99,7 +99,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
     folds.setAll(!folds.areAllOpen);
     redraw((times) => times + 1);
   };
-  /** Opens what is looked at, or closes it; if nothing is, the first entry in sight. */
+  /** Opens or closes the focused entry; without a focus, the first entry in view. */
   const toggleEntry = () => {
     const ordinal = focus === NONE ? sight.ordinal : focus;
     if (focus === NONE) go({ go: "mark", ordinal });
@@ -233,7 +233,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   );
 }
 
-/** Stays at the leaf, and at the end of the conversation, when the session grows and the reader is there. */
+/** Follows the leaf, and the end of the conversation, if the reader is there when the session grows. */
 function useFollowing(
   session: SessionModel,
   wasAtEnd: boolean,
@@ -245,7 +245,7 @@ function useFollowing(
     if (before.current === session) return;
     const { leaf, size } = before.current;
     before.current = session;
-    // What is known of the same entries, as estimates of their costs, moves nobody.
+    // New facts about the same entries, such as estimates of their costs, do not move the reader.
     if (session.size === size) return;
     const isAtLeaf = end === leaf;
     const isFollowed = wasAtEnd && isAtLeaf && (view === "path" || view === "model");
@@ -253,10 +253,13 @@ function useFollowing(
   }, [session]);
 }
 
-/** Browsers walk all of a document for each page that they print: twice as many entries take four times as long. */
+/**
+ * Maximum number of printed entries: browsers traverse the whole document for each printed page, so twice the entries take four
+ * times as long.
+ */
 const MAX_ENTRIES = 1500;
 
-/** Puts the path, with all folds open, into the document while it is printed. */
+/** Renders the path, with all folds open, into the document while it is printed. */
 function usePrinting(page: PageContextValue, path: PathView): void {
   useEffect(() => {
     const root = document.getElementById("print");

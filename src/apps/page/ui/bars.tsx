@@ -4,39 +4,39 @@ import { roundValues } from "../model/format.ts";
 import { LinkButton } from "./controls.tsx";
 import { TOUCH, WIDE } from "./viewport.ts";
 
-/** Size of what is drawn in a chart, in units of its own. */
+/** Size of a chart's plot, in its own units. */
 export const PLOT = { width: 760, height: 180 } as const;
 
 /**
- * Width of a chart with its labels, in the units of its `viewBox`: about as many pixels as it is drawn in, so that a label
- * is as large as the style sheet says; and the room of a character of a label.
+ * Width of a chart with its labels, in the units of its `viewBox`, and the width of a character of a label. The width is close to
+ * the drawn width in pixels, so that labels get the size that the style sheet sets.
  */
 const FRAME = matchMedia(WIDE).matches ? { width: 822, character: 7 } : { width: 340, character: 8.4 };
 
-/** Room above the plot and below it. */
+/** Space above the plot and below it. */
 const MARGIN = 10;
 
-/** Room between the labels and the plot. */
+/** Space between the labels and the plot. */
 const GAP = 8;
 
-/** What a chart is made of. */
+/** Content of a chart. */
 interface ChartFrameProps {
   readonly title: string;
-  /** What the colors mean. */
+  /** Meaning of the colors. */
   readonly legend: readonly (readonly [series: string, word: string])[];
   readonly max: number;
   readonly write: (value: number) => string;
   /** Height of the plot, in its units. */
   readonly height?: number;
-  /** Draws into the plot; `y` gives the height of a value, from the top. */
+  /** Draws into the plot; `y` returns the position of a value, from the top. */
   readonly children: (y: (value: number) => number) => ComponentChildren;
-  /** What is next to the text below the chart. */
+  /** Content next to the text below the chart. */
   readonly reading?: ComponentChildren;
-  /** Whether what is drawn can be focused and chosen. */
+  /** Whether the drawn parts can be focused and chosen. */
   readonly isInteractive?: boolean;
 }
 
-/** A chart: title, legend, lines across, and what is drawn between them. */
+/** Chart: title, legend, horizontal lines, and the content drawn between them. */
 export function ChartFrame(props: ChartFrameProps) {
   const { title, legend, max, write, height = PLOT.height, children, reading, isInteractive = false } = props;
   const values = roundValues(max);
@@ -78,10 +78,10 @@ export function ChartFrame(props: ChartFrameProps) {
   );
 }
 
-/** A bar of a chart. */
+/** Bar of a chart. */
 export interface Bar {
   readonly key: string | number;
-  /** Description, in lines: shown to those who point at it, and below the chart. */
+  /** Description, in lines: shown on hover, and below the chart. */
   readonly title: string;
   /** Its parts from the bottom: the class of a color, and a size. */
   readonly parts: readonly (readonly [series: string, size: number])[];
@@ -92,11 +92,11 @@ export interface Bar {
 
 interface BarChartProps extends Omit<ChartFrameProps, "children" | "reading"> {
   readonly bars: readonly Bar[];
-  /** What it is called to choose a bar. */
+  /** Label of the button that chooses a bar. */
   readonly choose: string;
 }
 
-/** Where keys lead among so many bars. */
+/** Movements of the arrow keys, Home, and End among the bars. */
 const BAR_STEPS: ReadonlyMap<string, (at: number, last: number) => number> = new Map([
   ["ArrowLeft", (at: number) => at - 1],
   ["ArrowDown", (at: number) => at - 1],
@@ -106,7 +106,7 @@ const BAR_STEPS: ReadonlyMap<string, (at: number, last: number) => number> = new
   ["End", (_: number, last: number) => last],
 ]);
 
-/** A chart of bars, one of which is described below it, at first the last one. Arrow keys move the focus from bar to bar. */
+/** Bar chart that describes one bar below it, at first the last one. Arrow keys move the focus from bar to bar. */
 export function BarChart({ bars, choose, ...frame }: BarChartProps) {
   const [wanted, want] = useState<Bar["key"]>();
   const found = bars.findIndex(({ key }) => key === wanted);
@@ -128,15 +128,15 @@ export function BarChart({ bars, choose, ...frame }: BarChartProps) {
 
 interface BarsProps {
   readonly bars: readonly Bar[];
-  /** Index of the one that is described below. */
+  /** Index of the bar that is described below. */
   readonly at: number;
-  /** Returns the height of a value in the plot, from the top. */
+  /** Returns the position of a value in the plot, from the top. */
   readonly y: (value: number) => number;
-  /** Describes another one. */
+  /** Describes another bar. */
   readonly onWant: (index: number) => void;
 }
 
-/** Bars side by side over the whole plot, one of which the Tab key reaches. */
+/** Bars side by side across the whole plot, one of which the Tab key reaches. */
 function Bars({ bars, at, y, onWant }: BarsProps) {
   const step = PLOT.width / bars.length;
   const onKeyDown = (event: TargetedKeyboardEvent<SVGGElement>) => {
@@ -162,7 +162,7 @@ function Bars({ bars, at, y, onWant }: BarsProps) {
           onFocus={() => onWant(index)}
           onKeyDown={onKeyDown}
           onClick={() => {
-            // A finger covers what it points at: it describes a bar, and the button below chooses it.
+            // A finger covers its target, so a tap only describes the bar, and the button below chooses it.
             if (matchMedia(TOUCH).matches) onWant(index);
             else bar.onChoose();
           }}
@@ -177,12 +177,12 @@ function Bars({ bars, at, y, onWant }: BarsProps) {
 
 interface BarPartsProps extends Pick<BarsProps, "y"> {
   readonly bar: Bar;
-  /** Where its room begins, and how wide that is. */
+  /** Left edge of its space, and the width of that space. */
   readonly x: number;
   readonly step: number;
 }
 
-/** The room of a bar, and its parts one above the other. */
+/** Space of a bar, and its stacked parts. */
 function BarParts({ bar, x, step, y }: BarPartsProps) {
   const width = Math.min(28, Math.max(1.5, step - 1.5));
   let value = 0;

@@ -10,7 +10,7 @@ import { LinkButton } from "./controls.tsx";
 import { usePage } from "./page-context.ts";
 import { type Jump, VirtualList } from "./virtual-list.tsx";
 
-/** The files that were changed on a branch, each with its edits in order, as a pull request shows them, and a list of them. */
+/** Files changed on a branch, each with its edits in order, as in a pull request, and a list of the files. */
 export function ChangesView({ path }: { path: PathView }) {
   const { session } = usePage();
   const [jump, jumpTo] = useState<Jump>();
@@ -57,12 +57,12 @@ export function ChangesView({ path }: { path: PathView }) {
 
 interface FileListProps {
   readonly files: readonly ChangedFile[];
-  /** Index of the file that is in sight. */
+  /** Index of the file in view. */
   readonly current: number;
   readonly onChoose: (index: number) => void;
 }
 
-/** The names of the files, each of which leads to its changes. */
+/** Names of the files, each of which links to its changes. */
 function FileList({ files, current, onChoose }: FileListProps) {
   return (
     <nav class="file-list" aria-label="Files">
@@ -86,7 +86,7 @@ function FileList({ files, current, onChoose }: FileListProps) {
   );
 }
 
-/** Returns the edits of a file that were made. */
+/** Returns the edits of a file that succeeded. */
 function listEdits({ changes }: ChangedFile): (readonly DiffLine[])[] {
   return changes.filter(({ hasFailed }) => !hasFailed).flatMap(({ edits }) => edits);
 }
@@ -105,7 +105,7 @@ function FileChanges({ file }: { file: ChangedFile }) {
   );
 }
 
-/** One call that changed a file, and what it says of the change. */
+/** Call that changed a file, and the change that it states. */
 function Change({ change }: { change: FileChange }) {
   const { session, go } = usePage();
   const { path, ordinal, result = ordinal, tool, hasFailed, edits } = change;

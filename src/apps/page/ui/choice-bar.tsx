@@ -4,7 +4,7 @@ import { type IndexUsage, PERIODS } from "../model/index-usage.ts";
 import { type ListedSession, SORTS } from "../model/session-list.ts";
 import type { IndexAddress } from "./index-address.ts";
 
-/** Stands for sessions that were not imported, which have no source. */
+/** Placeholder for the source of sessions that were not imported. */
 export const NOT_IMPORTED = "not imported";
 
 interface ChoiceBarProps {
@@ -14,7 +14,7 @@ interface ChoiceBarProps {
   readonly onChange: (change: IndexAddress) => void;
 }
 
-/** Chooses sessions by project, source and time, and their order. */
+/** Controls that filter sessions by project, source, and time, and set their order. */
 export function ChoiceBar({ sessions, usage, choices, onChange }: ChoiceBarProps) {
   const projects = groupBy(sessions, ({ cwd }) => cwd);
   projects.delete("");
@@ -58,14 +58,14 @@ type Option = readonly [value: string, word: string, hint?: string];
 
 interface ChoiceProps {
   readonly name: string;
-  /** What it is called that nothing is chosen. */
+  /** Label of the option without a choice. */
   readonly any: string;
   readonly options: readonly Option[];
   readonly chosen: string | undefined;
   readonly onChoose: (value: string | undefined) => void;
 }
 
-/** A choice of one among many, or of none. What the address names is there even if no session has it. */
+/** Selects one of many options, or none. An option from the address is included even if no session has it. */
 function Choice({ name, any, options, chosen, onChoose }: ChoiceProps) {
   const isListed = chosen === undefined || options.some(([value]) => value === chosen);
   const all = isListed ? options : [...options, [chosen, chosen] as const];

@@ -6,19 +6,19 @@ import { type ColoredText, readColors } from "../model/terminal-colors.ts";
 import { guessLanguage, highlightCode, highlightLines, type SafeHtml } from "../render/highlight.ts";
 import { usePage } from "./page-context.ts";
 
-/** Whether this is for paper, where no reader can ask for more. */
+/** Whether the content is rendered for print, where a reader cannot expand it. */
 export const PrintContext = createContext(false);
 
 interface CodeProps {
   readonly text: string;
   readonly language?: string | undefined;
-  /** A line of it that must be shown, the last one that is the same. */
+  /** Line of the text that must be shown; the last one if several are equal. */
   readonly line?: string;
 }
 
 /**
- * A text as it was written, colored as in a terminal or if its language is known. If it is very long, its beginning, and
- * where it says what was looked for, or the line that must be shown.
+ * Text with the colors of a terminal or of its language. A very long text is cut to its beginning, the surroundings of the search
+ * hit, and the line that must be shown.
  */
 export function Code({ text, language, line = "" }: CodeProps) {
   const [isAskedFor, askForWhole] = useState(false);
@@ -65,7 +65,7 @@ function CodePiece({ colored: { plain, runs }, piece: [start, end], language }: 
   if (html !== undefined) return <Html class="pre hljs" html={html} isReachable={true} />;
   const shown = runs.filter((run) => run.end > start && run.start < end);
   return (
-    // What scrolls must be reachable by keyboard.
+    // Scrollable content must be reachable by keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
     <pre class="plain" tabIndex={0}>
       {shown.length === 0
@@ -88,12 +88,12 @@ function CodePiece({ colored: { plain, runs }, piece: [start, end], language }: 
 interface HtmlProps {
   readonly class: string;
   readonly html: SafeHtml;
-  /** Whether it scrolls by itself, and so must be reachable by keyboard. */
+  /** Whether it scrolls on its own, and so must be reachable by keyboard. */
   readonly isReachable?: boolean;
   readonly onClick?: (event: Event) => void;
 }
 
-/** Shows HTML that a renderer vouches for: the only component in which markup is made of a text. */
+/** Shows HTML that a renderer vouches for: the only component that sets markup from a string. */
 export function Html({ class: name, html, isReachable = false, onClick }: HtmlProps) {
   return (
     <div
@@ -105,19 +105,19 @@ export function Html({ class: name, html, isReachable = false, onClick }: HtmlPr
   );
 }
 
-/** Unchanged lines that are shown around a change. */
+/** Unchanged lines shown around a change. */
 const AROUND = 4;
 
-/** More lines are shown on demand. */
+/** Maximum number of lines shown at first; more on demand. */
 const MAX_DIFF_LINES = 400;
 
 interface DiffProps {
   readonly lines: readonly DiffLine[];
-  /** The file, whose name tells the language. */
+  /** The file, whose name determines the language. */
   readonly path?: string | undefined;
 }
 
-/** A comparison of two texts, with the numbers of its lines if they are known. */
+/** Comparison of two texts, with line numbers if they are known. */
 export function Diff({ lines, path = "" }: DiffProps) {
   const [isWhole, showWhole] = useState(false);
   const isPrinted = useContext(PrintContext);
@@ -153,12 +153,12 @@ export function Diff({ lines, path = "" }: DiffProps) {
 
 const CLASS_OF = { "+": "is-added", "-": "is-removed", " ": "is-same" };
 
-/** A line of a comparison, colored if its language is known. */
+/** Line of a comparison, colored if its language is known. */
 interface ColoredLine extends DiffLine {
   readonly html?: SafeHtml;
 }
 
-/** Colors the lines as they stand in the text before, and in the one after. */
+/** Colors the lines in the context of the text before and of the text after. */
 function colorLines(lines: readonly DiffLine[], language: string | undefined): readonly ColoredLine[] {
   if (language === undefined) return lines;
   const [before, after] = (["+", "-"] as const).map((without) => {
@@ -172,7 +172,7 @@ function colorLines(lines: readonly DiffLine[], language: string | undefined): r
   });
 }
 
-/** The changed lines and what is around them; undefined stands for what is left out. */
+/** Returns the changed lines and their surroundings; undefined replaces omitted lines. */
 function chooseShownLines<T extends DiffLine>(lines: readonly T[]): (T | undefined)[] {
   const isNear = new Uint8Array(lines.length);
   lines.forEach(({ sign }, at) => {
@@ -184,7 +184,7 @@ function chooseShownLines<T extends DiffLine>(lines: readonly T[]): (T | undefin
   });
 }
 
-/** Counts what a comparison adds and takes away. */
+/** Numbers of lines that a comparison adds and removes. */
 export function DiffCounts({ edits }: { edits: readonly (readonly DiffLine[])[] }) {
   const all = edits.flat();
   const added = all.filter(({ sign }) => sign === "+").length;
@@ -197,22 +197,22 @@ export function DiffCounts({ edits }: { edits: readonly (readonly DiffLine[])[] 
   );
 }
 
-/** A piece of a text, from its first character to the one behind it. */
+/** Piece of a text; the end is exclusive. */
 type Piece = readonly [start: number, end: number];
 
-/** Lines and characters of a text that are shown before the reader asks for more. */
+/** Lines and characters of a text that are shown until the reader expands it. */
 const MAX_LINES = 300;
 const MAX_CHARACTERS = 40_000;
 
-/** Lines of its beginning where a reader came for what stands behind. */
+/** Lines of the beginning that are shown if the reader came for a later spot. */
 const FEW_LINES = 12;
 
-/** Lines and characters that are shown before a spot that the reader came for. */
+/** Lines and characters shown before a spot that the reader came for. */
 const LINES_BEFORE = 60;
 const CHARACTERS_BEFORE = 8_000;
 
 /**
- * Chooses the pieces of a long text that are shown: its beginning, and what stands around spots that lie behind that.
+ * Chooses the pieces of a long text to show: its beginning, and the surroundings of later spots.
  *
  * @param spots - Indices of characters that must be shown.
  */

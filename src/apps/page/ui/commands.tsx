@@ -7,12 +7,12 @@ import { CopyIcon, IconButton } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
 
 interface CommandLineProps {
-  /** The words of the command. */
+  /** Words of the command. */
   readonly words: readonly string[];
   readonly onCopy?: () => void;
 }
 
-/** A command about the session, as a terminal takes it, and a button that copies it. */
+/** Command about the session in shell syntax, with a button that copies it. */
 export function CommandLine({ words, onCopy }: CommandLineProps) {
   const { copy } = usePage();
   const command = words.map((word) => quoteForShell(toPlainLine(word))).join(" ");

@@ -8,7 +8,7 @@ interface SegmentsProps<T extends string> {
   readonly onChoose: (value: T) => void;
 }
 
-/** A choice of one among few. */
+/** Selects one of a few options. */
 export function Segments<T extends string>({ label, choices, chosen, onChoose }: SegmentsProps<T>) {
   return (
     <fieldset class="segments" aria-label={label}>
@@ -35,7 +35,7 @@ interface LinkButtonProps {
   readonly children: ComponentChildren;
 }
 
-/** A button that looks like a link. */
+/** Button that looks like a link. */
 export function LinkButton({ class: extra = "", title, onClick, children }: LinkButtonProps) {
   return (
     <button type="button" class={`link-button ${extra}`.trim()} title={title} onClick={onClick}>
@@ -51,11 +51,11 @@ interface SearchBoxProps {
   readonly text: string;
   readonly onText: (text: string) => void;
   readonly onKeyDown: (event: KeyboardEvent) => void;
-  /** What stands behind the text. */
+  /** Content after the text. */
   readonly children?: ComponentChildren;
 }
 
-/** A field for what is searched for, which can be cleared. */
+/** Search field with a button that clears it. */
 export function SearchBox(props: SearchBoxProps) {
   const { field, label, placeholder, text, onText, onKeyDown, children } = props;
   return (
@@ -76,12 +76,12 @@ export function SearchBox(props: SearchBoxProps) {
   );
 }
 
-/** Changes between light and dark. */
+/** Button that switches between light and dark. */
 export function ThemeButton() {
   return <IconButton icon={ThemeIcon} label="Light or dark" shortcut="d" onClick={toggleTheme} />;
 }
 
-/** Changes between light and dark, from what the system prefers. */
+/** Switches between light and dark, starting from the system preference. */
 export function toggleTheme(): void {
   const root = document.documentElement;
   const prefersDark = matchMedia("(prefers-color-scheme: dark)").matches;

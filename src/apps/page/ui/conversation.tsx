@@ -26,11 +26,11 @@ import { VirtualList } from "./virtual-list.tsx";
 interface ConversationProps {
   readonly path: PathView;
   readonly position: Position;
-  /** Told what is looked at. */
+  /** Receives the entry that the reader is viewing. */
   readonly sight: Sight;
 }
 
-/** The entries of a path, or what the model gets of them. */
+/** Entries of a path, or the messages that the model gets from them. */
 export function Conversation({ path, position, sight }: ConversationProps) {
   const { find, session, go } = usePage();
   const folds = useContext(FoldsContext);
@@ -43,21 +43,21 @@ export function Conversation({ path, position, sight }: ConversationProps) {
       reveal === undefined
         ? undefined
         : { index: findRow(items, rowByOrdinal, focus, path), align: reveal.align },
-    // Rows that open, or a session that grows, do not ask for the focus anew; a list that begins anew does.
+    // Opened rows and new entries do not request the focus again; a list that starts over does.
     [reveal, folds.areAllOpen],
   );
   const toggle = ({ kind, ordinal, isOpen: isShown }: FoldedRow) => {
     folds.set(ordinal, kind, !isShown);
-    // What is looked at keeps its line open: a reader who folds it looks elsewhere.
+    // The focused entry keeps its line open, so folding the line drops the focus.
     if (isShown) go({ go: "position", position: { ...position, focus: NONE, reveal: undefined } });
     redraw((times) => times + 1);
   };
-  // Words are marked when what is in sight has been drawn, which scrolling asks for many times a second.
+  // Words are marked after the visible rows have been drawn; scrolling triggers this many times a second.
   const marked = useRef(0);
   const drawn = useRef<HTMLElement | undefined>(undefined);
   const focused = session.entryAt(focus);
   const errorLine = findErrorLine(focused);
-  // A result stands somewhere in the row of its call, and a hit or an error in a text, which may be longer than the screen.
+  // A result is somewhere in the row of its call, and a hit or an error somewhere in a text; both may be taller than the screen.
   useLayoutEffect(() => {
     if (reveal === undefined || focused === undefined) return undefined;
     const findSpot = (shown: HTMLElement) =>
@@ -86,7 +86,7 @@ export function Conversation({ path, position, sight }: ConversationProps) {
   if (items.length === 0) return <EmptyConversation isModel={view === "model"} />;
   return (
     <VirtualList
-      // Another list begins where it was left, with its own heights.
+      // Another list starts where it was left, with its own heights.
       key={`${view}:${folds.areAllOpen}`}
       class="conversation"
       label={view === "model" ? "What the model sees" : "Conversation"}
@@ -114,7 +114,10 @@ export function Conversation({ path, position, sight }: ConversationProps) {
   );
 }
 
-/** Returns what is shown of the path, or all that the model gets of it; a record that the reader was led to stays shown. */
+/**
+ * Returns the shown entries of the path, or all entries in the model's context; a record that the reader navigated to stays
+ * shown.
+ */
 function useShownItems(
   path: PathView,
   { view, focus, areRecordsShown = false }: Position,
@@ -130,7 +133,7 @@ function useShownItems(
   );
 }
 
-/** Finds matches in what an entry shows itself, not in the results that stand with its calls. */
+/** Finds matches in an entry's own content, not in the results that share the row of its calls. */
 function findEntryRanges(shown: Element, find: Parameters<typeof findRanges>[1]): Range[] {
   const isResult = shown.matches(".tool-use");
   return findRanges(shown, find, (element) =>
@@ -140,7 +143,10 @@ function findEntryRanges(shown: Element, find: Parameters<typeof findRanges>[1])
   );
 }
 
-/** Where an entry has what was looked for: all of it if possible, and in what was opened rather than in a line that is always shown. */
+/**
+ * Returns the range of an entry's search hit: the whole match if possible, and in opened content rather than in a line that is
+ * always shown.
+ */
 function findHitRange(shown: Element, { best, all }: Finder): Range | undefined {
   const ranges = findEntryRanges(shown, (text) => {
     const match = best(text);
@@ -154,7 +160,7 @@ function isInSummary(range: Range): boolean {
   return startsWithin(range, ".fold-summary");
 }
 
-/** Where an entry that is shown has the line that names its error: the last such line, as when it is looked for. */
+/** Returns the range of the line that names the error of a shown entry: the last such line, as in the search for it. */
 function findErrorRange(shown: Element, line: string): Range | undefined {
   if (line === "") return undefined;
   const ranges = findEntryRanges(shown, (text) => {
@@ -162,7 +168,7 @@ function findErrorRange(shown: Element, line: string): Range | undefined {
     return start === -1 ? [] : [{ start, length: line.length }];
   });
   const shownOnDemand = ranges.filter((range) => !isInSummary(range));
-  // What a program stores with a result may repeat it.
+  // The data that a program stores with a result may repeat the line.
   return shownOnDemand.findLast((range) => startsWithin(range, ".output")) ?? shownOnDemand.at(-1);
 }
 
@@ -170,7 +176,10 @@ function startsWithin({ startContainer }: Range, selector: string): boolean {
   return Boolean(startContainer.parentElement?.closest(selector));
 }
 
-/** The row of an entry; without one, the last; where it is not in the list, that of the next one that is. */
+/**
+ * Returns the index of the row of an entry; without an entry, of the last row; for an entry outside the list, of the next one in
+ * it.
+ */
 function findRow(
   items: readonly ConversationItem[],
   rowByOrdinal: ConversationRows["rowByOrdinal"],
@@ -185,7 +194,7 @@ function findRow(
   return rowByOrdinal.get((ordinal === NONE ? undefined : shown) ?? last) ?? -1;
 }
 
-/** Kinds of rows, which tell the rows of an entry apart. */
+/** Kinds of rows, which distinguish the rows of an entry. */
 const ROW_KINDS: readonly ConversationRow["kind"][] = ["entry", "compacted"];
 
 function EmptyConversation({ isModel }: { isModel: boolean }) {
@@ -194,7 +203,7 @@ function EmptyConversation({ isModel }: { isModel: boolean }) {
   );
 }
 
-/** One line that stands for what was compacted, and opens it. */
+/** Line that replaces compacted entries, and opens them. */
 function FoldedLine({ row, onToggle }: { row: FoldedRow; onToggle: () => void }) {
   const { kind, size, failed, isOpen } = row;
   return (
@@ -209,36 +218,36 @@ function FoldedLine({ row, onToggle }: { row: FoldedRow; onToggle: () => void })
   );
 }
 
-/** What the page says of an entry, in which nothing is searched. */
+/** Selectors of the page's own text about an entry, which is not searched. */
 const NOT_SEARCHED = ".chip:not(.is-label), .sr-only, .entry-facts, .fold-size, .entry-id, .copy-code, time";
 
-/** What holds a text of its own, in which a match may go over the borders of the elements within. */
+/** Selectors of elements with a text of their own, in which a match may cross the borders of inner elements. */
 const BLOCKS =
   "pre, .pre, p, li, td, th, h2, h3, h4, h5, h6, summary, button, .diff-text, span.entry-excerpt";
 
-/** More matches than this are not marked at once. */
+/** Maximum number of matches that are marked at once. */
 const MAX_RANGES = 2000;
 
-/** The names under which the style sheet knows what is marked: what was found, and the line of an error. */
+/** Names of the highlights in the style sheet: search hits, and the line of an error. */
 type MarkName = "found" | "error-line";
 
-/** Marks ranges without changing the document; browsers that cannot do that show no marks. */
+/** Marks ranges without changing the document; browsers without this feature show no marks. */
 function markRanges(name: MarkName, ranges: readonly Range[]): void {
   if (!("highlights" in CSS)) return;
   if (ranges.length === 0) CSS.highlights.delete(name);
   else CSS.highlights.set(name, new Highlight(...ranges));
 }
 
-/** A text of the document, and where each of its nodes begins in it. */
+/** Text of the document, and the offset of each of its nodes. */
 interface BlockText {
   text: string;
   readonly nodes: { readonly node: Text; readonly start: number }[];
 }
 
 /**
- * Finds matches in what an element shows, in the order of the document.
+ * Finds matches in the text that an element shows, in the order of the document.
  *
- * @param isLeftOut - Elements whose text does not count.
+ * @param isLeftOut - Returns whether the text of an element is skipped.
  */
 function findRanges(
   within: Element,
@@ -280,32 +289,35 @@ function makeRange({ nodes }: BlockText, start: number, end: number): Range {
   return range;
 }
 
-/** The list itself scrolls to the row of an entry, and again when rows that are drawn first change their heights. */
+/**
+ * Number of frames without movement before scrolling. The list itself scrolls to the row of an entry, and again when newly drawn
+ * rows change their heights.
+ */
 const STILL_FRAMES = 3;
 
-/** After so many frames the list is left to the reader. */
+/** Number of frames after which scrolling is left to the reader. */
 const MAX_FRAMES = 40;
 
-/** Pixels that stay free around what is scrolled to; the style sheet has the same. */
+/** Pixels that stay free around a scroll target; same value as in the style sheet. */
 const SCROLL_MARGIN = 8;
 
-/** Pixels of a text that must be in sight for a spot to be shown there. */
+/** Minimum pixels of a text in view for a spot to be shown there. */
 const MIN_SEEN = 80;
 
-/** What is brought into sight. */
+/** Target to scroll into view. */
 interface Wanted {
   /** Id of the entry. */
   readonly id: string;
-  /** Finds the spot in what the entry shows that the reader came for; undefined if there is none. */
+  /** Finds the spot that the reader came for in the shown entry; undefined if there is none. */
   readonly findSpot: (entry: HTMLElement) => Range | undefined;
 }
 
 /**
- * Scrolls a result, or a spot in an entry, into sight once its list stands still: its row, to which the list scrolls, may be
- * longer than the screen.
+ * Scrolls a result, or a spot in an entry, into view after its list has stopped moving, because the row to which the list scrolls
+ * may be taller than the screen.
  *
- * @param getList - Gives the list that is in the document at the moment.
- * @returns Gives up.
+ * @param getList - Returns the list that is currently in the document.
+ * @returns A function that cancels the scrolling.
  */
 function bringIntoSight(getList: () => HTMLElement | undefined, { id, findSpot }: Wanted): () => void {
   let [frames, still, before] = [0, 0, Number.NaN];
@@ -324,17 +336,17 @@ function bringIntoSight(getList: () => HTMLElement | undefined, { id, findSpot }
   return () => cancelAnimationFrame(request);
 }
 
-/** Tells whether that moved the list. */
+/** Scrolls to the target; returns whether the list moved. */
 function scrollTo(list: HTMLElement, shown: HTMLElement, spot: Range | undefined): boolean {
   const before = list.scrollTop;
-  // Of other entries the list does enough.
+  // For other entries the list's own scrolling is enough.
   if (shown.matches(".tool-use")) scrollToResult(list, shown);
   if (spot !== undefined) scrollToSpot(list, spot);
   return list.scrollTop !== before;
 }
 
 function scrollToResult(list: HTMLElement, result: HTMLElement): void {
-  // The heading of its turn stays in sight if it is near; of what is longer than the screen, the beginning does.
+  // The heading of its turn stays in view if it is near; of a result taller than the screen, the beginning does.
   const turn = result.closest(".entry") ?? result;
   const distance = result.getBoundingClientRect().top - turn.getBoundingClientRect().top;
   const shown = distance < list.clientHeight / 2 ? turn : result;
@@ -342,7 +354,7 @@ function scrollToResult(list: HTMLElement, result: HTMLElement): void {
   shown.scrollIntoView({ block: fits ? "nearest" : "start" });
 }
 
-/** Scrolls the text in which a spot stands, and the list only as far as that does not show the spot. */
+/** Scrolls the text that contains a spot, and the list only as far as necessary. */
 function scrollToSpot(list: HTMLElement, spot: Range): void {
   const text = spot.startContainer.parentElement?.closest(".code > *");
   const whole = list.getBoundingClientRect();
@@ -351,12 +363,12 @@ function scrollToSpot(list: HTMLElement, spot: Range): void {
     const { top, bottom } = spot.getBoundingClientRect();
     const [from, to] = [Math.max(frame.top, whole.top), Math.min(frame.bottom, whole.bottom)];
     const isOutside = top < from + SCROLL_MARGIN || bottom > to - SCROLL_MARGIN;
-    // Of a text of which nothing is in sight the list will show the upper part.
+    // If no part of the text is in view, the list will show its upper part.
     const [seen, height] = to - from < MIN_SEEN ? [frame.top, frame.height] : [from, to - from];
     if (isOutside) text.scrollTop += top - seen - height / 3;
   }
   const { top, bottom } = spot.getBoundingClientRect();
-  // What is near stays where it is as far as possible, with the heading of its turn.
+  // A near spot moves as little as possible, so that the heading of its turn stays in view.
   const [below, above] = [bottom - whole.bottom + SCROLL_MARGIN, whole.top + SCROLL_MARGIN - top];
   const margin = Math.max(below, above) < whole.height / 2 ? 2 * SCROLL_MARGIN : whole.height / 3;
   if (below > 0) list.scrollTop += below + margin;

@@ -1,6 +1,6 @@
 import type { SessionModel } from "../model/session-model.ts";
 
-/** Saves the file of a session as it is by now, byte by byte. */
+/** Saves the current file of a session, byte for byte. */
 export function downloadSession({ bytes, fileName }: Pick<SessionModel, "bytes" | "fileName">): void {
   const pieces = Array.from(bytes.between(0, bytes.size), (block) => new Uint8Array(block.bytes));
   const address = URL.createObjectURL(new Blob(pieces, { type: "application/jsonl" }));
@@ -8,6 +8,6 @@ export function downloadSession({ bytes, fileName }: Pick<SessionModel, "bytes" 
   link.href = address;
   link.download = fileName || "session.jsonl";
   link.click();
-  // The browser has taken the data by its next turn.
+  // The browser has read the data by the next task.
   setTimeout(() => URL.revokeObjectURL(address));
 }

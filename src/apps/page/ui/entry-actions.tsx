@@ -12,28 +12,28 @@ import { makeLinkTo } from "./use-position.ts";
 interface EntryActionsProps {
   readonly entry: AnySessionEntry;
   readonly ordinal: number;
-  /** Whether the branch that is shown ends here already. */
+  /** Whether the shown branch already ends here. */
   readonly isEnd: boolean;
-  /** Returns what is copied of it. */
+  /** Returns the text to copy. */
   readonly getText: () => string;
-  /** The command that the entry is the result of; empty for others. */
+  /** The command that the entry is the result of; empty for other entries. */
   readonly command?: string;
 }
 
-/** Something that can be done with an entry. */
+/** Action on an entry. */
 interface EntryAction {
   readonly icon: () => ComponentChild;
   readonly label: string;
   readonly hint: string;
   readonly isDisabled?: boolean;
-  /** Address that the action leads to, so that a browser can copy it. */
+  /** Address of the action's target, so that a browser can copy it. */
   readonly href?: string;
   readonly run: () => void;
 }
 
 /**
- * What can be done with an entry: icons, which have their room also while they are not shown, so that they cover nothing; on a
- * narrow screen one button that opens a menu.
+ * Actions on an entry: icons, which keep their space while hidden so that they cover nothing; on a narrow screen one button that
+ * opens a menu.
  */
 export function EntryActions(props: EntryActionsProps) {
   const [isMenuShown, showMenu] = useState(false);
@@ -111,7 +111,7 @@ interface ActionMenuProps extends EntryActionsProps {
   readonly onClose: () => void;
 }
 
-/** The actions in words, one below the other. */
+/** Menu of the actions with text labels. */
 function ActionMenu({ entry, command = "", actions, onClose }: ActionMenuProps) {
   const { copy } = usePage();
   const ran = command || toText(getMessageFields(entry)["command"]);
@@ -148,7 +148,9 @@ function ActionMenu({ entry, command = "", actions, onClose }: ActionMenuProps) 
   );
 }
 
-/** When the eye looks: at the answer that an entry is or came of, else with the entry. */
+/**
+ * Returns the moment whose context the eye icon shows: at the answer that an entry is or results from, otherwise with the entry.
+ */
 function getMoment(answer: number | undefined, ordinal: number): string {
   if (answer === undefined) return "with this";
   return answer === ordinal ? "when it wrote this" : "when it made this call";

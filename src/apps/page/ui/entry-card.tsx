@@ -16,13 +16,13 @@ import { PartView } from "./part-view.tsx";
 
 interface EntryCardProps {
   readonly row: EntryRow;
-  /** The entry of this row that is looked at, itself or one of its results; NONE for none. */
+  /** The focused entry of this row, itself or one of its results; NONE if there is none. */
   readonly focus: number;
-  /** The entry of this row that is the last of the path; NONE for none. */
+  /** The entry of this row that ends the path; NONE if there is none. */
   readonly end: number;
 }
 
-/** An entry of the conversation, with the results of its calls. */
+/** Entry of the conversation, with the results of its calls. */
 export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardProps) {
   const mark = useMark();
   const { session } = usePage();
@@ -31,7 +31,7 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
   const kind = getKindAt(session, ordinal);
   const parts = getItemParts(item);
   const isSmall = kind.tone === "quiet" && kind !== KINDS.system;
-  // A failed result is red itself.
+  // A failed result is itself red.
   const isFailed = kind === KINDS.assistant && isFailure(entry);
   const classes = [
     "entry",
@@ -43,7 +43,7 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
     focus === ordinal ? "is-focused" : "",
   ];
   return (
-    // Keys reach what is in it, which marks it, too.
+    // Keyboard focus on its content also marks the entry.
     // biome-ignore lint/a11y/useKeyWithClickEvents: see above
     <article
       class={joinNonempty(" ", ...classes)}
@@ -78,13 +78,13 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
   );
 });
 
-/** Returns what marks the entry that the reader clicks at or enters by keyboard, so that keys are about that one. */
+/** Returns the handler that marks the entry that the reader clicks or enters by keyboard, so that keys act on it. */
 function useMark(): (event: Event) => void {
   const { session, go } = usePage();
   return ({ target }) => {
     const within = target instanceof Element ? target.closest("[data-entry]") : null;
     const ordinal = session.tree.find(within?.getAttribute("data-entry") ?? "");
-    // These go somewhere themselves.
+    // These controls navigate on their own.
     const isLeading = target instanceof Element && target.closest(".entry-actions, .branch-switch") !== null;
     if (ordinal !== NONE && !isLeading) go({ go: "mark", ordinal });
   };
@@ -112,7 +112,7 @@ function Excerpt({ entry }: { entry: AnySessionEntry }) {
   return <span class="fold-excerpt">{getExcerpt(entry).text}</span>;
 }
 
-/** Instructions to the model are long as a rule, and seldom what one came to read. */
+/** Folded instructions to the model, because they are usually long and rarely what a reader came for. */
 function SystemBody({ row, parts }: { row: EntryRow; parts: readonly ContentPart[] }) {
   const size = parts.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0), 0);
   const summary = (
@@ -129,7 +129,7 @@ function SystemBody({ row, parts }: { row: EntryRow; parts: readonly ContentPart
   );
 }
 
-/** Draws a part of the page anew only if one of its properties is another one. */
+/** Creates a component that renders again only if one of its properties changes. */
 function memo<P extends object>(part: FunctionComponent<P>): FunctionComponent<P> {
   class Memo extends Component<P> {
     override shouldComponentUpdate(next: Readonly<P>): boolean {

@@ -17,13 +17,13 @@ interface EntryHeadProps {
   readonly ordinal: number;
   readonly state: ItemState;
   readonly isEnd: boolean;
-  /** For entries that are one line. */
+  /** Excerpt for entries of one line. */
   readonly excerpt: string;
-  /** Returns what is copied of it. */
+  /** Returns the text to copy. */
   readonly getText: () => string;
 }
 
-/** What is said of an entry before what it says itself, and what can be done with it. */
+/** Head of an entry: heading, facts, and actions. */
 export function EntryHead({ entry, ordinal, state, isEnd, excerpt, getText }: EntryHeadProps) {
   const { session, turns, shownLeaf } = usePage();
   const { text, facts, outcome, level } = makeHeading(
@@ -67,13 +67,13 @@ export function EntryHead({ entry, ordinal, state, isEnd, excerpt, getText }: En
   );
 }
 
-/** What came of a message of the user: calls of models, what they cost, and how long all took. */
+/** Formats the usage of a turn: model calls, their cost, and the total time. */
 function formatTurn({ used, milliseconds }: Turn): string {
   const time = milliseconds > 0 ? formatDuration(milliseconds) : "";
   return `turn: ${joinNonempty(" · ", formatCounted(used.calls, "call"), formatCost(used), time)}`;
 }
 
-/** Where the conversation goes on in several ways: which one this is, and the way to the others. */
+/** Switch at a fork of the conversation: the number of this branch, and buttons to the others. */
 function BranchSwitch({ ordinal }: { ordinal: number }) {
   const { session, go } = usePage();
   const siblings = getSiblings(session, ordinal);
@@ -99,7 +99,7 @@ function BranchSwitch({ ordinal }: { ordinal: number }) {
   );
 }
 
-/** The sessions that an entry names, such as that of a subagent: links, or how to open them where no server has them. */
+/** Sessions that an entry names, such as that of a subagent: links, or the command that opens them if no server has them. */
 export function NestedLinks({ ordinal }: { ordinal: number }) {
   const { session } = usePage();
   return (
@@ -122,13 +122,13 @@ export function NestedLinks({ ordinal }: { ordinal: number }) {
 }
 
 /**
- * The id of an entry, as the command line takes it. One click copies it, and selects the whole of it, also where a long one
- * is cut: a browser may not let the page write to the clipboard.
+ * Id of an entry, as the command line accepts it. A click copies it, and selects all of it, even if it is truncated, because a
+ * browser may not let the page write to the clipboard.
  */
 export function EntryId({ id }: { id: string }) {
   const { copy } = usePage();
   return (
-    // Keys have the link, which holds the id.
+    // Keyboard users have the link, which contains the id.
     // biome-ignore lint/a11y/useKeyWithClickEvents: see above
     <code
       class="entry-id no-print"

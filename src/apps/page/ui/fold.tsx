@@ -2,14 +2,14 @@ import { type ComponentChildren, createContext } from "preact";
 import { useContext, useLayoutEffect, useState } from "preact/hooks";
 import { ChevronIcon } from "./icons.tsx";
 
-/** What an entry says that has no other folds: open until the reader closes it. */
+/** Name of the fold around the content of an entry without other folds: open until the reader closes it. */
 export const BODY = "body";
 
-/** Which folds are open: kept apart from what is drawn, so that a fold that leaves the screen comes back as it was. */
+/** State of the folds, stored apart from the rendered components, so that a fold that leaves the screen returns unchanged. */
 export class Folds {
   readonly #chosen = new Map<string, boolean>();
   readonly #entries = new Map<number, boolean>();
-  /** What draws each fold in the document anew, by entry and name. */
+  /** Functions that redraw the folds in the document, by entry and name. */
   readonly #shown = new Map<number, Map<string, () => void>>();
   #areAllOpen: boolean;
 
@@ -23,7 +23,7 @@ export class Folds {
     return this.#areAllOpen;
   }
 
-  /** Tells whether a fold is open. */
+  /** Returns whether a fold is open. */
   isOpen(ordinal: number, name: string): boolean {
     const chosen = this.#chosen.get(`${ordinal}:${name}`) ?? this.#entries.get(ordinal);
     return chosen ?? (this.#areAllOpen || name === BODY);
@@ -43,9 +43,9 @@ export class Folds {
   }
 
   /**
-   * Opens all folds of an entry, or closes them if all that are in the document are open.
+   * Opens all folds of an entry, or closes them if all of its folds in the document are open.
    *
-   * @returns Whether there are any.
+   * @returns Whether the entry has folds in the document.
    */
   toggleEntry(ordinal: number): boolean {
     const names = [...(this.#shown.get(ordinal)?.keys() ?? [])];
@@ -53,7 +53,7 @@ export class Folds {
     return names.length > 0;
   }
 
-  /** Opens or closes all folds that there are; those in the document are drawn anew by the caller. */
+  /** Opens or closes all folds; the caller redraws those in the document. */
   setAll(areOpen: boolean): void {
     this.#chosen.clear();
     this.#entries.clear();
@@ -61,9 +61,9 @@ export class Folds {
   }
 
   /**
-   * Has a fold in the document drawn anew when it is opened or closed.
+   * Registers a fold in the document, to be redrawn when it is opened or closed.
    *
-   * @returns Ends that.
+   * @returns A function that unregisters it.
    */
   show(ordinal: number, name: string, redraw: () => void): () => void {
     const shown = this.#shown.get(ordinal) ?? new Map<string, () => void>();
@@ -75,26 +75,26 @@ export class Folds {
   }
 }
 
-/** The folds of the page. */
+/** Folds of the page. */
 export const FoldsContext = createContext(new Folds());
 
 interface FoldProps {
   /** The entry that it belongs to. */
   readonly ordinal: number;
-  /** Tells the folds of an entry apart. */
+  /** Name that distinguishes the folds of an entry. */
   readonly name: string;
   readonly class?: string;
-  /** What is always shown. */
+  /** Content that is always shown. */
   readonly summary: ComponentChildren;
-  /** What can be done with it, next to the summary. */
+  /** Actions, next to the summary. */
   readonly actions?: ComponentChildren;
-  /** What else is known of it, at the right edge. */
+  /** Additional facts, at the right edge. */
   readonly notes?: ComponentChildren;
-  /** Returns what is shown when it is open. */
+  /** Returns the content of the open fold. */
   readonly children: () => ComponentChildren;
 }
 
-/** Something that can be opened; its content is made only then. */
+/** Element that can be opened; its content is created only then. */
 export function Fold({ ordinal, name, class: extra = "", summary, actions, notes, children }: FoldProps) {
   const folds = useContext(FoldsContext);
   const [, redraw] = useState(0);

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { CloseIcon, EndHereIcon, EyeIcon, IconButton, LinkIcon } from "./icons.tsx";
 import { TOUCH } from "./viewport.ts";
 
-/** What the signs of the page of a session mean. */
+/** Meanings of the signs on the page of a session. */
 export const SIGNS: HelpRows = [
   [<span class="chip is-leaf">now</span>, "where the session continues; a green ring in the tree"],
   [<EyeIcon />, "shows what the model saw at an entry"],
@@ -19,7 +19,7 @@ export const SIGNS: HelpRows = [
   ["3 of 19", "position among the entries that were found or failed"],
 ];
 
-/** What the signs of a list of sessions mean. */
+/** Meanings of the signs in a list of sessions. */
 export const LIST_SIGNS: HelpRows = [
   [<span class="chip">fork</span>, "begun as a copy of another session"],
   [<span class="chip is-failed">2 failed</span>, "so often a tool, a command or an answer failed in it"],
@@ -34,10 +34,10 @@ export const LIST_SIGNS: HelpRows = [
   ["–", "no known cost"],
 ];
 
-/** What the help is about: where a finger points, keys are of no use. */
+/** Title of the help: touch devices have no use for keys. */
 export const HELP_TITLE = matchMedia(TOUCH).matches ? "Signs" : "Keys and signs";
 
-/** Keys or signs, and what they do or mean. */
+/** Keys or signs, and their effects or meanings. */
 export type HelpRows = readonly (readonly [sign: ComponentChildren, meaning: string])[];
 
 interface HelpProps {
@@ -46,7 +46,7 @@ interface HelpProps {
   readonly onClose: () => void;
 }
 
-/** What the keys do, where there are any, and what the signs mean. */
+/** Help on the keys, if there are any, and on the signs. */
 export function Help({ keys, signs, onClose }: HelpProps) {
   const hasKeys = !matchMedia(TOUCH).matches;
   return (
@@ -71,10 +71,10 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** What stands before the page until it is closed. */
+/** Modal dialog over the page. */
 export function Dialog({ name, heading, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  // With the drawing: a key that comes right after is for the dialog.
+  // In the layout phase, so that the next keystroke already goes to the dialog.
   useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} class="help" aria-label={name} onClose={onClose}>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** What a reader of the list has asked for, as the address of the page holds it; a name without a value is not chosen. */
+/** Choices of a reader of the list, as the page's address stores them; a name without a value is not chosen. */
 export interface IndexAddress {
   readonly project?: string | undefined;
   readonly source?: string | undefined;
@@ -14,10 +14,10 @@ export interface IndexAddress {
 
 const NAMES = ["project", "source", "time", "sort", "filter", "search"] as const;
 
-/** Changes the address; as a step of the history of the browser if it shall lead back to what was before. */
+/** Changes the address; adds a step to the browser's history if Back should restore the previous one. */
 export type ChangeAddress = (change: IndexAddress, isStep?: boolean) => void;
 
-/** Keeps what was asked for in the address, so that a reader who comes back finds it. */
+/** Keeps the reader's choices in the address, so that they survive a return to the page. */
 export function useIndexAddress(): [IndexAddress, ChangeAddress] {
   const [address, setAddress] = useState(readIndexAddress);
   useEffect(() => {

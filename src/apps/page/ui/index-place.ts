@@ -3,28 +3,28 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { toNumber, toRecord } from "../../../core/context/entry-fields.ts";
 import { toText } from "../../../core/context/message-parts.ts";
 
-/** The link of a list that was followed, and where it was. */
+/** The link of a list that was followed, and its position. */
 interface Place {
   readonly href: string;
   /** Pixels from the top of the window. */
   readonly top: number;
 }
 
-/** Returns the address of the link through which a reader has left this page and come back to it; undefined if none. */
+/** Returns the address of the link through which the reader left this page before coming back; undefined if there is none. */
 export function getLeftThrough(): string | undefined {
   return readPlace()?.href;
 }
 
 interface PlaceProps {
-  /** What scrolls. */
+  /** The scrolling element. */
   readonly main: RefObject<HTMLElement | null>;
-  /** Whether the links that there will be are there. */
+  /** Whether all links are rendered. */
   readonly isReady: boolean;
-  /** Whether nothing else will move them. */
+  /** Whether their positions are final. */
   readonly isComplete: boolean;
 }
 
-/** Remembers with the page's step in the history which link is followed, and leads a reader who comes back to it. */
+/** Stores the followed link in the page's history entry, and returns a reader who comes back to it. */
 export function usePlace({ main, isReady, isComplete }: PlaceProps): void {
   const place = useRef(readPlace());
   const restored = useRef<Element | undefined>(undefined);
@@ -43,7 +43,7 @@ export function usePlace({ main, isReady, isComplete }: PlaceProps): void {
     const link = [...scroller.querySelectorAll<HTMLElement>("a[href]")].find(
       (one) => getHref(one) === wanted.href,
     );
-    // A reader who has moved on meanwhile stays there.
+    // A reader who has moved in the meantime stays there.
     const hasMoved = restored.current !== undefined && document.activeElement !== restored.current;
     if (link !== undefined && !hasMoved) {
       link.focus({ preventScroll: true });

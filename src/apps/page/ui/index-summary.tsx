@@ -14,23 +14,23 @@ import { type Bar, BarChart } from "./bars.tsx";
 import { Tile } from "./usage-view.tsx";
 import { WIDE } from "./viewport.ts";
 
-/** The models with a color of their own; the others share one. */
+/** Maximum number of models with their own color; the others share one. */
 const MAX_MODELS = 5;
 const OTHERS = "others";
 
-/** Height of the chart, which is a small one. */
+/** Height of the chart, in its units. */
 const HEIGHT = 90;
 
 interface IndexSummaryProps {
   readonly groups: readonly SpentGroup[];
   readonly sessions: number;
-  /** Whether there are calls in other sessions or at other times, so that it keeps its place. */
+  /** Whether other sessions or times have calls, so that the summary keeps its place. */
   readonly isKept: boolean;
-  /** Asks for a day or a month alone. */
+  /** Requests only one day or month. */
   readonly onSpan: (name: string) => void;
 }
 
-/** What the sessions that are listed used, in all and by day and model. */
+/** Usage of the listed sessions, in total and by day and model. */
 export function IndexSummary({ groups, sessions, isKept, onSpan }: IndexSummaryProps) {
   const all = sumSpent(groups);
   const { input, cacheRead, cacheWrite, output, calls } = all;
@@ -61,7 +61,7 @@ export function IndexSummary({ groups, sessions, isKept, onSpan }: IndexSummaryP
   );
 }
 
-/** Keeps an element as high as it was, so that what stands below does not jump as its content changes. */
+/** Prevents an element from shrinking, so that the content below does not jump. */
 function useKeptHeight(): RefObject<HTMLElement | null> {
   const element = useRef<HTMLElement>(null);
   const kept = useRef({ width: 0, height: 0 });
@@ -77,7 +77,7 @@ function useKeptHeight(): RefObject<HTMLElement | null> {
   return element;
 }
 
-/** What was spent each day, in parts by model, estimates faded; tokens where no cost is known. */
+/** Cost by day or month, split by model, with estimates faded; tokens if no cost is known. */
 function SpentChart({ groups, all, onSpan }: Pick<IndexSummaryProps, "groups" | "onSpan"> & { all: Spent }) {
   const isPriced = getDollars(all) > 0;
   const getSize = (spent: Spent) => (isPriced ? getDollars(spent) : spent.total);
@@ -108,7 +108,7 @@ function SpentChart({ groups, all, onSpan }: Pick<IndexSummaryProps, "groups" | 
   const hasEstimates = isPriced && all.estimated !== null;
   const unit = first.length === 7 ? "month" : "day";
   return (
-    // On a phone it would stand between the reader and the sessions.
+    // On a phone it would separate the reader from the sessions.
     <details class="index-chart" open={matchMedia(WIDE).matches}>
       <summary>Over time</summary>
       <BarChart

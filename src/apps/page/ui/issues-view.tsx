@@ -7,7 +7,7 @@ import { LinkButton } from "./controls.tsx";
 import { usePage } from "./page-context.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
-/** What is wrong with the file, and where: nothing is hidden, and nothing is mended in silence. */
+/** Issues of the file, and their positions: none are hidden, and none are repaired silently. */
 export function IssuesView() {
   const { session, go, path } = usePage();
   const { issues, bytes, tree } = session;

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 
-/** Keys and what they ask for, and the line of the help about those of a row; `also` is what that line mentions. */
+/** Keys and their commands, and the help text of each row; `also` holds the keys that this text mentions. */
 const KEYS = [
   {
     help: "next and previous entry (also ↓ and ↑)",
@@ -43,7 +43,7 @@ const KEYS = [
 
 type ValuesOf<T> = T extends object ? T[keyof T] : never;
 
-/** What a key asks for. */
+/** Command of a key. */
 export type KeyCommand =
   | ValuesOf<(typeof KEYS)[number]["keys"]>
   | ValuesOf<Extract<(typeof KEYS)[number], { also: object }>["also"]>;
@@ -52,7 +52,7 @@ const COMMANDS: ReadonlyMap<string, KeyCommand> = new Map(
   KEYS.flatMap((row) => [...Object.entries(row.keys), ...Object.entries("also" in row ? row.also : {})]),
 );
 
-/** Keys and what they do, as the help shows them. */
+/** Keys and their effects, as the help shows them. */
 export const KEY_HELP: readonly (readonly [keys: readonly string[], purpose: string])[] = KEYS.map(
   ({ keys, help }) => [Object.keys(keys), help],
 );
@@ -67,7 +67,7 @@ export const LIST_KEY_HELP: typeof KEY_HELP = [
   [["?"], "these keys, and what the signs mean"],
 ];
 
-/** Keys with which an element scrolls, and the sizes that say whether it can. */
+/** Keys that scroll an element, and the sizes that determine whether it can scroll. */
 const SCROLLING: ReadonlyMap<
   string,
   readonly [whole: "scrollWidth" | "scrollHeight", seen: "clientWidth" | "clientHeight"]
@@ -81,23 +81,23 @@ const SCROLLING: ReadonlyMap<
 ]);
 
 /**
- * Tells what a key asks for; undefined for nothing, such as in a text field, or where it scrolls.
+ * Returns the command of a key; undefined if it has none, as in a text field, or if it scrolls.
  *
- * @param isConversation - Whether entries are in sight, among which arrows, Home and End lead.
+ * @param isConversation - Whether a conversation is shown, in which arrows, Home, and End move between entries.
  */
 function findCommand(event: KeyboardEvent, isConversation: boolean): KeyCommand | undefined {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return undefined;
   const { target, key } = event;
   const isWriting = target instanceof HTMLInputElement && target.type !== "range";
   if (isWriting) return key === "Escape" ? "escape" : undefined;
-  // A button that has the focus answers to these keys itself.
+  // A focused button handles these keys itself.
   if ((key === "Enter" || key === " ") && target instanceof Element && target.closest("button, a"))
     return undefined;
   if (SCROLLING.has(key) && (!isConversation || canScroll(target, key))) return undefined;
   return COMMANDS.get(key);
 }
 
-/** Tells whether a focused element other than the conversation itself scrolls with a key. */
+/** Returns whether a focused element inside an entry, or the path bar, scrolls with a key. */
 function canScroll(target: EventTarget | null, key: string): boolean {
   const sizes = SCROLLING.get(key);
   if (
@@ -123,7 +123,7 @@ export function useKeys(
     const onKey = (event: KeyboardEvent) => {
       const command = findCommand(event, latest.current.isConversation);
       const run = command && latest.current.commands[command];
-      // An open dialog has the keys to itself.
+      // An open dialog receives all keys.
       if (run === undefined || document.querySelector("dialog[open]") !== null) return;
       event.preventDefault();
       run();

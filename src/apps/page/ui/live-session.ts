@@ -8,35 +8,38 @@ import { listModelCalls } from "../model/usage.ts";
 import { useAnswer } from "./use-server.ts";
 
 /**
- * Whether the page follows its session: not at all; while a program is writing, or while none is; or no longer, since the
+ * Whether the page follows its session: not at all; while a program is writing, or while none is; or no longer, because the
  * command has ended.
  */
 export type Following = "never" | "now" | "quiet" | "ended";
 
-/** A session as it is by now. */
+/** Current state of a session. */
 export interface LiveSession {
   readonly session: SessionModel;
-  /** What the list of sessions counts of it, subagents included; undefined until that is known, and without a list. */
+  /** Usage that the list of sessions counts for it, including subagents; undefined until it is known, and without a list. */
   readonly listed: Spent | undefined;
   readonly following: Following;
-  /** Whether the end of the conversation was in sight before the session grew. */
+  /** Whether the end of the conversation was in view before the session grew. */
   readonly wasAtEnd: boolean;
 }
 
-/** Reading anew is put off so many times as long as it takes, so that the page stays quick. */
+/** Pause between readings, as a multiple of their duration, so that the page stays responsive. */
 const REST = 4;
 const MIN_PAUSE_MS = 100;
 
-/** What the list of sessions counts of a session that grows is asked for no more often: the server looks at all of them. */
+/**
+ * Minimum interval between requests for the usage of a growing session in the list, because the server checks all sessions for
+ * each.
+ */
 const SELDOM_MS = 3000;
 
-/** Pixels from the end that still count as being there. */
+/** Distance in pixels that still counts as the end. */
 const NEAR_END = 120;
 
 /**
- * Makes the model of a session, and makes it anew as more of it is known, and as a server tells what is appended.
+ * Creates the model of a session, and re-creates it as more entries are read and as a server reports appended bytes.
  *
- * @param areLinksKnown - Until then no facts of entries are read.
+ * @param areLinksKnown - Facts of entries are read only after this settles.
  */
 export function useLiveSession(
   embedded: EmbeddedSession,
@@ -63,7 +66,7 @@ export function useLiveSession(
       const events = new EventSource(`${url}&from=${entries.bytes.size}`);
       events.onmessage = ({ data }: MessageEvent<string>) => growing.append(decodeBytes(data));
       events.addEventListener("replaced", () => location.reload());
-      // The file cannot be read any more; to try again every few seconds would change nothing.
+      // The file can no longer be read; retrying every few seconds would not change that.
       events.addEventListener("failed", () => {
         events.close();
         end();
@@ -79,7 +82,7 @@ export function useLiveSession(
     });
   }, [embedded, entries]);
   const { session } = live;
-  // Anew for every call that is appended; of a large session only once its calls are known.
+  // Requested again for every appended call; for a large session only after its calls are known.
   const calls = useMemo(() => listModelCalls(session).length, [session]);
   const usageUrl = session.isWhole ? server?.usageUrl : undefined;
   const answer = useAnswer(useSeldom(usageUrl && `${usageUrl}?${calls}`), readSessionUsage);
@@ -93,7 +96,7 @@ export function useLiveSession(
   return live;
 }
 
-/** Returns a value as it was at most a while ago, so that what is asked for each one is asked seldom. */
+/** Returns a value delayed by up to `SELDOM_MS`, so that requests that depend on it are infrequent. */
 function useSeldom<T>(value: T): T {
   const [taken, take] = useState(value);
   const takenMs = useRef(Number.NEGATIVE_INFINITY);
@@ -110,7 +113,7 @@ function useSeldom<T>(value: T): T {
   return taken;
 }
 
-/** Appends what comes to a session, together where it comes quickly, and reads it without holding the page up. */
+/** Appends arriving bytes to a session, in batches if they arrive quickly, and reads them without blocking the page. */
 class GrowingSession {
   readonly #entries: SessionEntries;
   readonly #onRead: () => void;
@@ -128,7 +131,7 @@ class GrowingSession {
     this.readLater(this.#pauseMs);
   }
 
-  /** Reads what is not known yet, piece by piece. */
+  /** Reads entries whose facts are unknown, slice by slice. */
   readLater(pauseMs = 0): void {
     this.#timer ??= setTimeout(() => void this.#read(), pauseMs);
   }
@@ -149,22 +152,24 @@ class GrowingSession {
   }
 }
 
-/** Tells whether the end of the conversation is in sight, or no conversation is shown. */
+/** Returns whether the end of the conversation is in view, or no conversation is shown. */
 export function isAtEnd(): boolean {
   const list = document.querySelector(".conversation");
   return list === null || list.scrollHeight - list.clientHeight - list.scrollTop < NEAR_END;
 }
 
-/** Milliseconds after which work leaves the turn to other work. */
+/** Milliseconds after which work yields to other work. */
 const SLICE_MS = 40;
 
-/** Begins a slice of work; the function tells whether it is over. */
+/** Starts a slice of work; the function returns whether its time is up. */
 export function sliceOfWork(milliseconds = SLICE_MS): () => boolean {
   const endMs = performance.now() + milliseconds;
   return () => performance.now() > endMs;
 }
 
-/** Resolves once other work had its turn. A timer would take longer, and in a page that is out of sight a second. */
+/**
+ * Resolves after other work has had a chance to run. A timer would take longer, and a whole second on a page in the background.
+ */
 export function waitForOtherWork(): Promise<void> {
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {

@@ -6,13 +6,13 @@ import { isAtEnd } from "./live-session.ts";
 import { usePage } from "./page-context.ts";
 
 interface NewEntriesProps {
-  /** The last entry of the branch that is shown. */
+  /** The last entry of the shown branch. */
   readonly end: number;
-  /** Whether the end of the conversation was in sight before the session grew. */
+  /** Whether the end of the conversation was in view before the session grew. */
   readonly wasAtEnd: boolean;
 }
 
-/** How many entries came below while the reader was looking elsewhere, and the way to them. */
+/** Number of entries appended below while the reader was elsewhere, and a button that goes to them. */
 export function NewEntries({ end, wasAtEnd }: NewEntriesProps) {
   const { session, go, areRecordsShown } = usePage();
   const [seen, see] = useState(session.size);
@@ -23,7 +23,7 @@ export function NewEntries({ end, wasAtEnd }: NewEntriesProps) {
     const onScroll = () => {
       if (isAtEnd()) see(session.size);
     };
-    // Lists scroll by themselves, and their events do not bubble.
+    // Lists scroll on their own, and their events do not bubble.
     addEventListener("scroll", onScroll, { capture: true, passive: true });
     return () => removeEventListener("scroll", onScroll, { capture: true });
   }, [session]);
@@ -40,7 +40,11 @@ export function NewEntries({ end, wasAtEnd }: NewEntriesProps) {
   );
 }
 
-/** Counts the entries at the end of the current branch that came after others, without hidden records. */
+/**
+ * Counts the entries at the end of the current branch that are newer than the known ones, without hidden records.
+ *
+ * @param known - Number of entries known before.
+ */
 function countEntriesSince(session: SessionModel, known: number, areRecordsShown: boolean): number {
   let count = 0;
   for (let at = session.leaf; at !== NONE && at >= known; at = session.tree.parentAt(at))

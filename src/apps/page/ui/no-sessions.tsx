@@ -4,16 +4,16 @@ import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { type Contents, useAnswer } from "./use-server.ts";
 
 interface NoSessionsProps {
-  /** What the list is called, and how many sessions are in it. */
+  /** Name of the list, and its number of sessions. */
   readonly name: string;
   readonly all: number;
   readonly contents: Contents;
   readonly text: string;
-  /** Address that tells what can be imported; undefined for a folder. */
+  /** Address of the sessions that can be imported; undefined for a folder. */
   readonly importableUrl: string | undefined;
 }
 
-/** Says why nothing is listed, and what to do. */
+/** States why nothing is listed, and what to do about it. */
 export function NoSessions({ name, all, contents, text, importableUrl }: NoSessionsProps) {
   if (contents.state === "searching") return null;
   return (
@@ -43,7 +43,7 @@ export function NoSessions({ name, all, contents, text, importableUrl }: NoSessi
   );
 }
 
-/** The sessions of other programs that can be imported, as the command that lists sessions tells. */
+/** Sessions of other programs that can be imported, as reported by the command that lists sessions. */
 function Importable({ url }: { url: string | undefined }) {
   const answer = useAnswer(url, readImportable);
   if (answer.state !== "there" || answer.value.length === 0) return null;

@@ -6,42 +6,45 @@ import type { Finder } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import type { Turn } from "../model/turns.ts";
 
-/** What nearly every part of the page needs. */
+/** Values that nearly every part of the page needs. */
 export interface PageContextValue {
   readonly session: SessionModel;
-  /** What the list of sessions counts of it, subagents included; undefined where there is none. */
+  /** Usage that the list of sessions counts for it, including subagents; undefined if there is none. */
   readonly listed: Spent | undefined;
-  /** The file of the session, as a command names it. */
+  /** The file of the session, as commands name it. */
   readonly path: string;
   readonly go: (step: Step) => void;
-  /** Finds what is searched for; nothing if nothing is. */
+  /** Finds the matches of the current query; none without a query. */
   readonly find: Finder;
   readonly copy: Copy;
-  /** The turns of the path and of the one beside it, by the ordinal of the user's message. */
+  /** Turns of the path and of the one next to it, by the ordinal of the user's message. */
   readonly turns: Pick<ReadonlyMap<number, Turn>, "get">;
   /** Whether records of state, usage, and imports are shown. */
   readonly areRecordsShown: boolean;
-  /** The last entry that is shown of the path that the session continues; NONE if none is. */
+  /** The last entry that is shown of the path that the session continues; NONE if there is none. */
   readonly shownLeaf: number;
 }
 
-/** Hands the session to the parts of the page. Null outside of it. */
+/** Provides these values to the parts of the page. Null outside of it. */
 export const PageContext = createContext<PageContextValue | null>(null);
 
-/** Returns what the page handed down. */
+/** Returns the values that the page provides. */
 export function usePage(): PageContextValue {
   const page = useContext(PageContext);
   if (page === null) throw new TypeError("usePage is for parts of the page: render them inside PageContext");
   return page;
 }
 
-/** Milliseconds for which the page says something. */
+/** Milliseconds for which a status message is shown. */
 const SHOWN_MS = 2500;
 
-/** Copies a text; `what` names it to the reader. */
+/** Copies a text; `what` is its name in the status message. */
 type Copy = (text: string, what: string) => void;
 
-/** Returns a function that copies a text, what came of it last, which is empty after a while, and a function that says something else there. */
+/**
+ * Returns a function that copies a text, the latest status message, which is cleared after a while, and a function that shows
+ * another message.
+ */
 export function useCopy(): [Copy, string, (said: string) => void] {
   const [said, say] = useState("");
   useEffect(() => {
@@ -55,14 +58,14 @@ export function useCopy(): [Copy, string, (said: string) => void] {
     else
       navigator.clipboard.writeText(text).then(
         () => tell(true),
-        // A browser can refuse what an older way still does.
+        // A browser can reject this call but still allow the older method.
         () => tell(copySelected(text)),
       );
   }, []);
   return [copy, said, say];
 }
 
-/** Copies as a key would; tells whether that worked. */
+/** Copies with the browser's copy command; returns whether that succeeded. */
 function copySelected(text: string): boolean {
   const field = document.createElement("textarea");
   field.value = text;

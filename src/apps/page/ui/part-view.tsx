@@ -26,16 +26,16 @@ import { CopyIcon, IconButton, ResultIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
 
 interface PartViewProps {
-  /** The entry that it is of, and the results of its calls. */
+  /** The entry of the part, and the results of its calls. */
   readonly row: EntryRow;
-  /** Tells the parts of an entry apart. */
+  /** Name that distinguishes the parts of an entry. */
   readonly name: string;
   readonly part: ContentPart;
   readonly focus: number;
   readonly end: number;
 }
 
-/** A part of what an entry says. */
+/** Part of an entry's content. */
 export function PartView({ row, name, part, focus, end }: PartViewProps) {
   const { ordinal } = row;
   // Below the heading of the entry, or of its turn.
@@ -57,7 +57,7 @@ export function PartView({ row, name, part, focus, end }: PartViewProps) {
   }
 }
 
-/** Text with Markdown in it. */
+/** Text that may contain Markdown. */
 function Markdown({ text, level }: { text: string; level: number }) {
   const { copy } = usePage();
   const html = renderMarkdown(text, level);
@@ -73,11 +73,11 @@ function Markdown({ text, level }: { text: string; level: number }) {
 type ThinkingProps = Pick<PartViewProps, "name"> & {
   readonly ordinal: number;
   readonly part: Extract<ContentPart, { kind: "thinking" }>;
-  /** Level of the first heading in it. */
+  /** Level of its first heading. */
   readonly level: number;
 };
 
-/** What a model thought, folded to its first words. */
+/** Thinking of a model, folded to its first words. */
 function Thinking({ ordinal, name, part: { text, isRedacted }, level }: ThinkingProps) {
   const summary = (
     <>
@@ -98,7 +98,7 @@ function Thinking({ ordinal, name, part: { text, isRedacted }, level }: Thinking
   );
 }
 
-/** A command of a person and what came of it, as one block. */
+/** A person's command and its output, as one block. */
 function Command(output: Omit<OutputProps, "title">) {
   const { part } = output;
   return (
@@ -124,7 +124,7 @@ interface ToolUseProps {
   readonly end: number;
 }
 
-/** A call of a tool and its result, one block: what was asked above, what came back below. */
+/** Tool call and its result as one block: the call above, the result below. */
 function ToolUse({ row, name, call, focus, end }: ToolUseProps) {
   const result = row.results.get(call.id);
   const isFailed = result !== undefined && isFailure(result.entry);
@@ -148,7 +148,7 @@ interface CallProps {
   readonly isAnswered: boolean;
 }
 
-/** Folded to what says most about the call, opened to its changes or arguments. */
+/** Tool call, folded to its most informative argument; opens to its edits or arguments. */
 function Call({ ordinal, name, call, isAnswered }: CallProps) {
   const { name: tool, input } = call;
   const edits = findEdits(input);
@@ -180,7 +180,7 @@ function getCommand({ input }: Pick<CallPart, "input">): string {
   return toText(command) || toText(cmd);
 }
 
-/** What is known of a call: how many lines it changes, and that its result is elsewhere or missing. */
+/** Notes on a call: the number of lines it changes, and whether its result is elsewhere or missing. */
 function CallNotes({ edits, isAnswered }: Pick<CallProps, "isAnswered"> & Parameters<typeof DiffCounts>[0]) {
   return (
     <>
@@ -190,7 +190,7 @@ function CallNotes({ edits, isAnswered }: Pick<CallProps, "isAnswered"> & Parame
   );
 }
 
-/** Copies a command that a tool, or a person, ran. */
+/** Button that copies a command that a tool or a person ran. */
 function CopyCommand({ command }: { command: string }) {
   const { copy } = usePage();
   return (
@@ -304,7 +304,7 @@ function Arguments({ input }: { input: unknown }) {
   );
 }
 
-/** What has several lines is content of the file that the call is about; commands are commands. */
+/** Multi-line arguments are content of the call's file; commands are commands. */
 function guessArgumentLanguage(name: string, value: string, ofFile: string | undefined): string | undefined {
   if (name === "command" || name === "cmd") return "bash";
   return value.includes("\n") ? ofFile : undefined;
@@ -314,12 +314,12 @@ type StoredKind = Extract<ContentPart, { kind: "data" | "image" | "note" | "fail
 
 interface StoredPartProps {
   readonly ordinal: number;
-  /** Tells the folds of an entry apart. */
+  /** Name that distinguishes the folds of an entry. */
   readonly name: string;
   readonly part: StoredKind;
 }
 
-/** A part that is the same in whatever it stands: what a program stored, an image, or what is said about the entry. */
+/** Part that looks the same in every entry: data of a program, an image, or a note about the entry. */
 function StoredPart({ ordinal, name, part }: StoredPartProps) {
   switch (part.kind) {
     case "data":
@@ -348,31 +348,31 @@ function StoredPart({ ordinal, name, part }: StoredPartProps) {
   }
 }
 
-/** Tells whether `StoredPart` shows a part. */
+/** Returns whether `StoredPart` shows a part. */
 function isStored(part: ContentPart): part is StoredKind {
   return part.kind === "data" || part.kind === "image" || part.kind === "note" || part.kind === "failure";
 }
 
-/** What of an output is shown, and where. */
+/** Content and place of an output. */
 interface OutputProps {
   readonly ordinal: number;
   readonly name: string;
   readonly part: OutputPart;
-  /** What it is the output of, where no call stands above it. */
+  /** Title of the output if there is no call above it. */
   readonly title?: string;
-  /** The line that says most about it, if it failed; default: its first words. */
+  /** Most informative line of a failed output; default: its first words. */
   readonly failure?: string;
-  /** The line of it that names the error, if it failed. */
+  /** Line of a failed output that names the error. */
   readonly line?: string;
   /** Known language of the text. */
   readonly language?: string | undefined;
-  /** What else is said of it in the line that is always shown. */
+  /** Additional facts in the line that is always shown. */
   readonly notes?: ComponentChildren;
-  /** What can be done with it. */
+  /** Actions on the output. */
   readonly actions?: ComponentChildren;
 }
 
-/** What a tool or a command gave back: folded to its first words, or what went wrong, and its size. */
+/** Output of a tool or a command: folded to its first words, or its failure, and its size. */
 function Output({ ordinal, name, part, title, failure, line = "", language, notes, actions }: OutputProps) {
   const { text, isError } = part;
   const lines = text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;

@@ -28,11 +28,11 @@ import { usePage } from "./page-context.ts";
 interface PathBarProps {
   readonly path: PathView;
   readonly position: Position;
-  /** Goes to the next failure, or back to the one before. */
+  /** Goes to the next failure, or to the previous one. */
   readonly onFailure: (direction: 1 | -1) => void;
 }
 
-/** What path is shown, and what the model has of it; or what the model saw at an entry, and for how much. */
+/** Bar that describes the shown path and the model's part of it, or the context of an entry and its cost. */
 export function PathBar({ path, position, onFailure }: PathBarProps) {
   const { session, go } = usePage();
   const { asked, view } = position;
@@ -67,7 +67,7 @@ export function PathBar({ path, position, onFailure }: PathBarProps) {
   );
 }
 
-/** Says what is looked at: a path, or what the model sees, and where. */
+/** Returns the title of the view: a path, or the model's context, and its end. */
 function makeTitle(session: SessionModel, { asked, end, view }: Position): string {
   if (asked !== NONE) return "The model saw";
   if (view !== "model") return capitalize(formatBranchName(session, end));
@@ -75,7 +75,7 @@ function makeTitle(session: SessionModel, { asked, end, view }: Position): strin
   return `What the model sees ${end === NONE ? "first" : `at entry ${session.tree.idAt(end)}`}`;
 }
 
-/** The way to the context of the entry that is marked, where that of another one is shown. */
+/** Link to the context of the focused entry, while that of another entry is shown. */
 function MarkedContext({ position: { view, focus, end } }: Pick<PathBarProps, "position">) {
   const { session, go } = usePage();
   const marked = session.entryAt(focus);
@@ -91,7 +91,7 @@ function MarkedContext({ position: { view, focus, end } }: Pick<PathBarProps, "p
   );
 }
 
-/** The two ends that the context of an answer or a result can have: before the model wrote, and with what it came to. */
+/** The two possible ends of the context of an answer or a result: before the model wrote, and with its outcome. */
 function Sides({ position }: { position: Position }) {
   const { session, go } = usePage();
   const { asked } = position;
@@ -117,7 +117,7 @@ function Sides({ position }: { position: Position }) {
   );
 }
 
-/** What is known of the path or the context, what matters most first: what has no room is not shown, rather than cut. */
+/** Facts about the path or the context, the most important first: facts that do not fit are hidden, not truncated. */
 function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) {
   const { session, areRecordsShown } = usePage();
   const { items, compacted, model, thinkingLevel, contextSize } = path;
@@ -130,7 +130,7 @@ function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) 
     [session, items, areRecordsShown],
   );
   const hidden = items.length - shown;
-  // The path before an answer names the model of the answer before it.
+  // The path before an answer names the model of the previous answer.
   const modelId = toText(getMessageFields(answer)["model"]) || (model?.modelId ?? "");
   const settings = [modelId, thinkingLevel === "off" ? "" : `thinking ${thinkingLevel}`];
   const isModel = position.view === "model";
@@ -156,7 +156,7 @@ function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) 
   );
 }
 
-/** The size of the context at the end of the path, and how it is known; short where all is about the context. */
+/** Size of the context at the end of the path, and whether it is estimated; short if the whole bar is about the context. */
 function ContextSize({ size, isShort }: { size: Size; isShort: boolean }) {
   const { tokens: all, usageTokens, trailingTokens } = size;
   const isExact = usageTokens > 0 && trailingTokens === 0;
@@ -169,7 +169,7 @@ function ContextSize({ size, isShort }: { size: Size; isShort: boolean }) {
   );
 }
 
-/** What the model's answer cost: the call of the model, with whatever tools it called in it. */
+/** Cost of the model's answer: its model call, including all tool calls in it. */
 function AnswerCost({ answer, used }: { answer: AnySessionEntry; used: Readonly<Spent> | undefined }) {
   if (used === undefined) return null;
   const { tokens: taken } = formatUsage(answer);
@@ -181,7 +181,7 @@ function AnswerCost({ answer, used }: { answer: AnySessionEntry; used: Readonly<
   );
 }
 
-/** What is wrong with a call or a result. */
+/** Descriptions of the faults of calls and results. */
 const REPAIR_WORDS: { readonly [kind in ToolPairRepair["kind"]]: string } = {
   resultMade: "call without a result",
   resultMoved: "result that does not follow its call",
@@ -192,7 +192,7 @@ const REPAIR_WORDS: { readonly [kind in ToolPairRepair["kind"]]: string } = {
   messageDropped: "message without a valid call",
 };
 
-/** What would have to be fixed before a provider takes the context. */
+/** Repairs that the context needs before a provider accepts it. */
 function Repairs({ path: { repairs } }: Pick<PathBarProps, "path">) {
   if (repairs.length === 0) return null;
   const which = repairs.map(({ kind, toolCallId }) => `${REPAIR_WORDS[kind]}: ${toolCallId}`).join("\n");
@@ -209,13 +209,13 @@ function Repairs({ path: { repairs } }: Pick<PathBarProps, "path">) {
   );
 }
 
-/** Names an entry by its kind and id; empty for none. */
+/** Formats the kind and id of an entry; empty if there is none. */
 function getName(session: SessionModel, ordinal: number): string {
   const entry = session.entryAt(ordinal);
   return entry === undefined ? "" : `${getKindAt(session, ordinal).word} ${entry.id}`;
 }
 
-/** How many failures there are, which of them is looked at, and the ways to the others. */
+/** Number of failures, the position of the focused one, and buttons to the others. */
 function FailureButtons({ at, onFailure }: { at: number; onFailure: PathBarProps["onFailure"] }) {
   const { failures, isWhole } = usePage().session;
   if (!isWhole) return null;
@@ -243,16 +243,16 @@ function FailureButtons({ at, onFailure }: { at: number; onFailure: PathBarProps
 const WIDTH = 1000;
 const HEIGHT = 10;
 
-/** A stretch is at least as wide as this, so that it can be pointed at. */
+/** Minimum width of a stretch, so that a pointer can hit it. */
 const MIN_WIDTH = 2;
 
 interface TimeLineProps {
   readonly path: PathView;
-  /** The entry that is looked at. */
+  /** The focused entry. */
   readonly focus: number;
 }
 
-/** How the time of the path went to the model and to tools, as a slim line; each stretch leads to its entry. */
+/** Thin line that shows how the time of the path was split between the model and tools; each stretch links to its entry. */
 export function TimeLine({ path, focus }: TimeLineProps) {
   const { session, go } = usePage();
   const stretches = useMemo(

@@ -16,17 +16,17 @@ import { useJump, VirtualList } from "./virtual-list.tsx";
 
 interface SearchPanelProps {
   readonly hits: readonly SearchHit[];
-  /** Whether there may be more. */
+  /** Whether there may be more hits. */
   readonly isSearching: boolean;
-  /** Why nothing can be looked for; empty if something can. */
+  /** Reason why the query cannot be searched; empty if it can. */
   readonly problem: string;
-  /** Index of the hit that is looked at; -1 for none. */
+  /** Index of the current hit; -1 if there is none. */
   readonly current: number;
   readonly path: PathView;
   readonly onChoose: (index: number) => void;
 }
 
-/** What was found, in the order of the file. */
+/** Search hits, in the order of the file. */
 export function SearchPanel({ hits, isSearching, problem, current, path, onChoose }: SearchPanelProps) {
   const { session, areRecordsShown } = usePage();
   const jump = useJump(current, current);
@@ -53,7 +53,7 @@ export function SearchPanel({ hits, isSearching, problem, current, path, onChoos
           const { ordinal } = hit;
           const [before, match, after] = cutSnippet(session, hit);
           const entry = session.entryAt(ordinal);
-          // Behind what was asked for, what came of it; where a text was looked for, that says why this was found.
+          // The failure follows the title of the entry; with a query, the snippet already shows why the entry matched.
           const failure = match === "" ? failureLine(entry) : "";
           const { tone, word } = getKindAt(session, ordinal);
           const outcome = entry === undefined ? undefined : outcomeOf(entry);
@@ -91,7 +91,7 @@ export function SearchPanel({ hits, isSearching, problem, current, path, onChoos
 
 interface FilterBarProps {
   readonly search: Search;
-  /** Whether all choices are shown, not only those that were made and the marks. */
+  /** Whether all choices are shown, not only the chosen ones and the marks. */
   readonly isOpen: boolean;
   readonly onToggle: () => void;
 }
@@ -102,7 +102,7 @@ const GROUP_WORDS: { readonly [group in FilterGroup]: string } = {
   tool: "Tools",
 };
 
-/** The filters: what went wrong always in sight, the rest on demand, each with how many entries it leaves. */
+/** Filters: marks are always in view, the rest on demand, each with the number of entries that it leaves. */
 export function FilterBar({ search, isOpen, onToggle }: FilterBarProps) {
   const { choices, filter, clearFilter } = search;
   const groups: readonly FilterGroup[] = isOpen ? ["mark", "kind", "tool"] : ["mark"];
@@ -138,7 +138,7 @@ export function FilterBar({ search, isOpen, onToggle }: FilterBarProps) {
   );
 }
 
-/** Shows what programs note for themselves, which is hidden by default, and tells how much that is. */
+/** Button that shows the internal notes of programs, which are hidden by default, with their number. */
 function RecordsChoice() {
   const { session, go, areRecordsShown } = usePage();
   const hidden = useMemo(() => countHiddenRecords(session), [session]);

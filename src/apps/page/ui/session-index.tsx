@@ -24,10 +24,10 @@ import { NoSessions } from "./no-sessions.tsx";
 import { SessionRow } from "./session-row.tsx";
 import { type Answer, type Contents, useAnswer, useContents } from "./use-server.ts";
 
-/** Nothing was found in contents. */
+/** Hits in contents, if there are none. */
 const NO_HITS = [] as const;
 
-/** A list of sessions, with a filter by name as one writes and a search through contents on Enter. */
+/** List of sessions, with a filter by name while typing and a search through contents on Enter. */
 export function SessionIndex({ list }: { list: SessionList }) {
   const { name, searchUrl, usageUrl, importableUrl, sessions } = list;
   const [address, change] = useIndexAddress();
@@ -161,7 +161,7 @@ function focusFirst(main: Main, links: string): boolean {
   return first !== undefined && first !== null;
 }
 
-/** Moves the focus among links: from elsewhere to the first, and before the first to the field if there is one. */
+/** Moves the focus among links: from elsewhere to the first link, and from the first link back to the field if there is one. */
 function stepAmong(
   main: Main,
   links: string,
@@ -176,7 +176,7 @@ function stepAmong(
     (isBeforeFirst ? field?.current : all[at + direction])?.focus();
     return;
   }
-  // From another element of the list, to the next link in that direction.
+  // From another element of the list, the focus moves to the next link in that direction.
   const isInside = active !== null && main.current?.contains(active) === true;
   const isAfter = (link: HTMLElement) =>
     active !== null && (active.compareDocumentPosition(link) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
@@ -184,7 +184,7 @@ function stepAmong(
   (isInside ? next : all[0])?.focus();
 }
 
-/** What the sessions that were found have used, on demand: what was found stands first. */
+/** Folded usage of the sessions found, so that the hits come first. */
 function FoldedUsage({ children }: { children: ComponentChildren }) {
   return (
     <details class="index-fold">
@@ -235,13 +235,13 @@ function formatStatus(contents: Contents, sessions: number, hits: number): strin
 interface UsageStateProps {
   readonly answer: Answer<unknown>;
   readonly damaged: number;
-  /** Whether its line is kept while it says nothing, since it may again. */
+  /** Whether its line is kept while it is empty, because it may be used again. */
   readonly isKept: boolean;
-  /** Shows those that are damaged. */
+  /** Shows the damaged sessions. */
   readonly onDamaged: () => void;
 }
 
-/** Says why sums are missing, or less than they could be. */
+/** States why sums are missing or incomplete. */
 function UsageState({ answer, damaged, isKept, onDamaged }: UsageStateProps) {
   if (answer.state === "waiting") return <p class="index-note">Adding up what the sessions used…</p>;
   if (answer.state === "failed") return <p class="index-note">The usage is not known: {answer.reason}</p>;
@@ -256,7 +256,7 @@ function UsageState({ answer, damaged, isKept, onDamaged }: UsageStateProps) {
   );
 }
 
-/** Counts the sessions that are listed, those of subagents included, and have damaged lines. */
+/** Counts the listed sessions with damaged lines, including those of subagents. */
 function countDamaged(nodes: readonly SessionNode[]): number {
   return nodes.reduce(
     (sum, { session, subagents }) => sum + (session.issueCount > 0 ? 1 : 0) + countDamaged(subagents),
@@ -264,7 +264,7 @@ function countDamaged(nodes: readonly SessionNode[]): number {
   );
 }
 
-/** Returns the order that was chosen. */
+/** Returns the chosen order. */
 function getSort({ sort }: IndexAddress): Sort {
   return SORTS.find((one) => one === sort) ?? "latest";
 }

@@ -11,22 +11,22 @@ import { LinkButton } from "./controls.tsx";
 import { ChevronIcon } from "./icons.tsx";
 import { useAnswer } from "./use-server.ts";
 
-/** Hits of a session that are shown. */
+/** Maximum number of hits of a session that are shown at first. */
 const MAX_HITS = 3;
 
 interface SessionRowProps {
   readonly node: SessionNode;
-  /** Tells the program and the model of the session; undefined until that is known. */
+  /** Source of the program and the model of the session; undefined until it is known. */
   readonly usage: IndexUsage | undefined;
-  /** Words that it was found by. */
+  /** Words that matched the session. */
   readonly wanted: string;
-  /** What was found in contents, by the address of the session. */
+  /** Hits in contents, by the address of the session. */
   readonly hits: ReadonlyMap<string, readonly ListHit[]>;
-  /** Address of the link through which a reader has left and come back: it is in sight. */
+  /** Address of the link through which the reader left before coming back; it is kept in view. */
   readonly leftThrough: string | undefined;
 }
 
-/** A session of the list, what was found in it, and on demand the sessions of its subagents. */
+/** Session of the list, its hits, and on demand the sessions of its subagents. */
 export function SessionRow({ node, usage, wanted, hits, leftThrough }: SessionRowProps) {
   const { session, spent, subagents, isAround } = node;
   const { href, title, cwd, modified, messageCount, issueCount, path, isFork } = session;
@@ -84,7 +84,7 @@ export function SessionRow({ node, usage, wanted, hits, leftThrough }: SessionRo
 
 const NO_HITS = [] as const;
 
-/** Tells whether a session or one of its subagents' has a link with an address. */
+/** Returns whether a session or one of its subagents' sessions has a link with an address. */
 function hasLink(node: SessionNode, hits: SessionRowProps["hits"], address: string): boolean {
   const { href } = node.session;
   return (
@@ -94,7 +94,7 @@ function hasLink(node: SessionNode, hits: SessionRowProps["hits"], address: stri
   );
 }
 
-/** Writes when a session was used last: by the name of a day that is near, and the time. */
+/** Formats the last use of a session: a relative day if it is near, and the time. */
 function formatLastUse(modified: string): string {
   const timeMs = Date.parse(modified);
   const day = formatRelativeDay(timeMs, Date.now());
@@ -106,7 +106,7 @@ interface HitsProps {
   readonly leftThrough: string | undefined;
 }
 
-/** What was found in a session: the entries that fit best, and on demand the others. */
+/** Hits in a session: the best matches, and on demand the others. */
 function Hits({ found, leftThrough }: HitsProps) {
   const [isWhole, setWhole] = useState(found.slice(MAX_HITS).some(({ href }) => href === leftThrough));
   const list = useRef<HTMLDivElement>(null);
@@ -114,7 +114,7 @@ function Hits({ found, leftThrough }: HitsProps) {
   const more = found.length - MAX_HITS;
   const showAll = () => {
     setWhole(true);
-    // The link is gone then; what it has shown is next.
+    // The button no longer exists then, so the focus moves to the first hit that it revealed.
     requestAnimationFrame(() => list.current?.querySelectorAll<HTMLElement>("a")[MAX_HITS]?.focus());
   };
   return (
@@ -148,7 +148,7 @@ function Hit({ hit }: { hit: ListHit }) {
   );
 }
 
-/** What a session cost, by its records or by prices, and how many tokens it took. */
+/** Cost of a session, according to its records or to prices, and its number of tokens. */
 function Cost({ spent }: { spent: Spent }) {
   const { total } = spent;
   const hint = `${formatCount(total)} tokens on all branches, subagents included`;
@@ -160,7 +160,7 @@ function Cost({ spent }: { spent: Spent }) {
   );
 }
 
-/** A line in which the words that were looked for are marked. */
+/** Line with the words of the query marked. */
 function Marked({ line, wanted }: { line: string; wanted: string }) {
   return (
     <>
@@ -171,7 +171,7 @@ function Marked({ line, wanted }: { line: string; wanted: string }) {
   );
 }
 
-/** How often something failed in a session, which needs its whole file; nothing until that is known. */
+/** Number of failures in a session, which requires its whole file; nothing until it is known. */
 function Failures({ row, href }: { row: { current: HTMLElement | null }; href: string }) {
   const answer = useAnswer(`${href}/failures`, countFailed, row);
   if (answer.state === "waiting") return null;

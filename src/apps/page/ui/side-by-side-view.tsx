@@ -20,11 +20,11 @@ interface BesideViewProps {
   readonly position: Position;
 }
 
-/** Two paths side by side, from where they part. */
+/** Two paths side by side, from their fork. */
 export function BesideView({ path, position: { beside = NONE, focus, reveal } }: BesideViewProps) {
   const { session } = usePage();
   const other = useMemo(() => viewPath(session, beside), [session, beside]);
-  // The same arrays each time, so that nothing is laid out again for a key.
+  // Memoized arrays, so that a keystroke does not lay anything out again.
   const columns = useMemo(() => {
     const parting = path.items.findIndex(({ ordinal }, at) => other.items[at]?.ordinal !== ordinal);
     const from = parting === -1 ? path.items.length : parting;

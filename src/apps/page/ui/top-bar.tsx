@@ -39,12 +39,12 @@ interface TopBarProps {
   readonly following: Following;
   /** Address of the list of sessions, if there is one. */
   readonly indexUrl: string | undefined;
-  /** What of the bar is unfolded where there is little room for it. */
+  /** Part of the bar that is unfolded if space is limited. */
   readonly unfolded: Unfolded;
   readonly onUnfold: (part: Unfolded) => void;
 }
 
-/** The part of the bar that is unfolded on a phone. */
+/** Part of the bar that is unfolded on a phone. */
 export type Unfolded = "nothing" | "search" | "menu";
 
 const FOLLOWING_HINTS = {
@@ -55,7 +55,7 @@ const FOLLOWING_HINTS = {
 
 const FOLLOWING_WORDS = { now: "live", quiet: "", ended: "not live" };
 
-/** The bar at the top: what session this is, what is shown of it, search, and the rest. */
+/** Bar at the top: the session, the view, search, and tools. */
 export function TopBar(props: TopBarProps) {
   const { view, search, searchField, onTree, onFolds, onCommands, onHelp, following, indexUrl } = props;
   const { unfolded, onUnfold } = props;
@@ -137,7 +137,7 @@ export function TopBar(props: TopBarProps) {
   );
 }
 
-/** What is known of the session as a whole: when it was, how long it took, what it cost, and where it is from. */
+/** Facts about the session as a whole: its time, duration, cost, and origin. */
 function SessionFacts() {
   const { session, listed } = usePage();
   const { header } = session;
@@ -146,7 +146,7 @@ function SessionFacts() {
   const [firstMs, lastMs] = useMemo(() => getMessageTimeRange(session.tree), [session]);
   const source = findSource(session);
   const cwd = header?.cwd ?? "";
-  // What is asked first stands first: a narrow window cuts the end off.
+  // The most important facts come first, because a narrow window cuts off the end.
   const facts: readonly (readonly [text: string, hint: string])[] = [
     [
       all.calls === 0 && all.cost === null ? "" : `cost ${formatCost(all)}`,

@@ -27,7 +27,7 @@ const DETAILS: readonly (readonly [TreeDetail, string])[] = [
   ["all", "All"],
 ];
 
-/** Where keys lead among so many rows. */
+/** Movements of the arrow keys, Home, and End among the rows. */
 const TREE_STEPS: ReadonlyMap<string, (at: number, rows: number) => number> = new Map([
   ["ArrowDown", (at: number) => at + 1],
   ["ArrowUp", (at: number) => at - 1],
@@ -35,7 +35,7 @@ const TREE_STEPS: ReadonlyMap<string, (at: number, rows: number) => number> = ne
   ["End", (_: number, rows: number) => rows - 1],
 ]);
 
-/** The tree of the session as a graph: a column of entries, with branches to the side. */
+/** Tree of the session as a graph: a column of entries, with branches to the side. */
 export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
   const { session, go, areRecordsShown } = usePage();
   const [detail, setDetail] = useState<TreeDetail>(() => chooseDetail(session));
@@ -55,13 +55,13 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
   const current = rowsByEntry.get(shown) ?? -1;
   const [active, setActive] = useState<number>();
   const activeAt = active ?? Math.max(0, current);
-  // At the end of the path its last row is what is wanted, and what is looked at stands not far above it.
+  // At the end of the path the last row takes priority; the viewed entry is not far above it.
   const end = findShownEnd(session, path.end, { areRecordsShown });
   const wanted = active ?? (isAtEnd ? rowsByEntry.get(end) : undefined) ?? activeAt;
   const jump = useJump(wanted, `${detail}:${shown}:${isAtEnd}:${active}`);
   const below = ({ ordinal, run, isOpen }: PageTreeRow) =>
     trunk.next[isOpen ? ordinal : (run.at(-1) ?? ordinal)] ?? NONE;
-  // A reader who looks elsewhere has left the row of the keys.
+  // A reader who looks at another entry has left the active row.
   useEffect(() => setActive(undefined), [shown, detail]);
   const onKeyDown = (event: KeyboardEvent) => {
     const row = rows[activeAt];
@@ -120,7 +120,7 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
   );
 }
 
-/** The row of each entry, or the one in whose run it is. */
+/** Maps each entry to its row, or to the row whose run contains it. */
 function mapRows(rows: readonly PageTreeRow[], size: number): ByOrdinal {
   const indices = new ByOrdinal([size - 1]);
   rows.forEach(({ ordinal, run, isOpen }, index) => {
@@ -134,31 +134,31 @@ interface TreeRowProps {
   readonly row: PageTreeRow;
   /** Number of failures among the entries in its run. */
   readonly failedInRun: number;
-  /** Whether the entry that is looked at is here. */
+  /** Whether the viewed entry is in this row. */
   readonly isCurrent: boolean;
-  /** Whether the keys of the tree stand here. */
+  /** Whether this row is the active one of the keyboard. */
   readonly isActive: boolean;
-  /** Which row of how many it is, from 1. */
+  /** Position of the row from 1, and the number of rows. */
   readonly position: number;
   readonly size: number;
   readonly path: PathView;
-  /** Whether what goes straight on is on the path that is shown. */
+  /** Whether the straight continuation of the line is on the shown path. */
   readonly isBelowOnPath: boolean;
   readonly onChoose: () => void;
   readonly onToggle: () => void;
 }
 
-/** Pixels of a row: more where fingers choose. */
+/** Height of a row in pixels: more on narrow screens, for touch. */
 const TREE_ROW_HEIGHT = matchMedia(WIDE).matches ? 30 : 40;
 
 /** Pixels between the lines of two depths. */
 const STEP = 14;
 const MIDDLE = TREE_ROW_HEIGHT / 2;
 
-/** What is told of a failure that said nothing. */
+/** Pattern of a failure line without a message. */
 const BARE_CODE = /^exit code -?\d+$/;
 
-/** A row of the tree: its piece of the graph, and what it says. */
+/** Row of the tree: its piece of the graph, and its text. */
 function TreeRowView(props: TreeRowProps) {
   const { row, failedInRun, isCurrent, isActive, position, size, path, isBelowOnPath, onChoose, onToggle } =
     props;
@@ -172,7 +172,7 @@ function TreeRowView(props: TreeRowProps) {
   const isFailed = isFailure(entry);
   const failed = isOpen ? 0 : failedInRun;
   const title = getEntryTitle(session, ordinal);
-  // What went wrong says more than what was asked for, unless it is a bare number.
+  // The failure is more informative than the title, unless it is a bare number.
   const failure = failureLine(entry);
   const text = BARE_CODE.test(failure) ? `${failure} · ${title}` : failure || title;
   const hints = [`${word} ${entry.id}`, title, failure, isOnPath ? "" : "On another branch"];
@@ -186,7 +186,7 @@ function TreeRowView(props: TreeRowProps) {
     isFailed ? "is-failed" : "",
   ];
   return (
-    // The tree itself has the focus, and the keys: it says which row is active.
+    // The tree itself has the focus and handles the keys; it states which row is active.
     // biome-ignore lint/a11y/useFocusableInteractive: see above
     <div
       class={joinNonempty(" ", ...classes)}
@@ -231,7 +231,7 @@ function TreeRowView(props: TreeRowProps) {
   );
 }
 
-/** The id of the row of an entry in the document. */
+/** Returns the id of an entry's row in the document. */
 function makeTreeRowId(ordinal: number): string {
   return `tree-row-${ordinal}`;
 }
@@ -273,7 +273,10 @@ function Graph({ row, path, isBelowOnPath, isLeaf }: GraphProps) {
   );
 }
 
-/** Summaries are squares, failures crosses, what programs wrote is small, the rest are circles; the leaf has a ring. */
+/**
+ * Node of the graph: summaries are diamonds, failures crosses, tool results and notes of programs small circles, all others
+ * circles; the leaf has a ring.
+ */
 function Node({ row, x, isLeaf }: { row: PageTreeRow; x: number; isLeaf: boolean }) {
   const { session } = usePage();
   const tone = getKindAt(session, row.ordinal).tone;

@@ -26,7 +26,7 @@ import { type Bar, BarChart, ChartFrame, PLOT } from "./bars.tsx";
 import { LinkButton, Segments } from "./controls.tsx";
 import { usePage } from "./page-context.ts";
 
-/** What the session used: tokens, cache and cost, over its course and by model. */
+/** Usage of the session: tokens, cache, and cost, over time and by model. */
 export function UsageView({ path }: { path: PathView }) {
   const { session, listed } = usePage();
   const calls = useMemo(() => listModelCalls(session), [session]);
@@ -38,7 +38,7 @@ export function UsageView({ path }: { path: PathView }) {
   if (calls.length === 0) return <div class="empty">This session does not record any tokens or costs.</div>;
   const models = sumByModel(calls);
   const onPath = formatPlace(session, path.end);
-  // Where all is, one number is enough.
+  // If all calls are on the path, one number is enough.
   const isAllHere = calls.every(({ ordinal }) => path.indices.has(ordinal));
   const makeNote = (number: string) => (isAllHere ? "" : `${number} ${onPath}`);
   return (
@@ -87,7 +87,7 @@ export function UsageView({ path }: { path: PathView }) {
   );
 }
 
-/** A number, and what it counts. */
+/** A number, and its meaning. */
 export function Tile({ name, value, note }: { name: string; value: string; note: string }) {
   return (
     <div class="tile">
@@ -98,7 +98,7 @@ export function Tile({ name, value, note }: { name: string; value: string; note:
   );
 }
 
-/** Of what goes in, a part comes from a cache and a part is written to it. */
+/** Column headings. Some of the input tokens are read from a cache, and some are written to it. */
 const COLUMNS = ["Model", "Calls", "In", "From cache", "To cache", "Out", "Cache share", "Cost"];
 
 function formatCells(sum: Spent): string[] {
@@ -125,13 +125,13 @@ function ModelTable({ models, all }: { models: ReturnType<typeof sumByModel>; al
   return <UsageTable title="By model, whole session" columns={COLUMNS} rows={rows} />;
 }
 
-/** The models with an area of their own; the others share one. */
+/** Maximum number of models with their own area; the others share one. */
 const MAX_MODELS = 5;
 
-/** More points than this make no other line. */
+/** Maximum number of points; more would not change the line. */
 const MAX_POINTS = 300;
 
-/** What the session has cost so far, at each model call, in areas by model. */
+/** Cumulative cost of the session at each model call, in areas by model. */
 function CostChart({ calls, models }: { calls: readonly ModelCall[]; models: readonly string[] }) {
   const all = sumSpent(calls);
   const cost = getDollars(all);
@@ -162,7 +162,7 @@ function CostChart({ calls, models }: { calls: readonly ModelCall[]; models: rea
   );
 }
 
-/** The cost of each series up to each point, from nothing on. */
+/** Returns the cumulative cost of each series at each point, starting at zero. */
 function sumRunning(calls: readonly ModelCall[], names: readonly string[], size: number): number[][] {
   const sums: number[][] = [new Array<number>(size).fill(0)];
   for (const group of groupCalls(calls, MAX_POINTS)) {
@@ -181,7 +181,7 @@ function sliceUpTo(sum: readonly number[], end: number): number {
   return sum.slice(0, end).reduce((all, one) => all + one, 0);
 }
 
-/** The parts of a bar, from the bottom. */
+/** Parts of a bar, from the bottom. */
 const PARTS = [
   ["cacheRead", "part-cache-read", "in, from cache"],
   ["cacheWrite", "part-cache-write", "in, to cache"],
@@ -189,13 +189,13 @@ const PARTS = [
   ["output", "part-output", "out"],
 ] as const;
 
-/** More bars than this cannot be told apart. */
+/** Maximum number of bars that can be distinguished. */
 const MAX_BARS = 190;
 
-/** Tokens of each model call; calls that follow one another share a bar if there are very many. */
+/** Tokens of each model call; consecutive calls share a bar if there are very many. */
 function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path: PathView }) {
   const { session, go } = usePage();
-  // A record of costs alone is no bar.
+  // A record with only a cost gets no bar.
   const counted = calls.filter(({ total }) => total > 0);
   const groups = groupCalls(counted, MAX_BARS).map((group) => ({ group, sum: sumSpent(group) }));
   const sizes = groups.map(
@@ -246,7 +246,7 @@ function formatBarTitle(group: readonly ModelCall[], sum: Spent): string {
   return [models, ...parts].join("\n");
 }
 
-/** So many calls are listed until the reader asks for all. */
+/** Number of calls listed until the reader requests all. */
 const FIRST = 20;
 
 const ORDERS: readonly (readonly [CallOrder, string])[] = [
@@ -257,7 +257,7 @@ const ORDERS: readonly (readonly [CallOrder, string])[] = [
 
 const CALL_COLUMNS = ["Entry", "Cost", "In", "From cache", "Out", "Time", "Model"];
 
-/** Every call of a model with what it used, to single one out and go to its entry. */
+/** Table of all model calls and their usage, which links each one to its entry. */
 function CallTable({ calls }: { calls: readonly ModelCall[] }) {
   const { session, go } = usePage();
   const [order, setOrder] = useState<CallOrder>("cost");
@@ -290,28 +290,28 @@ function CallTable({ calls }: { calls: readonly ModelCall[] }) {
   );
 }
 
-/** A row of a table of what models used. */
+/** Row of a usage table. */
 interface UsageRow {
   readonly key: string | number;
   readonly name: ComponentChildren;
   readonly cells: readonly string[];
-  /** Whether it adds up the others. */
+  /** Whether it is the sum of the other rows. */
   readonly isSum?: boolean;
 }
 
 interface UsageTableProps {
   readonly class?: string;
   readonly title: string;
-  /** What stands beside the title. */
+  /** Content next to the title. */
   readonly tools?: ComponentChildren;
-  /** Names of the columns, that of the rows' names first. */
+  /** Names of the columns, beginning with that of the row names. */
   readonly columns: readonly string[];
   readonly rows: readonly UsageRow[];
-  /** What stands below. */
+  /** Content below the table. */
   readonly children?: ComponentChildren;
 }
 
-/** A table of what models used; on a phone each row is a card, in which cells have the names of their columns. */
+/** Usage table; on a phone each row is a card, in which cells are labeled with the names of their columns. */
 function UsageTable({ class: extra = "", title, tools, columns, rows, children }: UsageTableProps) {
   return (
     <figure class="chart">

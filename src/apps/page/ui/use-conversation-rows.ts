@@ -8,17 +8,17 @@ import {
 } from "../model/conversation-rows.ts";
 import type { Folds } from "./fold.tsx";
 
-/** What decides which rows a conversation has. */
+/** Inputs that determine the rows of a conversation. */
 interface RowSource {
   readonly items: readonly ConversationItem[];
   readonly folds: Folds;
-  /** The entry that is looked at, which no fold hides; NONE for none. */
+  /** The focused entry, which is not hidden by any fold; NONE if there is none. */
   readonly focus: number;
   /** Changes whenever the reader opens or closes a fold. */
   readonly version: number;
 }
 
-/** Lays out the rows of a conversation: once for its items and the folds that are open, whatever entry is looked at. */
+/** Lays out the rows of a conversation: once for its items and its open folds, regardless of the focused entry. */
 export function useConversationRows(source: RowSource): ConversationRows {
   const { items, folds, focus, version } = source;
   const laid = useRef<{ readonly key: readonly unknown[]; readonly rows: ConversationRows } | undefined>(
@@ -28,7 +28,7 @@ export function useConversationRows(source: RowSource): ConversationRows {
   const key = [items, folds, folds.areAllOpen, version];
   const isKnown = laid.current?.key.every((one, index) => one === key[index]) === true;
   let rows = isKnown && laid.current ? laid.current.rows : lay();
-  // The fold stays open when the reader looks elsewhere.
+  // The fold stays open when the focus moves on.
   const hiding = findHiding(rows, focus);
   if (hiding !== undefined) {
     folds.set(hiding.ordinal, hiding.kind, true);
@@ -38,7 +38,7 @@ export function useConversationRows(source: RowSource): ConversationRows {
   return rows;
 }
 
-/** Finds the closed fold that hides an entry; undefined if none does. */
+/** Finds the closed fold that hides an entry; undefined if there is none. */
 function findHiding({ rows, rowByOrdinal }: ConversationRows, ordinal: number): FoldedRow | undefined {
   const row = rows[rowByOrdinal.get(ordinal) ?? NONE];
   return row === undefined || row.kind === "entry" || row.isOpen ? undefined : row;

@@ -4,10 +4,10 @@ import { type Position, type Step, takeStep, type View } from "../model/navigati
 import { getPathTo, type SessionModel } from "../model/session-model.ts";
 
 /**
- * Keeps where the reader is, and the address in step with it, so that an address leads back to the same position. Another path
- * or view is a step in the browser's history; another entry of the same path is not.
+ * Keeps the reader's position in sync with the address, so that an address restores the same position. Another path or view is a
+ * step in the browser's history; another entry of the same path is not.
  *
- * @param opening - Where the path ends at first.
+ * @param opening - Initial end of the path.
  */
 export function usePosition(session: SessionModel, opening: number): [Position, (step: Step) => void] {
   const [position, take] = useReducer(
@@ -18,10 +18,10 @@ export function usePosition(session: SessionModel, opening: number): [Position, 
   const go = useCallback((step: Step) => take(step), []);
   const written = useRef(location.hash);
   const before = useRef(position);
-  // With the drawing rather than after it: a reader who sees an entry and reloads, or copies the address, gets that entry.
+  // In the layout phase, not after it, so that a reader who sees an entry and reloads, or copies the address, gets that entry.
   useLayoutEffect(() => {
     const { end, view, asked } = before.current;
-    // A reader who asks at an entry that was not looked at comes back to that entry.
+    // A reader who opens the context of an entry without focusing it returns to that entry.
     const left =
       position.asked === NONE || position.asked === asked
         ? before.current
@@ -47,14 +47,14 @@ export function usePosition(session: SessionModel, opening: number): [Position, 
   return [position, go];
 }
 
-/** Writes a position as an address of this page. */
+/** Formats a position as an address of this page. */
 function makeAddress(hash: string): string {
   return hash === "" ? location.pathname + location.search : hash;
 }
 
 const VIEWS: readonly View[] = ["path", "model", "beside", "changes", "usage", "issues"];
 
-/** Writes a position as the part of an address behind `#`. */
+/** Formats a position as the part of an address starting with `#`; empty for the default position. */
 export function formatHash(
   session: SessionModel,
   { end, focus, view, asked, beside = NONE, areRecordsShown = false }: Position,
@@ -63,9 +63,9 @@ export function formatHash(
   const parts = new URLSearchParams();
   const [entry, last] = [entryAt(focus), entryAt(end)];
   if (entry !== undefined) parts.set("entry", entry.id);
-  // Without it the link leads to the leaf's path if the entry is on it, else to the newest one through the entry.
+  // Without an end the link opens the leaf's path if the entry is on it, otherwise the newest path through the entry.
   const usual = entry === undefined || getPathTo(session, leaf).includes(focus) ? leaf : newestTip[focus];
-  // An empty value stands before the first entry.
+  // An empty value denotes the position before the first entry.
   if (end !== usual) parts.set("end", last?.id ?? "");
   if (view !== "path") parts.set("view", view);
   const other = view === "beside" ? entryAt(beside) : undefined;
@@ -77,16 +77,16 @@ export function formatHash(
   return text === "" ? "" : `#${text}`;
 }
 
-/** Writes the address of an entry, from `#` on; halves of surrogate pairs, which no address can hold, become U+FFFD. */
+/** Formats the address of an entry, starting with `#`; unpaired surrogates, which an address cannot contain, become U+FFFD. */
 export function makeLinkTo(id: string): string {
   return `#${new URLSearchParams({ entry: id })}`;
 }
 
 /**
- * Reads a position from the part of an address behind `#`.
+ * Reads a position from the part of an address starting with `#`.
  *
- * @param opening - Where the path ends if the address does not say.
- * @returns The position; what the address names and the session does not have counts as not named.
+ * @param opening - End of the path if the address names none.
+ * @returns The position; ids in the address that the session lacks are ignored.
  */
 export function parseHash(session: SessionModel, hash: string, opening: number): Position {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));
@@ -114,7 +114,10 @@ export function parseHash(session: SessionModel, hash: string, opening: number):
   };
 }
 
-/** A path with a compaction opens at its end: what stands before is folded, and was long ago. */
+/**
+ * Returns the initial scroll request: a path with a compaction opens at its end, because the entries before it are folded and
+ * old.
+ */
 function getReveal(session: SessionModel, end: number, focus: number): Position["reveal"] {
   if (focus !== NONE) return { align: "start" };
   const isCompacted = getPathTo(session, end).some(

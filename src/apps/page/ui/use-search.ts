@@ -12,58 +12,58 @@ import type { SessionModel } from "../model/session-model.ts";
 import type { Folds } from "./fold.tsx";
 import { sliceOfWork, waitForOtherWork } from "./live-session.ts";
 
-/** Milliseconds after the last key until the search begins. */
+/** Milliseconds from the last keystroke to the start of the search. */
 const PAUSE_MS = 120;
 
-/** A search, the filters on it, and the ways through what they leave. */
+/** A search, its filters, and the navigation through the results. */
 export interface Search {
-  /** What stands in the field. */
+  /** Text in the field. */
   readonly text: string;
-  /** What was searched for: the text, once it has not changed for a moment. */
+  /** Current query: the text, after it has not changed for a moment. */
   readonly query: string;
   readonly filter: Filter;
-  /** Whether there is a text to look for or a filter: only then there are hits. */
+  /** Whether there is a query or a filter; otherwise there are no hits. */
   readonly isActive: boolean;
   readonly hits: readonly SearchHit[];
-  /** Whether there may be more hits than were found so far. */
+  /** Whether there may be more hits than found so far. */
   readonly isSearching: boolean;
-  /** Why what stands in the field cannot be looked for; empty if it can. */
+  /** Reason why the query cannot be searched; empty if it can. */
   readonly problem: string;
-  /** Index of the hit that is looked at; -1 for none. */
+  /** Index of the current hit; -1 if there is none. */
   readonly current: number;
-  /** What can be filtered by, and how many entries each would leave. */
+  /** Filters to choose from, and the number of entries that each would leave. */
   readonly choices: readonly CountedChoice[];
   readonly setText: (text: string) => void;
   readonly toggle: (choice: FilterChoice) => void;
   readonly clearFilter: () => void;
-  /** Goes to a hit, around the ends, and opens what hides it; waits for one that may still be found. */
+  /** Goes to a hit, wrapping around, and opens the folds that hide it; waits for a hit that may still be found. */
   readonly choose: (index: number) => void;
-  /** Goes to the next hit, or to the one before: the last one if none is looked at. */
+  /** Goes to the next or the previous hit; backward without a current hit, to the last one. */
   readonly step: (direction: 1 | -1) => void;
 }
 
-/** Milliseconds that a search for words that few entries hold takes in a very large session. */
+/** Milliseconds that a search for words in few entries takes in a very large session. */
 const MAX_SEARCHES_MS = 300;
 
-/** What was found of a text so far. */
+/** Hits of a query so far. */
 interface Found {
   readonly query: string;
   readonly hits: readonly SearchHit[];
   readonly isAll: boolean;
 }
 
-/** How far a search has come in a session that may grow. */
+/** Progress of a search in a session that may grow. */
 interface SearchProgress {
   readonly query: string;
   readonly labels: SessionModel["labels"];
   readonly hits: SearchHit[];
-  /** How many entries were searched, in the order of the file. */
+  /** Number of entries searched, in the order of the file. */
   passed: number;
 }
 
 const NO_HITS: readonly SearchHit[] = [];
 
-/** Keeps a search through the session, and filters. */
+/** Maintains a search through the session, and its filters. */
 export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) => void): Search {
   const [text, setText] = useState("");
   const [query, setQuery] = useState("");
@@ -79,10 +79,10 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     const unfiltered = query === "" ? listAll(session) : found?.query === query ? found.hits : NO_HITS;
     return unfiltered.filter(({ ordinal }) => filters.isLeft(ordinal, filter));
   }, [isActive, session, found, query, filters, filter]);
-  /** The hit that the reader wants to go to, as long as it is not found. */
+  /** The requested hit, until it is found. */
   const awaited = useRef<number | undefined>(undefined);
   const choices = useMemo(() => filters.choices(filter), [filters, filter]);
-  /** Tells whether that is another search. */
+  /** Starts a search; returns whether it differs from the current one. */
   const searchFor = (wanted: string): boolean => {
     if (searched.current === wanted) return false;
     searched.current = wanted;
@@ -108,16 +108,16 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     go({ go: "entry", ordinal: hit.ordinal, isHit: true });
   };
   const choose = (wanted: number) => {
-    // Who is quicker than the pause means what stands in the field, not what was searched for before.
+    // A reader who is faster than the pause means the text in the field, not the previous query.
     const isNew = searchFor(text.trim());
-    // Without a search every entry is left, which is no result.
+    // Without a query or filter all entries remain, and they do not count as hits.
     if (text.trim() === "" && filter.length === 0) return;
     awaited.current = isNew ? 0 : wanted;
     if (!isNew) goToAwaited();
   };
   const goToAwaited = () => {
     const wanted = awaited.current;
-    // Behind the hits that were found so far there may be more.
+    // There may be more hits after those found so far.
     if (wanted === undefined || (isSearching && hits[wanted] === undefined)) return;
     awaited.current = undefined;
     goTo(wanted);
@@ -142,8 +142,8 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
 }
 
 /**
- * Searches in slices: what is found first is there at once, and all of it once the search is over; of a session that has grown,
- * only what came.
+ * Searches in slices: the first hits appear at once, and all of them after the search; in a session that has grown, only new
+ * entries are searched.
  */
 function useFound(session: SessionModel, query: string): Found | undefined {
   const [found, setFound] = useState<Found>();
@@ -151,18 +151,18 @@ function useFound(session: SessionModel, query: string): Found | undefined {
   useLayoutEffect(() => {
     let isWanted = query !== "";
     const { labels } = session;
-    // A label that is set later is found with its entry.
+    // An entry that gets a label later must be found by it, so changed labels restart the search.
     if (progress.current.query !== query || !areEqual(progress.current.labels, labels))
       progress.current = { query, labels, hits: [], passed: 0 };
     const { hits } = progress.current;
     const search = async () => {
-      // To draw the page once more would take longer than most searches.
+      // Redrawing the page would take longer than most searches.
       let isDue = sliceOfWork(MAX_SEARCHES_MS);
       for (const { hits: some, passed } of findEntries(session, query, progress.current.passed)) {
         hits.push(...some);
         progress.current.passed = passed;
         if (!isDue()) continue;
-        // Of a session that has grown, those that were found before are shown till then.
+        // In a session that has grown, the previous hits are shown until then.
         if (hits.length > 0)
           setFound((before) => (before?.query === query ? before : { query, hits: [...hits], isAll: false }));
         await waitForOtherWork();
@@ -183,7 +183,7 @@ function areEqual(labels: SessionModel["labels"], others: SessionModel["labels"]
   return labels.size === others.size && [...labels].every(([ordinal, one]) => others.get(ordinal) === one);
 }
 
-/** Every entry as a hit in which nothing was looked for. */
+/** Returns every entry as a hit without a match. */
 function listAll({ tree }: SessionModel): SearchHit[] {
   return Array.from(tree.ordinals(), (ordinal) => ({ ordinal, match: undefined }));
 }

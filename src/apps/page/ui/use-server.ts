@@ -2,18 +2,18 @@ import type { RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { type ListHit, readHits } from "../model/session-list.ts";
 
-/** What a server answered: nothing so far, a value, or why there is none. */
+/** Response of a server: not yet received, a value, or the reason of a failure. */
 export type Answer<T> =
   | { readonly state: "waiting" }
   | { readonly state: "there"; readonly value: T }
   | { readonly state: "failed"; readonly reason: string };
 
 /**
- * Asks the server that the page came from.
+ * Fetches a value from the server of this page.
  *
- * @param url - Undefined as long as there is nothing to ask; an answer stays until another one comes.
- * @param read - Reads its answer; the same function each time.
- * @param within - Asks only once this is in sight.
+ * @param url - Undefined while there is nothing to fetch; a response is kept until the next one arrives.
+ * @param read - Reads the response; must be the same function on each call.
+ * @param within - Delays the request until this element is in view.
  */
 export function useAnswer<T>(
   url: string | undefined,
@@ -49,7 +49,7 @@ export function useAnswer<T>(
   return answer;
 }
 
-/** What a search through contents has come to. */
+/** State of a search through contents. */
 export type Contents =
   | { readonly state: "idle" }
   | { readonly state: "searching"; readonly text: string }
@@ -59,8 +59,8 @@ export type Contents =
 /**
  * Searches through contents, one search at a time.
  *
- * @param wanted - Undefined for nothing.
- * @returns What has been found, and a function that searches once more.
+ * @param wanted - Query; undefined if there is none.
+ * @returns The state of the search, and a function that searches again.
  */
 export function useContents(searchUrl: string, wanted: string | undefined): [Contents, () => void] {
   const [contents, setContents] = useState<Contents>(IDLE);
@@ -88,7 +88,7 @@ export function useContents(searchUrl: string, wanted: string | undefined): [Con
 
 const IDLE: Contents = { state: "idle" };
 
-/** @throws {Error} With what the server said, if that is no answer. */
+/** @throws {Error} With the server's message, if the response is an error. */
 async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
   const response = await fetch(url, { signal });
   if (!response.ok) throw new Error(await response.text());

@@ -2,25 +2,25 @@ import { useEffect, useState } from "preact/hooks";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 
 /**
- * The entry that the reader looks at: the focus, or the first one in sight. Told apart from the page's state, because
- * scrolling changes it many times a second.
+ * The viewed entry: the focus, or the first one in view. Stored apart from the page's state, because scrolling changes it many
+ * times a second.
  */
 export class Sight {
   #ordinal = NONE;
   #isAtEnd = false;
   readonly #listeners = new Set<() => void>();
 
-  /** The entry; NONE before anything was drawn. */
+  /** Ordinal of the entry; NONE before the first drawing. */
   get ordinal(): number {
     return this.#ordinal;
   }
 
-  /** Whether the end of the conversation is in sight, which has more before it than the screen shows. */
+  /** Whether the end of the conversation is in view while its start is not. */
   get isAtEnd(): boolean {
     return this.#isAtEnd;
   }
 
-  /** Tells that another entry is looked at, or that the end came into sight or left it. */
+  /** Reports another viewed entry, or that the end entered or left the view. */
   move(ordinal: number, isAtEnd: boolean): void {
     if (ordinal === this.#ordinal && isAtEnd === this.#isAtEnd) return;
     this.#ordinal = ordinal;
@@ -28,14 +28,14 @@ export class Sight {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Calls a listener for each move; gives the way to stop. */
+  /** Calls a listener for each move; returns a function that removes it. */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 }
 
-/** Returns the entry that is looked at and whether the end is in sight, and draws anew when either changes. */
+/** Returns the viewed entry and whether the end is in view; redraws when either changes. */
 export function useSight(sight: Sight): Pick<Sight, "ordinal" | "isAtEnd"> {
   const [seen, setSeen] = useState({ ordinal: sight.ordinal, isAtEnd: sight.isAtEnd });
   useEffect(() => {
@@ -46,8 +46,8 @@ export function useSight(sight: Sight): Pick<Sight, "ordinal" | "isAtEnd"> {
   return seen;
 }
 
-/** From this width on there is room for the tree beside the conversation; the style sheet has the same. */
+/** Minimum width at which the tree fits next to the conversation; same value as in the style sheet. */
 export const WIDE = "(min-width: 900px)";
 
-/** Where a finger points, so that there is no keyboard as a rule. */
+/** Touch devices, which usually have no keyboard. */
 export const TOUCH = "(hover: none) and (pointer: coarse)";

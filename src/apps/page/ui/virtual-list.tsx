@@ -2,14 +2,14 @@ import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
-/** A wish to see an item; a new object is a new wish. */
+/** Scroll request for an item; a new object is a new request. */
 export interface Jump {
   readonly index: number;
-  /** `auto` scrolls only as far as is needed. */
+  /** `auto` scrolls only as far as needed. */
   readonly align: "start" | "end" | "auto";
 }
 
-/** Asks for an item when `reason` is another one, and not when the list is only drawn anew, longer or folded. */
+/** Requests an item when `reason` changes, not when the list is only redrawn, longer, or folded. */
 export function useJump(index: number, reason: unknown): Jump {
   return useMemo(() => ({ index, align: "auto" }), [reason]);
 }
@@ -22,17 +22,20 @@ interface VirtualListProps<T> {
   /** Returns the estimated height of an item, in pixels; called once for each item of a list. */
   readonly estimate: (item: T) => number;
   readonly render: (item: T, index: number) => ComponentChildren;
-  /** Returns the index of an item of the list as it was before, so that the list can change around what is in sight; -1 for none. */
+  /**
+   * Returns the new index of an item of the previous list, so that the list can change around the visible items; -1 if there is
+   * none.
+   */
   readonly findIndex?: (item: T) => number;
   readonly jump?: Jump | undefined;
-  /** Told which items are in sight. */
+  /** Receives the range of visible items. */
   readonly onRange?: (first: number, last: number) => void;
-  /** Told after each drawing. */
+  /** Called after each drawing. */
   readonly onDrawn?: (list: HTMLElement) => void;
-  /** What else the list is, to assistive technology, and what its keys do. */
+  /** Additional role of the list for assistive technology, its active item, and its key handler. */
   readonly list?: {
     readonly role: "tree";
-    /** The item that keys act on: its place, and the id of its element. */
+    /** The item that keys act on: its index, and the id of its element. */
     readonly active: { readonly index: number; readonly id: string };
     readonly onKeyDown: (event: KeyboardEvent) => void;
   };
@@ -43,7 +46,7 @@ type ListVirtualizer = Virtualizer<HTMLDivElement, HTMLDivElement>;
 /** Pixels below the last item. */
 const END_PADDING = 24;
 
-/** A list of which only what is in sight is in the document, so that 100,000 items scroll like ten. */
+/** List that keeps only the visible items in the document, so that 100,000 items scroll like ten. */
 export function VirtualList<T>(props: VirtualListProps<T>) {
   const { items, render, jump, onRange, onDrawn } = props;
   const scroller = useRef<HTMLDivElement>(null);
@@ -59,9 +62,9 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     onChange: () => redraw((times) => times + 1),
     overscan: 8,
     paddingEnd: END_PADDING,
-    // The end of the list is the very end.
+    // Scrolling to the end includes the padding.
     scrollPaddingEnd: END_PADDING,
-    // The frame around an entry that is looked at is whole.
+    // The frame around a focused entry must not be cut off.
     scrollPaddingStart: 8,
   };
   made.current ??= new Virtualizer(options);
@@ -83,10 +86,10 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   const shown = virtualizer.getVirtualItems();
   const Frame = props.list === undefined ? "section" : "div";
   const { active, ...attributes } = props.list ?? {};
-  // An item that is out of sight has no element to name.
+  // An item outside the view has no element to refer to.
   const isActiveShown = shown.some(({ index }) => index === active?.index);
   return (
-    // What scrolls must be reachable by keyboard.
+    // Scrollable content must be reachable by keyboard.
     <Frame
       class={props.class}
       aria-label={props.label}
@@ -118,7 +121,10 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   );
 }
 
-/** Returns the functions that are called for every item: the same ones for the same items, since others have all of them laid out again. */
+/**
+ * Returns the functions that are called for every item: the same ones for the same items, because new functions cause all items
+ * to be laid out again.
+ */
 function useSizes<T>({ items, getKey, estimate }: VirtualListProps<T>) {
   return useMemo(() => {
     const heights = new Float64Array(items.length);
@@ -130,20 +136,21 @@ function useSizes<T>({ items, getKey, estimate }: VirtualListProps<T>) {
   }, [items]);
 }
 
-/** Items in sight among which one is looked for that is still an item after a change. */
+/** Maximum number of visible items that are checked for one that remains after a change. */
 const MAX_TRIED = 50;
 
 /**
- * Keeps what is in sight in its place when items change above it.
+ * Keeps the visible items in place when items change above them.
  *
- * @returns What moves the virtualizer, once it knows the changed items, and the element, once they are in the document.
+ * @returns A function that moves the virtualizer, to be called after it has received the changed items, and one that moves the
+ * element, to be called after they are in the document.
  */
 function usePlace<T>(virtualizer: ListVirtualizer, props: VirtualListProps<T>) {
   const before = useRef(props);
   const old = before.current;
   before.current = props;
   const offset = virtualizer.scrollOffset ?? 0;
-  // At the very beginning there is nothing above, and a jump decides by itself.
+  // At the very start there is nothing above, and a jump sets the position itself.
   const hasJump = props.jump !== undefined && props.jump !== old.jump;
   const isKept = old.items !== props.items && !hasJump && offset > 0;
   const kept = isKept ? findKept(virtualizer, old, props) : undefined;
@@ -151,19 +158,19 @@ function usePlace<T>(virtualizer: ListVirtualizer, props: VirtualListProps<T>) {
   return {
     move: () => {
       if (kept === undefined) return;
-      // Has the changed items laid out.
+      // Forces the layout of the changed items.
       virtualizer.getTotalSize();
       distance = (virtualizer.measurementsCache[kept.index]?.start ?? kept.start) - kept.start;
       virtualizer.scrollOffset = offset + distance;
     },
     moveElement: () => {
-      // Measuring may have moved it further meanwhile.
+      // Measuring may have moved it further in the meantime.
       if (distance !== 0) virtualizer.scrollElement?.scrollTo(0, virtualizer.scrollOffset ?? 0);
     },
   };
 }
 
-/** Finds the first item in sight that is still one: where it started before, and its index now. */
+/** Finds the first visible item that remains after a change: its previous start, and its new index. */
 function findKept<T>(
   virtualizer: ListVirtualizer,
   { items: old, getKey }: VirtualListProps<T>,
