@@ -159,7 +159,6 @@ test("issues name the commands that check and repair the file, and the page thos
   expect(code).toBe(0);
   expect(readFileSync(stdout.trim(), "utf8")).toContain(id);
   // Whatever an id holds, a shell takes it for one word.
-  await page.locator(".filter-choice.is-records").click();
   await page.keyboard.press("L");
   await page.keyboard.press("End");
   await page.keyboard.press("c");

@@ -111,7 +111,9 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
       writeFileSync(`${path}.bak`, "old");
       const { code, stdout } = await cli(["rm", path, "--permanent", "--yes"]);
       expect(code).toBe(0);
-      expect(stdout).toBe(`Deleted permanently: ${path}\nThese backups are still next to it:\n  ${path}.bak\n`);
+      expect(stdout).toBe(
+        `Deleted permanently: ${path}\nThese backups are still next to it:\n  ${path}.bak\n`,
+      );
       expect([existsSync(path), existsSync(`${path}.bak`), inTrash()]).toEqual([false, true, []]);
     });
 

@@ -231,7 +231,9 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     expect([refused.code, refused.stderr]).toEqual([1, "sessiontree: Nothing was deleted.\n"]);
     expect(questions[0]).toContain(`${ID}  Fix the totals\n  2 messages, last used `);
     expect(questions[0]).toContain(`Delete it from ${SHOWN_STORE} permanently?`);
-    expect((await run(args, { ask: ask("y") })).stdout).toBe(`Deleted permanently: ${ID} in ${SHOWN_STORE}\n`);
+    expect((await run(args, { ask: ask("y") })).stdout).toBe(
+      `Deleted permanently: ${ID} in ${SHOWN_STORE}\n`,
+    );
     const [other = ""] = await database.ids();
     const [removed] = jsonLines(await sql("rm", other, other, "--yes", "--json"));
     expect(removed).toEqual({ id: other, store: SHOWN_STORE, method: "permanent" });
