@@ -1,10 +1,10 @@
 /**
- * A small agent that embeds the session commands: prompts, tool calls, automatic compaction, a way back in the tree
- * with a summary of what was tried, a fork, and another process that goes on where this one stopped.
+ * A small agent that embeds the session commands: prompts, tool calls, automatic compaction, branching with a summary
+ * of the abandoned branch, a fork, and resuming in another process.
  *
  *     npx tsx docs/examples/agent-runtime.ts
  *
- * No model is asked: what one would say is written down below. All of it happens in a temporary folder.
+ * It calls no model: the model's answers are scripted below. Everything happens in a temporary folder.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -25,17 +25,17 @@ import {
 } from "sessiontree";
 import { SessionController } from "sessiontree/controller";
 
-/** A model with a very small window, so that a short conversation fills it. */
+/** Tokens in the model's context window; very few, so that a short conversation fills it. */
 const CONTEXT_WINDOW = 1000;
 const SETTINGS: CompactionSettings = { enabled: true, reserveTokens: 300, keepRecentTokens: 350 };
 
-/** One answer of the model: a text, and the tools that it wants to be run. */
+/** One answer of the model: a text and its tool calls. */
 interface Answer {
   readonly text: string;
   readonly calls?: readonly { readonly name: string; readonly path: string; readonly text?: string }[];
 }
 
-/** What the model answers to each prompt, answer by answer: it is asked again after every tool call. */
+/** The model's answers to each prompt, in order: the model is called again after every tool call. */
 const SCRIPT: { readonly [prompt: string]: readonly Answer[] } = {
   "What is in the notes?": [
     { text: "I will read them.", calls: [{ name: "read", path: "notes.md" }] },
@@ -63,7 +63,7 @@ const SCRIPT: { readonly [prompt: string]: readonly Answer[] } = {
   ],
 };
 
-/** The files of the project that the agent works on. */
+/** Files of the project that the agent works on, by path. */
 const files = new Map([
   [
     "notes.md",
@@ -72,7 +72,7 @@ const files = new Map([
   ["log.md", `Monday: dry. ${"Nothing to report. ".repeat(60)}Wednesday: dry.`],
 ]);
 
-/** Runs a tool. */
+/** Runs a tool call and returns its result. */
 function runTool(call: ToolCall): ToolResultMessage {
   const path = String(call.arguments["path"]);
   const isWrite = call.name === "write";
@@ -88,7 +88,7 @@ function runTool(call: ToolCall): ToolResultMessage {
   };
 }
 
-/** Stands for a provider: takes a request, and gives what the script has next. */
+/** Returns a scripted answer, in place of a provider's response to a request. */
 function askModel(request: readonly Message[], { text, calls = [] }: Answer): AssistantMessage {
   const input = request.reduce((sum, message) => sum + estimateTokens(message), 0);
   const toolCalls = calls.map(({ name, ...given }): ToolCall => {
@@ -114,12 +114,12 @@ function askModel(request: readonly Message[], { text, calls = [] }: Answer): As
   return reply;
 }
 
-/** Stands for the model that writes summaries. */
+/** Returns a fixed summary, in place of a model. */
 const summarize: Summarize = async ({ kind, prompt }) => ({
   text: `(${kind} of ${prompt.length} characters) The notes hold eight lengths; their mean, 4021 mm, is in mean.md.`,
 });
 
-/** The agent's loop: a prompt, then answers and tools until the model has nothing more to run. */
+/** Runs the agent's loop for a prompt: answers and tools, until the model calls no more tools. */
 async function runPrompt(controller: SessionController, prompt: string): Promise<void> {
   const { session } = controller;
   say(`user       ${prompt}`);
@@ -137,13 +137,13 @@ async function runPrompt(controller: SessionController, prompt: string): Promise
       if (block.type !== "toolCall") continue;
       const message = runTool(block);
       say(`tool       ${block.name} ${block.arguments["path"]}: ${firstWords(message)}`);
-      // If the user has gone elsewhere in the tree meanwhile, the result must not land there.
+      // If the user has moved the leaf meanwhile, the result must not be appended there.
       leafId = session.append({ type: "message", message }, { expectedLeafId: leafId });
     }
   }
 }
 
-/** Makes the controller that both processes work with, and lets it tell what it does. */
+/** Creates the controller that both processes use, and logs its events. */
 function makeController(session: SessionManager): SessionController {
   const controller = new SessionController({ session, summarize, settings: SETTINGS });
   controller.hooks.on("session_start", ({ reason }) => say(`event      session_start (${reason})`));
@@ -154,7 +154,7 @@ function makeController(session: SessionManager): SessionController {
   return controller;
 }
 
-/** The first process: works, goes back, forks, and hands over. */
+/** Runs the first process: works, returns to an earlier entry, forks, and hands over. */
 async function work(folder: string): Promise<void> {
   await using controller = makeController(SessionManager.create(folder, join(folder, "sessions")));
   await controller.start();
@@ -187,7 +187,7 @@ async function work(folder: string): Promise<void> {
   say(`back here  the other process appended ${added.length} entries to the fork`);
 }
 
-/** The second process: finds everything as the first one left it. */
+/** Runs the second process, which continues the session where the first one stopped. */
 async function resume(file: string): Promise<void> {
   await using controller = makeController(SessionManager.open(file));
   await controller.start();

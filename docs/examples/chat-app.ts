@@ -1,10 +1,10 @@
 /**
- * Both sides of a chat with the AI SDK (`ai` 5, 6 or 7): the route of the server, and what the page does. The sessions are in the
+ * Both sides of a chat with the AI SDK (`ai` 5, 6, or 7): the server's route, and the page's requests. The sessions are in the
  * folder `chats`.
  *
  *     npx tsx docs/examples/chat-app.ts
  *
- * No model is asked, and nothing listens: the page calls the route. docs/chat-app.md has routes that ask a model.
+ * It calls no model, and no server listens: the page calls the route directly. docs/chat-app.md has routes that call a model.
  */
 import {
   createUIMessageStream,
@@ -21,7 +21,7 @@ import { z } from "zod";
 
 const FOLDER = "chats";
 
-/** The session of a chat, under the chat's id. */
+/** Opens the session with the chat's id, or creates it. */
 function openChat(id: string): SessionManager {
   const path = SessionManager.findById(process.cwd(), id, FOLDER);
   return path === undefined
@@ -29,13 +29,13 @@ function openChat(id: string): SessionManager {
     : SessionManager.open(path, FOLDER);
 }
 
-/** What a page sends; `receiveChat` reads the rest. */
+/** Schema of a page's request; `receiveChat` reads the other fields. */
 const CHAT = z.looseObject({ id: z.string() });
 
-/** What a model would say. */
+/** Scripted answers of a model. */
 const ANSWERS = ["It is Monday.", "Nobody has shopped yet."];
 
-/** The server's side: stores the question, streams an answer, and stores that. */
+/** Handles a request on the server: stores the question, streams an answer, and stores the answer. */
 async function POST(request: Request): Promise<Response> {
   const body = CHAT.parse(await request.json());
   const session = openChat(body.id);
@@ -58,13 +58,13 @@ async function POST(request: Request): Promise<Response> {
   return createUIMessageStreamResponse({ stream });
 }
 
-/** The page's side: a whole page would have `useChat({ id, messages })`. */
+/** Transport of the page; a complete page would call `useChat({ id, messages })`. */
 const transport = new DefaultChatTransport<UIMessage>({
   api: "http://localhost/api/chat",
   fetch: (url, init) => POST(new Request(url, init)),
 });
 
-/** Sends the messages of a chat, and shows the answer. */
+/** Sends the messages of a chat, and prints the answer. */
 async function send(
   chatId: string,
   messages: UIMessage[],

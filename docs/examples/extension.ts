@@ -1,6 +1,6 @@
 /**
- * An extension of an agent: it makes compactions of its own, which keep decisions word for word, and it keeps typed
- * state in the session, which follows the tree.
+ * An extension of an agent: it writes its own compactions, which keep decisions word for word, and stores typed state in
+ * the session, which follows the tree.
  *
  *     npx tsx docs/examples/extension.ts
  */
@@ -14,10 +14,10 @@ import {
 import { SessionController } from "sessiontree/controller";
 import { z } from "zod";
 
-/** The state: what was decided on the active branch. Stored as `custom` entries, which no model sees. */
+/** State: the decisions on the active branch. Stored as `custom` entries, which no model sees. */
 const decisions = defineEntryType("decisions", z.object({ made: z.array(z.string()) }));
 
-/** The extension: registers its handlers, and gives a function that takes them away again. */
+/** Registers the extension's handlers, and returns a function that removes them. */
 function keepDecisions(controller: SessionController): () => void {
   const removers = [
     controller.hooks.on("session_before_compact", ({ preparation, reason }) => {
@@ -27,7 +27,7 @@ function keepDecisions(controller: SessionController): () => void {
       const found = text.match(/^\[User\]: Decision: .*$/gm) ?? [];
       const lines = found.map((line) => line.replace("[User]: Decision: ", "- "));
       if (previousSummary !== undefined) lines.unshift(previousSummary.split("\n\n")[1] ?? "");
-      // Nothing worth keeping: no opinion, so that the default summary is written.
+      // Without decisions, return undefined, so that the default summary is written.
       if (lines.length === 0) return undefined;
       const summary = `What was decided so far:\n\n${lines.join("\n")}`;
       return { compaction: { summary, firstKeptEntryId, tokensBefore, details: { reason } } };
@@ -41,7 +41,7 @@ function keepDecisions(controller: SessionController): () => void {
   };
 }
 
-/** What the user does: talks, and from time to time decides. */
+/** Appends a user's decision as a message, and the updated list of decisions as state. */
 function decide(session: SessionManager, decision: string): string {
   const made = [...(decisions.latest(session)?.made ?? []), decision];
   session.appendMessage({ role: "user", content: `Decision: ${decision}`, timestamp: Date.now() });
@@ -83,12 +83,12 @@ async function main(): Promise<void> {
 
   console.log("\nState that does not fit its schema");
   try {
-    // What comes from outside is judged before it is stored, …
+    // Outside data is validated before it is stored, …
     decisions.append(session, JSON.parse('{ "made": "everything" }'));
   } catch (error) {
     say(isSessionError(error) ? `refused: ${error.code}` : String(error));
   }
-  // … and what an older version may have stored is reported and passed over.
+  // … and invalid data that an older version may have stored is reported and skipped.
   session.appendCustomEntry("decisions", ["the form of last year"]);
   say(`still here:      ${decisions.latest(session)?.made.join("; ")}`);
   say(`issues:          ${session.issues.map(({ code }) => code).join(", ")}`);

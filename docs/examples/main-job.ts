@@ -1,12 +1,12 @@
 /**
- * What sessiontree is for, in one run: open a session, upgrade it, continue it as an agent would, branch, compact, and
- * find everything again when the file is opened next time.
+ * The main tasks of sessiontree, in one run: open a session, upgrade it, continue it as an agent would, branch, compact,
+ * and read everything back after reopening the file.
  *
- *     npm start                          a session file of version 1 that comes with the project
+ *     npm start                          a session file of version 1 from the repository
  *     npm start -- path/to/file.jsonl    any other session file
  *
- * All of it happens to a copy in a temporary folder. No model is asked: what an agent and its model would say is
- * written down below.
+ * It works on a copy in a temporary folder. It calls no model: the messages of the agent and its model are scripted
+ * below.
  */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,19 +31,19 @@ const BUNDLED_SESSION = fileURLToPath(new URL("../../fixtures/v1/fix-the-totals.
 
 const MAX_ISSUES = 5;
 
-/** Places in the tree to which the program comes back; null is the place before the first entry. */
+/** Positions in the tree that the program returns to; null is the position before the first entry. */
 interface Places {
-  /** Where the session ended when it was opened. */
+  /** Leaf when the session was opened. */
   readonly start: string | null;
-  /** End of the branch that is left. */
+  /** Last entry of the abandoned branch. */
   readonly left: string;
-  /** End of the branch that goes on. */
+  /** Last entry of the continued branch. */
   readonly ahead: string;
 }
 
-/** Runs all steps; false if something did not come back as it was. */
+/** Runs all steps; returns false if anything differs after reopening. */
 async function mainJob(file: string): Promise<boolean> {
-  // Read-only: nothing is written, whatever is found. What is no session is refused here, with an error that says why.
+  // Read-only: nothing is written, even if the file has issues. A file that is not a session throws here, with the reason.
   const original = SessionManager.open(file, { mode: "read-only" });
   const path = original.getSessionFile() ?? file;
   const bytes = readFileSync(path);
@@ -71,7 +71,7 @@ async function openAndLook(session: SessionManager, copy: string): Promise<void>
   const file = relative(process.cwd(), session.getSessionFile() ?? "");
   const count = issues.length === 1 ? "1 issue" : `${issues.length} issues`;
   say(`${file}: ${count}`);
-  // Damage stops nothing from being opened: it is told, with its line, and all the rest is there.
+  // A damaged session still opens: each issue is reported with its line, and all other entries are read.
   for (const { line, message } of issues.slice(0, MAX_ISSUES)) say(`  line ${line}: ${message}`);
   if (issues.length > MAX_ISSUES) say("  …");
   await drawTree(copy);
@@ -79,7 +79,7 @@ async function openAndLook(session: SessionManager, copy: string): Promise<void>
 
 function upgrade(session: SessionManager): void {
   step(2, "Upgrade");
-  // The first append would do the same by itself. Old bytes are never lost: they stay in a backup beside the file.
+  // The first append would also upgrade the file. Old bytes are never lost: they remain in a backup next to the file.
   const backup = session.upgrade();
   say(
     backup === undefined
@@ -88,7 +88,7 @@ function upgrade(session: SessionManager): void {
   );
 }
 
-/** Appends what a turn of an agent leaves behind, then a second branch. Each append is on disk when it returns. */
+/** Appends the entries of an agent's turn, then a second branch. Each append is on disk when it returns. */
 function continueAsAgent(session: SessionManager): Places {
   step(3, "Continue as an agent would");
   const start = session.getLeafId();
@@ -111,12 +111,12 @@ function continueAsAgent(session: SessionManager): Places {
     timestamp: Date.now(),
   });
   const answer = session.appendMessage(assistant(`There are ${messages.length} messages so far.`));
-  // A label is a bookmark: it hangs in the tree like everything else, and no model sees it.
+  // A label is a bookmark: an entry in the tree like any other, but no model sees it.
   session.appendLabelChange(answer, "counted");
   const left = session.getLeafId() ?? answer;
   say("A question, a tool call, its result, an answer, and a label on it.");
 
-  // Branching moves the leaf and adds lines; what was said before stays where it is.
+  // Branching moves the leaf and appends lines; earlier entries are unchanged.
   session.branchWithSummary(question, `The messages were counted: ${messages.length}.`);
   const again = "Never mind the number. Could somebody else take over from here?";
   session.appendMessage({ role: "user", content: again, timestamp: Date.now() });
@@ -127,7 +127,7 @@ function continueAsAgent(session: SessionManager): Places {
   const settings = { ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens: 20 };
   const preparation = prepareCompaction(session.getBranch(), settings);
   if (preparation !== undefined) {
-    // An agent would hand `compact` a function that asks its model.
+    // An agent would pass `compact` a function that calls its model.
     const { summary, firstKeptEntryId, tokensBefore, details } = compactWithoutModel(preparation);
     session.appendCompaction(summary, firstKeptEntryId, tokensBefore, details);
     say(`A compaction of about ${tokensBefore.toLocaleString("en")} tokens.`);
@@ -163,7 +163,7 @@ function showContexts(session: SessionManager, { left, ahead }: Places): void {
     ["the branch that goes on", ahead],
   ] as const) {
     const { messages, model, thinkingLevel } = contextAt(session, leaf);
-    // For a provider: roles of ours become user messages, and every tool call gets its result.
+    // For a provider: roles that only sessiontree has become user messages, and every tool call gets its result.
     const request = convertToLlm(messages, { repairToolPairs: true });
     say(`On ${branch}: ${messages.length} messages, of ${session.getBranch().length} entries.`);
     say(`  First: ${request[0] === undefined ? "nothing" : excerpt(request[0])}`);
@@ -179,14 +179,14 @@ function excerpt({ role, content }: Message): string {
   return `${role}: ${JSON.stringify(text.slice(0, 50))} …`;
 }
 
-/** Builds the context at a place. Moving the leaf writes nothing. */
+/** Builds the context at an entry. Moving the leaf writes nothing. */
 function contextAt(session: SessionManager, leaf: string | null): SessionContext {
   if (leaf === null) session.resetLeaf();
   else session.branch(leaf);
   return session.buildSessionContext();
 }
 
-/** Opens the file anew and compares all that comes back with what was in memory. */
+/** Reopens the file and compares everything read with what was in memory. */
 async function reopenAndCompare(
   session: SessionManager,
   places: Places,
@@ -209,7 +209,7 @@ async function reopenAndCompare(
   return results.every((isEqual) => isEqual);
 }
 
-/** All that a session says of itself, by what it is. */
+/** Returns the session's data to compare, keyed by the statement to report. */
 function recall(session: SessionManager, { left, ahead }: Places): { [name: string]: unknown } {
   const entries = session.getEntries();
   return {
@@ -249,7 +249,7 @@ try {
     process.exitCode = 1;
   }
 } catch (error) {
-  // What is wrong with a file is said in one line; any other error is a fault of this program.
+  // A problem with the file is reported in one line; any other error is a bug in this program.
   if (!isSessionError(error)) throw error;
   console.error(`${error.code}: ${error.message}`);
   process.exitCode = 1;

@@ -1,11 +1,11 @@
 /**
- * A store of sessions in an object store: S3, R2, GCS, or anything that honors `If-Match` and `If-None-Match` of a PUT.
+ * A session store in an object store: S3, R2, GCS, or any other that honors `If-Match` and `If-None-Match` of a PUT.
  *
  *     const store = remoteStore(objectBackend(httpObjects("https://bucket.example/agents/")));
  *
- * A session is an object `head`, which is replaced on the condition that nobody else has replaced it, and objects of lines,
- * which never change. The head holds the last lines itself: an append is one PUT, and no GET, since `afterSeq` says that
- * nothing before it need be compared.
+ * A session is an object `head`, which is replaced only if no other process has replaced it, and objects of lines, which
+ * never change. The head contains the last lines itself: an append is one PUT without a GET, since lines up to `afterSeq`
+ * need not be compared.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -23,7 +23,7 @@ import {
 const { commutingTypes, factsAfter, selectSessions, sessionExists, sessionNotFound, staleLeaf, writesLost } =
   backendKit;
 
-/** The calls of an object store that are needed. GCS calls its conditions `x-goog-if-generation-match`. */
+/** Required calls of an object store. In GCS, the condition is `x-goog-if-generation-match`. */
 export interface Objects {
   /** Returns undefined if there is no object, and `"same"` if its tag is still the known one. */
   get(key: string, knownTag?: string): Promise<{ body: string; tag: string } | "same" | undefined>;
@@ -33,7 +33,7 @@ export interface Objects {
   keys(): AsyncIterable<string>;
 }
 
-/** Speaks to an object store as S3 does. Pass a `fetch` that signs requests, such as that of `aws4fetch`. */
+/** Calls an object store with the S3 protocol. Pass a `fetch` that signs requests, such as that of `aws4fetch`. */
 export function httpObjects(base: string, send: typeof fetch = fetch): Objects {
   const call = async (key: string, options: RequestInit, ...expected: number[]) => {
     const response = await send(new URL(key, base), options);
@@ -69,7 +69,7 @@ export function httpObjects(base: string, send: typeof fetch = fetch): Objects {
 
 type Line = StoredLine & { readonly entry?: { readonly id: string; readonly type: string } };
 
-/** Lines that fill an object: the last of them, and its entry. */
+/** An object full of lines: its key, its last line's number, and that line's entry. */
 interface Part {
   readonly key: string;
   readonly to: number;
@@ -79,10 +79,10 @@ interface Part {
 interface Head {
   readonly facts: SessionFacts;
   readonly revision: number;
-  /** The mark of a deleted session: its id may be used again, with a greater revision. */
+  /** Whether the session was deleted: its id may be used again, with a greater revision. */
   readonly isDeleted: boolean;
   readonly nextSeq: number;
-  /** Null, or the last entry that continues the conversation, and those behind it that do not. */
+  /** Null, or the last entry that continues the conversation, and later entries that do not. */
   readonly leaf: readonly (string | null)[];
   readonly parts: readonly Part[];
   readonly tail: readonly Line[];
@@ -93,12 +93,12 @@ interface Known {
   readonly tag: string | null;
 }
 
-/** Characters of lines that the head holds; beyond, they get an object of their own. */
+/** Maximum number of characters of lines in the head; beyond it, the lines get their own object. */
 const MAX_TAIL = 64 * 1024;
-/** Heads that are remembered between calls. */
+/** Maximum number of heads remembered between calls. */
 const MAX_KNOWN = 1_000;
 
-/** No id has a meaning in a path or an address. */
+/** Returns the folder of a session; encoded, because an id may contain characters special in a path or an address. */
 const getFolder = (id: string) => `${Buffer.from(id).toString("base64url")}/`;
 const headKey = (id: string) => `${getFolder(id)}head`;
 
@@ -112,7 +112,7 @@ function leafAfter(before: Head["leaf"], lines: readonly Line[]): Head["leaf"] {
   return leaf;
 }
 
-/** Makes a backend of an object store, for `remoteStore`. */
+/** Creates a backend for `remoteStore` from an object store. */
 export function objectBackend(objects: Objects): SessionBackend {
   const known = new Map<string, Known>();
 
@@ -134,7 +134,7 @@ export function objectBackend(objects: Objects): SessionBackend {
     if (one.head.isDeleted) throw sessionNotFound(id);
     return one;
   };
-  /** Replaces a head; false if somebody else has replaced it. */
+  /** Replaces a head; returns false if another process has replaced it. */
   const replace = async (id: string, { tag }: { tag: string | null }, head: Head): Promise<boolean> => {
     known.delete(id);
     const put = await objects.put(headKey(id), JSON.stringify(head), tag);
@@ -149,12 +149,12 @@ export function objectBackend(objects: Objects): SessionBackend {
   const removeParts = async (parts: readonly Part[]) => {
     for (const { key } of parts) await objects.delete(key);
   };
-  /** Reads lines behind a place, part by part. */
+  /** Reads the lines after `afterSeq`, part by part. */
   async function* linesBehind({ parts, tail }: Head, afterSeq: number): AsyncGenerator<Line, void> {
     for (const { key, to } of parts) {
       if (to <= afterSeq) continue;
       const part = await objects.get(key);
-      // Somebody has changed lines meanwhile: the store calls again.
+      // Another process has changed lines meanwhile: the store retries.
       if (part === undefined || part === "same") throw new Error(`the object ${key} is gone`);
       const lines: Line[] = JSON.parse(part.body);
       yield* lines.filter(({ seq }) => seq > afterSeq);
@@ -174,7 +174,7 @@ export function objectBackend(objects: Objects): SessionBackend {
     const isThere = part !== undefined || line?.seq === afterSeq;
     if (!isThere || (afterEntryId ?? id) !== id) throw writesLost(head.facts.id);
   };
-  /** Returns a head with further lines; a tail that is full becomes a part. */
+  /** Returns the head with lines appended; a full tail becomes a part. */
   const withLines = async (
     head: Head,
     lines: readonly NewLine[],
@@ -192,7 +192,7 @@ export function objectBackend(objects: Objects): SessionBackend {
     return { ...head, facts, nextSeq, leaf, parts, tail: isFull ? [] : tail };
   };
 
-  /** Appends to a head; undefined if it was replaced meanwhile, or if nothing is to be added and it may be old. */
+  /** Appends to a head; returns undefined if it was replaced meanwhile, or if nothing is to be added and it may be stale. */
   const appendTo = async (
     id: string,
     one: Known,
@@ -241,7 +241,7 @@ export function objectBackend(objects: Objects): SessionBackend {
         isMade = await replace(facts.id, before ?? { tag: null }, head);
         if (!isMade) throw sessionExists(facts.id);
       } catch (error) {
-        // If only the answer was lost, the head leads to the parts: they stay.
+        // If only the response was lost, the head refers to the parts: keep them.
         if (!isMade && (await find(facts.id))?.head.parts[0]?.key !== head.parts[0]?.key)
           await removeParts(head.parts);
         throw error;
@@ -263,7 +263,7 @@ export function objectBackend(objects: Objects): SessionBackend {
     async append(id, lines, condition = {}) {
       const remembered = known.get(id);
       if (remembered !== undefined && !remembered.head.isDeleted) {
-        // What it refuses may be old.
+        // The remembered head may be stale, so its errors are ignored, and a fresh one is read.
         const receipt = await appendTo(id, remembered, lines, condition, false).catch(() => undefined);
         if (receipt !== undefined) return receipt;
       }
