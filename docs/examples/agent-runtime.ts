@@ -44,7 +44,7 @@ const SCRIPT: { readonly [prompt: string]: readonly Answer[] } = {
     },
   ],
   "Write the mean into mean.md.": [
-    { text: "First the numbers once more.", calls: [{ name: "read", path: "notes.md" }] },
+    { text: "First the numbers again.", calls: [{ name: "read", path: "notes.md" }] },
     { text: "Now the mean.", calls: [{ name: "write", path: "mean.md", text: "4021 mm" }] },
     { text: "The mean is 4021 mm; it is in mean.md." },
   ],
@@ -177,7 +177,7 @@ async function work(folder: string): Promise<void> {
   await runPrompt(controller, "Use the median instead.");
   showStats(controller);
 
-  title("Another process goes on");
+  title("Another process continues");
   const file = controller.session.getSessionFile() ?? "";
   await controller.session.flush();
   const argv = [...process.execArgv, fileURLToPath(import.meta.url), "--resume", file];

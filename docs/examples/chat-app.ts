@@ -33,7 +33,7 @@ function openChat(id: string): SessionManager {
 const CHAT = z.looseObject({ id: z.string() });
 
 /** Scripted answers of a model. */
-const ANSWERS = ["It is Monday.", "Nobody has shopped yet."];
+const ANSWERS = ["It is Monday.", "No one has shopped yet."];
 
 /** Handles a request on the server: stores the question, streams an answer, and stores the answer. */
 async function POST(request: Request): Promise<Response> {

@@ -74,7 +74,7 @@ async function main(): Promise<void> {
   for (const line of summary.split("\n").filter(Boolean)) say(`| ${line}`);
 
   console.log("\nState that follows the tree");
-  const place = decide(session, "the door is in the south");
+  const place = decide(session, "the entrance is in the south");
   decide(session, "the roof is flat");
   say(`here:            ${decisions.latest(session)?.made.join("; ")}`);
   await controller.navigateTree(place);

@@ -118,7 +118,7 @@ function continueAsAgent(session: SessionManager): Places {
 
   // Branching moves the leaf and appends lines; earlier entries are unchanged.
   session.branchWithSummary(question, `The messages were counted: ${messages.length}.`);
-  const again = "Never mind the number. Could somebody else take over from here?";
+  const again = "Never mind the number. Could someone else take over from here?";
   session.appendMessage({ role: "user", content: again, timestamp: Date.now() });
   session.appendMessage(assistant("Yes: I put what matters into a summary for them."));
   say("Back to the question, a summary of the branch that was left, and on.");
@@ -160,7 +160,7 @@ function showContexts(session: SessionManager, { left, ahead }: Places): void {
   step(4, "Rebuild what the model sees");
   for (const [branch, leaf] of [
     ["the branch that was left", left],
-    ["the branch that goes on", ahead],
+    ["the branch that continues", ahead],
   ] as const) {
     const { messages, model, thinkingLevel } = contextAt(session, leaf);
     // For a provider: roles that only sessiontree has become user messages, and every tool call gets its result.
@@ -199,7 +199,7 @@ async function reopenAndCompare(
   const leafIsLast = reopened.getLeafId() === places.ahead;
   const after = recall(reopened, places);
   const results = [
-    report("the leaf is where the conversation went on", leafIsLast),
+    report("the leaf is where the conversation continued", leafIsLast),
     ...Object.entries(before).map(([name, value]) => report(name, isDeepStrictEqual(after[name], value))),
     report(
       "the model sees at the old leaf what the given file says",
@@ -218,7 +218,7 @@ function recall(session: SessionManager, { left, ahead }: Places): { [name: stri
     "the labels are equal": entries.map(({ id }) => session.getLabel(id)),
     "every entry has the same children": entries.map(({ id }) => session.getChildren(id)),
     "the model sees the same on the branch that was left": contextAt(session, left),
-    "the model sees the same on the branch that goes on": contextAt(session, ahead),
+    "the model sees the same on the branch that continues": contextAt(session, ahead),
   };
 }
 

@@ -81,8 +81,8 @@ for (const { sdk, routes, ai, openai } of VERSIONS) {
       const example = new RunningAgent(script, home, { PATH: process.env["PATH"] });
       onTestFinished(() => example.stop());
       const said = await example.hear("npx sessiontree view ");
-      expect(said.match(/(?<=^ {2}answer +)\S.*/gm)).toEqual(["It is Monday.", "Nobody has shopped yet."]);
-      expect(said.match(/(?<=^ {2}assistant +)\S.*/gm)).toEqual(["Nobody has shopped yet."]);
+      expect(said.match(/(?<=^ {2}answer +)\S.*/gm)).toEqual(["It is Monday.", "No one has shopped yet."]);
+      expect(said.match(/(?<=^ {2}assistant +)\S.*/gm)).toEqual(["No one has shopped yet."]);
       expect(await example.end()).toBe(0);
       expect(example.errors).toBe("");
       const session = SessionManager.continueRecent(home, join(home, "chats"));
@@ -134,7 +134,7 @@ for (const { sdk, routes, ai, openai } of VERSIONS) {
       };
 
       const page = await openPage([]);
-      provider.script({ text: "Nobody has shopped yet." });
+      provider.script({ text: "No one has shopped yet." });
       page.say("ask Why is the cart empty?");
       await page.hear("shopped yet.");
       await page.hear("done\n");
