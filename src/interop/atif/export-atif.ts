@@ -1,3 +1,5 @@
+import { SessionError } from "../../core/format/errors.ts";
+import { addTo } from "../../core/format/group-by.ts";
 import { assertOptions, FLAG, makeChoiceRule, type OptionRules, TEXT } from "../../core/format/options.ts";
 import { type ConversionIssue, ConversionIssues } from "../convert/conversion-issue.ts";
 import { type AtifAsset, ContentWriter } from "./content.ts";
@@ -42,78 +44,96 @@ export function exportAtif(session: AtifSource, options: ExportAtifOptions = {})
   const issues = new ConversionIssues();
   const content = new ContentWriter(options.assets, issues);
   const writer = new TrajectoryWriter(session, options, content, issues);
-  const subagents = (options.subagents ?? []).map((subagent) => {
+  if (writer.isEmpty)
+    throw new SessionError("NOT_A_SESSION", "The session has no message; name another one.", {});
+  const subagents = (options.subagents ?? []).flatMap((subagent) => {
     const { leafId: _, ...shared } = options;
     const lossless = Boolean(shared.lossless);
-    return new TrajectoryWriter(subagent, { ...shared, lossless }, content, issues);
+    const own = new TrajectoryWriter(subagent, { ...shared, lossless }, content, issues);
+    if (!own.isEmpty) return own;
+    issues.report("FLAG_DROPPED", -1, `The subagent ${own.id} has no message; it is left out.`);
+    return [];
   });
   embedSubagents(writer, subagents, issues);
   return { trajectory: writer.finish(), assets: content.assets, issues: issues.list() };
 }
 
+/** Position of a subagent in the trajectories. */
+interface SubagentPlace {
+  /** Trajectory that started it; undefined if it was started on another branch. */
+  readonly caller: TrajectoryWriter | undefined;
+  /** Result of the call that started it; undefined if that call is not known. */
+  readonly result?: AtifResult | undefined;
+}
+
 /**
  * Embeds each subagent in the trajectory with the call that started it, or in the main one if no call is known; omits a subagent
- * that was started on another branch.
+ * that was started on another branch, and its own subagents.
  */
 function embedSubagents(
   main: TrajectoryWriter,
   subagents: readonly TrajectoryWriter[],
   issues: ConversionIssues,
 ): void {
-  const all = [main, ...subagents];
-  const places = new Map<TrajectoryWriter, SubagentPlace>();
-  for (const subagent of subagents) {
-    const place = findSubagentPlace(subagent, all);
-    if (place !== undefined || !main.hasStarted(subagent)) places.set(subagent, place ?? { caller: main });
-    else
+  const places = new Map(
+    subagents.map((subagent) => [subagent, findPlace(subagent, main, subagents)] as const),
+  );
+  const ordered = orderBelow(main, places);
+  // A trajectory is complete when those of its own subagents are embedded.
+  for (const [subagent, { caller, result }] of [...ordered].reverse()) caller?.embed(subagent, result);
+  for (const subagent of subagents)
+    if (!ordered.has(subagent))
       issues.report(
         "FLAG_DROPPED",
         -1,
         `The subagent ${subagent.id} was started on another branch; it is left out.`,
       );
-  }
-  const ordered = orderBelow(main, places);
-  // A trajectory is complete when those of its own subagents are embedded.
-  for (const [subagent, { caller, result }] of ordered.reverse()) caller.embed(subagent, result);
 }
 
-/** Position of the call that started a subagent. */
-interface SubagentPlace {
-  readonly caller: TrajectoryWriter;
-  /** Result of the call that started it. */
-  readonly result?: AtifResult;
-}
-
-/** Returns the place where a subagent was started; undefined if no trajectory has the call. */
-function findSubagentPlace(
+/** Returns the place of a subagent: in the session that its header names, or else in the first one with its call. */
+function findPlace(
   subagent: TrajectoryWriter,
-  all: readonly TrajectoryWriter[],
-): SubagentPlace | undefined {
-  for (const caller of all) {
-    const result = caller === subagent ? undefined : caller.findSubagentResult(subagent);
+  main: TrajectoryWriter,
+  subagents: readonly TrajectoryWriter[],
+): SubagentPlace {
+  const all = [main, ...subagents].filter((one) => one !== subagent);
+  const named = all.filter((one) => subagent.isStartedBy(one));
+  for (const caller of named.length > 0 ? named : all) {
+    const result = caller.findSubagentResult(subagent);
     if (result !== undefined) return { caller, result };
   }
-  return undefined;
+  const [caller = main] = named;
+  return { caller: caller.hasStarted(subagent) ? undefined : caller };
 }
 
 /**
  * Orders subagents so that each comes after its caller; those that claim to have started each other are embedded in the main
  * trajectory.
+ *
+ * @returns The subagents to embed, without those below an omitted one.
  */
 function orderBelow(
   main: TrajectoryWriter,
   places: ReadonlyMap<TrajectoryWriter, SubagentPlace>,
-): (readonly [TrajectoryWriter, SubagentPlace])[] {
+): Map<TrajectoryWriter, SubagentPlace> {
+  const below = new Map<TrajectoryWriter | undefined, TrajectoryWriter[]>();
+  for (const [subagent, { caller }] of places) addTo(below, caller, subagent);
   const ordered = new Map<TrajectoryWriter, SubagentPlace>();
-  const callers = [main];
-  // The loop also visits elements added during it.
-  for (const caller of callers) {
-    for (const [subagent, place] of places) {
-      if (place.caller !== caller) continue;
-      ordered.set(subagent, place);
-      callers.push(subagent);
+  const addBelow = (first: TrajectoryWriter | undefined, found: Map<TrajectoryWriter, SubagentPlace>) => {
+    const callers = [first];
+    // The loop also visits elements added during it.
+    for (const caller of callers) {
+      for (const subagent of below.get(caller) ?? []) {
+        const place = places.get(subagent);
+        if (place !== undefined) found.set(subagent, place);
+        callers.push(subagent);
+      }
     }
-  }
-  for (const subagent of places.keys()) if (!ordered.has(subagent)) ordered.set(subagent, { caller: main });
-  return [...ordered];
+  };
+  const omitted = new Map<TrajectoryWriter, SubagentPlace>();
+  addBelow(undefined, omitted);
+  addBelow(main, ordered);
+  for (const subagent of places.keys())
+    if (!ordered.has(subagent) && !omitted.has(subagent)) ordered.set(subagent, { caller: main });
+  return ordered;
 }

@@ -34,6 +34,9 @@ export class TrajectoryWriter {
   readonly #subagents: AtifTrajectory[] = [];
   /** Ids of this trajectory and of those embedded in it. */
   readonly #ids = new DistinctIds();
+  readonly #links = new Map<"path" | "session", readonly JsonRecord[]>();
+  #subagentSelf: SubagentSelf | undefined;
+  #callIds: ReadonlySet<string> | undefined;
 
   constructor(
     session: AtifSource,
@@ -53,28 +56,59 @@ export class TrajectoryWriter {
       });
     if (options.compacted === "context") this.#addContext();
     else for (const entry of this.#path) this.#steps.addEntry(entry, this.#isInherited(entry));
-    if (this.#steps.steps.length === 0)
-      throw new SessionError("NOT_A_SESSION", "The session has no message; name another one.", {});
     this.#ids.take(this.id);
+  }
+
+  /** Whether the path has nothing that is a step. */
+  get isEmpty(): boolean {
+    return this.#steps.steps.length === 0;
+  }
+
+  /** Returns whether the header names another session as the one that started this one. */
+  isStartedBy(other: TrajectoryWriter): boolean {
+    const id = other.#session.getHeader()?.id ?? "";
+    const parent = this.#session.getHeader()?.parentSession ?? "";
+    return id !== "" && (parent === id || parent.includes(`_${id}.jsonl`));
   }
 
   /** Returns the result of the call that started a subagent; undefined if the call is not on this path. */
   findSubagentResult(subagent: TrajectoryWriter): AtifResult | undefined {
-    const callId = this.#findStartingCall(subagent, this.#path);
+    const callId = findStartingCall(this.#findLinks("path"), subagent.#self);
     return callId === undefined ? undefined : this.#steps.findResult(callId);
   }
 
   /** Returns whether a known call of the session, on any branch, started a subagent. */
   hasStarted(subagent: TrajectoryWriter): boolean {
-    const callId = this.#findStartingCall(subagent, this.#session.getEntries());
-    return (
-      callId !== undefined &&
-      this.#session.getEntries().some((entry) => getToolCalls(entry).some(({ id }) => id === callId))
-    );
+    const callId = findStartingCall(this.#findLinks("session"), subagent.#self);
+    return callId !== undefined && this.#findCallIds().has(callId);
   }
 
-  #findStartingCall(subagent: TrajectoryWriter, entries: readonly AnySessionEntry[]): string | undefined {
-    return findSubagentCall(subagent.#path, entries, subagent.#session.getHeader()?.id);
+  /** Returns the ids and the link of this session as a subagent. */
+  get #self(): SubagentSelf {
+    this.#subagentSelf ??= readSelf(this.#path, this.#session.getHeader()?.id);
+    return this.#subagentSelf;
+  }
+
+  /** Returns links to subagents, of the path or of the whole session. */
+  #findLinks(of: "path" | "session"): readonly JsonRecord[] {
+    const known = this.#links.get(of);
+    if (known !== undefined) return known;
+    const entries = of === "path" ? this.#path : this.#session.getEntries();
+    const links = entries
+      .filter((entry) => toRecord(entry)["customType"] === SUBAGENT_CUSTOM_TYPE)
+      .map(getSubagentLink);
+    this.#links.set(of, links);
+    return links;
+  }
+
+  #findCallIds(): ReadonlySet<string> {
+    this.#callIds ??= new Set(
+      this.#session
+        .getEntries()
+        .flatMap(getToolCalls)
+        .map(({ id }) => id),
+    );
+    return this.#callIds;
   }
 
   /** Embeds a subagent's trajectory, and refers to it in the result of the call that started it. */
@@ -189,18 +223,36 @@ function toToolDefinition({ name, description, parameters }: ToolDeclaration): J
   return { type: "function", function: pickDefined({ name, description, parameters }) };
 }
 
-/** Returns the id of the call that started a subagent: from its session, or from a link in the session of the call. */
-function findSubagentCall(
-  path: readonly AnySessionEntry[],
-  callerPath: readonly AnySessionEntry[],
-  sessionId: string | undefined,
-): string | undefined {
+/** A subagent's session as the links to it name it. */
+interface SubagentSelf {
+  readonly ids: readonly string[];
+  readonly isImported: boolean;
+  /** Call that started it, as its own session states. */
+  readonly toolCallId: string | undefined;
+}
+
+/** Number of entries at the beginning of a subagent's session in which the link to itself is. */
+const FRONT_ENTRIES = 3;
+
+function readSelf(path: readonly AnySessionEntry[], sessionId: string | undefined): SubagentSelf {
   const origin = path.map(findImportOrigin).find((one) => one !== undefined);
+  const [toolCallId] = path
+    .slice(0, FRONT_ENTRIES)
+    .map((entry) => getSubagentLink(entry)["toolCallId"])
+    .filter((id) => typeof id === "string");
   const ids = [sessionId, origin?.sourceId].filter((id) => id !== undefined);
+  return { ids, isImported: origin !== undefined, toolCallId };
+}
+
+/** Returns the id of the call that started a subagent: from a link in the session of the call, or from the subagent's session. */
+function findStartingCall(
+  links: readonly JsonRecord[],
+  { ids, isImported, toolCallId }: SubagentSelf,
+): string | undefined {
   const isLinked = (link: JsonRecord) =>
-    ids.some((id) => id === link["sessionId"] || (origin !== undefined && id === link["agentId"]));
-  const links = [...path.map(getSubagentLink), ...callerPath.map(getSubagentLink).filter(isLinked)];
-  return links.map(({ toolCallId }) => toolCallId).find((id) => typeof id === "string");
+    ids.some((id) => id === link["sessionId"] || (isImported && id === link["agentId"]));
+  const linked = links.filter(isLinked).map((link) => link["toolCallId"]);
+  return linked.find((id) => typeof id === "string") ?? toolCallId;
 }
 
 function getSubagentLink(entry: AnySessionEntry): JsonRecord {

@@ -197,10 +197,10 @@ test("embeds a subagent's session and refers to it in its call's result", () => 
   session.appendMessage(assistant("", {}, call("task1", "task")));
   session.appendMessage(toolResult("task1", "done"));
   const subagent = SessionManager.inMemory();
-  subagent.appendMessage(user("dig"));
-  subagent.appendMessage(assistant("dug", { usage: usage(4) }));
   const { customType, data } = makeSubagentLink({ agentId: "a1", toolCallId: "task1" });
   subagent.appendCustomEntry(String(customType), data);
+  subagent.appendMessage(user("dig"));
+  subagent.appendMessage(assistant("dug", { usage: usage(4) }));
   const exported = exportValid(session, { subagents: [subagent] });
   const { steps, subagent_trajectories: embedded, final_metrics } = exported.trajectory;
   const id = embedded?.[0]?.trajectory_id;
@@ -212,8 +212,8 @@ test("embeds a subagent's session and refers to it in its call's result", () => 
 });
 
 /** Returns the session of a subagent that a call started and that makes a call of its own. */
-function makeSubagent(agentId: string, toolCallId: string, ownCallId: string) {
-  const subagent = SessionManager.inMemory();
+function makeSubagent(agentId: string, toolCallId: string, ownCallId: string, parentSession?: string) {
+  const subagent = SessionManager.inMemory(undefined, parentSession === undefined ? {} : { parentSession });
   const { customType, data } = makeSubagentLink({ agentId, toolCallId });
   subagent.appendCustomEntry(String(customType), data);
   subagent.appendMessage(user("dig"));
@@ -350,4 +350,36 @@ test("refuses a session without a message and unknown options", () => {
     expect.objectContaining({ code: "ENTRY_NOT_FOUND" }),
   );
   expect(() => exportAtif(session, Object({ compacted: "half" }))).toThrow(TypeError);
+});
+
+test("embeds a subagent in the session that its header names, though other sessions have calls of the same id", () => {
+  const session = SessionManager.inMemory();
+  session.appendMessage(user("look"));
+  session.appendMessage(assistant("", {}, call("call_1", "task")));
+  const child = makeSubagent("a1", "call_1", "call_1", session.getSessionId());
+  const grandchild = makeSubagent("a2", "call_1", "call_1", child.getSessionId());
+  const { subagent_trajectories: embedded } = exportValid(session, {
+    subagents: [grandchild, child],
+  }).trajectory;
+  expect(embedded?.map(({ session_id: id }) => id)).toEqual([child.getSessionId()]);
+  expect(embedded?.[0]?.subagent_trajectories?.map(({ session_id: id }) => id)).toEqual([
+    grandchild.getSessionId(),
+  ]);
+});
+
+test("omits what a subagent of another branch started, and reports a subagent without a message", () => {
+  const session = SessionManager.inMemory();
+  const root = session.appendMessage(user("look"));
+  session.appendMessage(assistant("", {}, call("task1", "task")));
+  session.branch(root);
+  session.appendMessage(assistant("no need"));
+  const child = makeSubagent("a1", "task1", "task2");
+  const subagents = [child, makeSubagent("a2", "task2", "task3"), SessionManager.inMemory()];
+  const { trajectory, issues } = exportValid(session, { subagents });
+  expect(trajectory).not.toHaveProperty("subagent_trajectories");
+  expect(issues.map(({ message }) => message)).toEqual([
+    expect.stringContaining("has no message"),
+    expect.stringContaining("another branch"),
+    expect.stringContaining("another branch"),
+  ]);
 });

@@ -87,10 +87,9 @@ test("sessions of subagents, and of theirs, are embedded; those of other session
   const { stdout, code } = await cli(["export", path, "--atif"]);
   const document = JSON.parse(stdout);
   expect([code, findAtifProblems(document)]).toEqual([0, []]);
-  const texts = document.subagent_trajectories.map(
-    ({ steps }: { steps: { message: string }[] }) => steps[0]?.message,
-  );
-  expect(texts).toEqual(["dig as a1", "dig as a2"]);
+  const [outer, ...others] = document.subagent_trajectories;
+  const [inner] = outer.subagent_trajectories;
+  expect([outer.steps[0].message, inner.steps[0].message, others]).toEqual(["dig as a1", "dig as a2", []]);
 });
 
 /** Returns how many calls and sessions are counted in a folder. */
