@@ -168,7 +168,8 @@ function getTotalTokens(entry: UnknownEntry): unknown {
   return toRecord(getMessageFields(entry)["usage"])["totalTokens"] ?? 0;
 }
 
-function getPath(byId: ReadonlyMap<string, AnySessionEntry>, leafId: string): AnySessionEntry[] {
+/** Returns the path from the root to an entry. */
+export function getPath(byId: ReadonlyMap<string, AnySessionEntry>, leafId: string): AnySessionEntry[] {
   const path: AnySessionEntry[] = [];
   for (
     let at = byId.get(leafId);
@@ -204,7 +205,7 @@ function matchInOrder(
 }
 
 /** Returns the content of an entry: its texts, calls and summary. */
-function listContents(entry: UnknownEntry): string[] {
+export function listContents(entry: JsonRecord): string[] {
   const { content = entry["content"], command, output } = getMessageFields(entry);
   const calls = toArray(content).map(toRecord);
   return [

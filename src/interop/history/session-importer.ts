@@ -24,7 +24,7 @@ import type { SourceSession } from "./source-program.ts";
 import type { SourceReader } from "./source-reader.ts";
 import { findProgram } from "./source-table.ts";
 import { findRedacted, type ImportStatus, RedactedCopies } from "./sync-plan.ts";
-import { compareSession, findHeaderWithEntry, readEntriesAt, syncSession } from "./sync-session.ts";
+import { compareSession, findContinuedHeader, readEntriesAt, syncSession } from "./sync-session.ts";
 
 /** The result for one session. */
 export interface MadeSession {
@@ -134,13 +134,13 @@ export class SessionImporter {
 
   /** Finds the session of ours that a session continues, unless the latter exists in the target as a separate session. */
   async #findContinued(
-    { source, sourceId, continued }: ImportedSession,
+    imported: ImportedSession,
     own: readonly SessionHeader[],
   ): Promise<SessionHeader | undefined> {
-    if (continued === undefined) return undefined;
+    if (imported.continued === undefined) return undefined;
     for (const header of own) if (await this.#ids.has(header)) return undefined;
-    const header = await findHeaderWithEntry(this.#target, continued.sessionId, continued.leafId);
-    if (header !== undefined) this.#joined.set(makeSourceKey({ source, sourceId }), header);
+    const header = await findContinuedHeader(this.#target, imported);
+    if (header !== undefined) this.#joined.set(makeSourceKey(imported), header);
     return header;
   }
 

@@ -109,7 +109,7 @@ function planAdditions(
 }
 
 /** Returns the entries of a session that can be read, in the order of its file. */
-function readEntries(session: LineSource): AnySessionEntry[] {
+export function readEntries(session: LineSource): AnySessionEntry[] {
   const { index } = session;
   const entries: AnySessionEntry[] = [];
   session.readLines(index.spans.allInFileOrder(index.tree.size), (ordinal, bytes) => {

@@ -5,6 +5,7 @@ import { decodeText } from "../../core/jsonl/decode.ts";
 import { type LineSource, makeLineSource } from "../../core/jsonl/line-source.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
+import { isExportOf } from "./copied-entries.ts";
 import type { ImportTarget } from "./import-target.ts";
 import {
   type ExistingSession,
@@ -12,6 +13,7 @@ import {
   type ImportStatus,
   listEntries,
   planSync,
+  readEntries,
   type SyncStatus,
   writeSessionLines,
 } from "./sync-plan.ts";
@@ -79,19 +81,24 @@ export async function readEntriesAt(
   return existing === undefined ? [] : listEntries(existing);
 }
 
-/** Returns the header of the session with an id and an entry, if an import can append to it; undefined if there is none. */
-export async function findHeaderWithEntry(
+/** Returns the header of the session that an imported one continues, if an import can append to it; undefined if there is none. */
+export async function findContinuedHeader(
   target: ImportTarget,
-  sessionId: string,
-  entryId: string,
+  imported: ImportedSession,
 ): Promise<SessionHeader | undefined> {
+  const { continued } = imported;
+  if (continued === undefined) return undefined;
+  const { sessionId, leafId } = continued;
   const location = target.find(sessionId);
   const bytes = location === undefined ? undefined : await target.read(location);
   const source = bytes && makeLineSource(bytes);
   const { header, version } = source?.index ?? {};
   if (source === undefined || source.index.isRejected || version !== CURRENT_SESSION_VERSION)
     return undefined;
-  return header?.id === sessionId && getEntryIds(source).has(entryId) ? header : undefined;
+  if (header?.id !== sessionId || !getEntryIds(source).has(leafId)) return undefined;
+  return continued.mustMatch !== true || isExportOf(readEntries(source), imported.entries, continued)
+    ? header
+    : undefined;
 }
 
 async function readExisting(target: ImportTarget, location: string): Promise<ExistingSession | undefined> {

@@ -88,6 +88,8 @@ export interface ImportedSession {
     readonly leafId: string;
     /** Ids of the entries that repeat exported ones; their calls count in the original. */
     readonly copiedIds: ReadonlySet<string>;
+    /** Whether the copies must be in the session, because anyone can write such a document. */
+    readonly mustMatch?: boolean;
   };
   /** Ids of entries that a shorter version of the same records yields, but the full records do not. */
   readonly withdrawnIds: ReadonlySet<string>;

@@ -330,7 +330,7 @@ export class SessionBuilder {
       if (draft.type === "compaction" || draft.type === "branch_summary") delete draft["usage"];
     }
     const copiedIds = new Set(Array.from(this.#copies, ({ id }) => id));
-    return { ...this.#continued, copiedIds };
+    return { ...this.#continued, copiedIds, ...(this.#isCopy && { mustMatch: true }) };
   }
 
   #parent(): SourceParent | undefined {

@@ -2,9 +2,13 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { getRedactedIds } from "../../../src/core/format/redaction.ts";
 import { readSession } from "../../../src/core/jsonl/read-session.ts";
 import { exportAtif } from "../../../src/interop/atif/export-atif.ts";
+import type { AtifSource } from "../../../src/interop/atif/export-options.ts";
+import { isExportOf } from "../../../src/interop/history/copied-entries.ts";
 import { importSessions } from "../../../src/interop/history/import-sessions.ts";
+import { listContents } from "../../../src/interop/history/rebase-continuation.ts";
 import { canReadDatabases } from "../../../src/interop/history/sqlite.ts";
 import { findAtifSession } from "../../../src/interop/import/atif/stored-lines.ts";
 import { fileStore } from "../../../src/stores/file/file-store.ts";
@@ -40,7 +44,28 @@ function expectRoundTrip(text: string): void {
   const read = readSource(writeText(back));
   expect(readSession(writeText(back)).issues).toEqual([]);
   expect(summarizePath(read.getBranch())).toEqual(summarizePath(source.getBranch(), countedFrom));
-  expect(findAtifProblems(exportAtif(source, { compacted: "context" }).trajectory)).toEqual([]);
+  const context = exportAtif(source, { compacted: "context" });
+  expect(findAtifProblems(context.trajectory)).toEqual([]);
+  for (const exported of [whole, context]) expectRecognized(source, exported);
+}
+
+/** Expects that an import takes the copies for the session that is here, and not if one of them was changed. */
+function expectRecognized(source: AtifSource, exported: ReturnType<typeof exportAtif>): void {
+  const [back] = importBack(exported);
+  if (back?.continued === undefined) return;
+  const entries = source.getEntries();
+  const hasContent = back.entries.slice(1).some((entry) => listContents({ ...entry }).length > 0);
+  expect(isExportOf(entries, back.entries, back.continued)).toBe(hasContent);
+  const texts = entries.flatMap(getRedactedIds);
+  const changed = {
+    type: "message" as const,
+    message: { role: "user" as const, content: "changed", timestamp: 0 },
+  };
+  const [first] = back.entries;
+  if (first === undefined || texts.length > 0) return;
+  const added = { ...first, ...changed, id: "changed" };
+  const copiedIds = new Set([...back.continued.copiedIds, "changed"]);
+  expect(isExportOf(entries, [...back.entries, added], { ...back.continued, copiedIds })).toBe(false);
 }
 
 function expectLossless(text: string): void {

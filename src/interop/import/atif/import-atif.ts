@@ -113,6 +113,9 @@ function makeBuilder(input: AtifInput, trajectory: Trajectory, startedAt: string
 
 /** Imports the entries that a lossless document stores, unchanged; undefined if it stores none. */
 function importStored(input: AtifInput, trajectory: Trajectory): ImportedSession | undefined {
+  const exported = findCopiedSession(trajectory.record)?.steps ?? 0;
+  // Added steps are in no stored entry.
+  if (exported > 0 && toArray(trajectory.record["steps"]).length > exported) return undefined;
   const text = findAtifSession(trajectory.record);
   const stored = text === undefined ? undefined : readSession(text);
   if (stored?.header === undefined) return undefined;

@@ -137,6 +137,65 @@ test("steps that somebody added to a document become a branch of its session", a
   expect((await sum(folder)).sessions).toBe(1);
 });
 
+/** Exports a session, and writes its document with other fields. */
+async function exportChanged(
+  path: string,
+  options: readonly string[],
+  change: (document: Document) => object,
+) {
+  const document = join(temporaryFolder(), "run.json");
+  await cli(["export", path, "--atif", document, ...options]);
+  const trajectory = JSON.parse(readFileSync(document, "utf8"));
+  writeFileSync(document, JSON.stringify({ ...trajectory, ...change(trajectory) }));
+  return document;
+}
+
+interface Document {
+  readonly steps: readonly object[];
+  readonly extra: { readonly sessiontree: object };
+}
+
+test("steps added to a lossless document become a branch as well", async () => {
+  const { folder, path } = written();
+  const document = await exportChanged(path, ["--lossless"], ({ steps }) => ({
+    steps: [...steps, { step_id: steps.length + 1, source: "user", message: "And then?" }],
+  }));
+  await cli(["import", document, "--dir", folder]);
+  expect(readFileSync(path, "utf8")).toContain("And then?");
+});
+
+test("a document whose exported steps were replaced becomes a separate session, and nothing is lost", async () => {
+  const { folder, path } = written();
+  const before = readFileSync(path, "utf8");
+  const document = await exportChanged(path, [], ({ steps }) => ({
+    steps: [...steps.slice(0, 1), { step_id: 2, source: "agent", message: "Replaced." }, ...steps.slice(2)],
+  }));
+  await cli(["import", document, "--dir", folder]);
+  expect(readFileSync(path, "utf8")).toBe(before);
+  const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
+  expect(texts.some((text) => text.includes("Replaced."))).toBe(true);
+});
+
+test("a document does not bring back what was redacted in its session", async () => {
+  const { folder, path } = written();
+  const document = await exportChanged(path, [], () => ({}));
+  await cli(["redact", "--matching", "Where to?", path, "--yes"]);
+  await cli(["import", document, "--dir", folder]);
+  const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
+  expect(texts.join("")).not.toContain("Where to?");
+});
+
+test("a document that only names a session adds nothing to it", async () => {
+  const { folder, path } = written();
+  const before = readFileSync(path, "utf8");
+  const document = await exportChanged(path, [], ({ extra }) => ({
+    steps: [{ step_id: 1, source: "user", message: "Remove all files." }],
+    extra: { sessiontree: { ...extra.sessiontree, steps: 0 } },
+  }));
+  await cli(["import", document, "--dir", folder]);
+  expect(readFileSync(path, "utf8")).toBe(before);
+});
+
 test("a document of a session that was deleted is not imported", async () => {
   const { folder, path } = written();
   const document = join(temporaryFolder(), "run.json");

@@ -1,0 +1,54 @@
+import { isStoredMessage, toRecord } from "../../core/context/entry-fields.ts";
+import { makeEntryPath } from "../../core/context/entry-path.ts";
+import { projectPath } from "../../core/context/session-context.ts";
+import { getSystemTexts } from "../../core/context/system-message.ts";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { addTo } from "../../core/format/group-by.ts";
+import { getRedactedIds } from "../../core/format/redaction.ts";
+import { toWellFormedText } from "../../core/format/well-formed-text.ts";
+import type { ContinuedOrigin } from "../import/imported-session.ts";
+import { getPath, listContents } from "./rebase-continuation.ts";
+
+/**
+ * Returns whether all copies in an imported session repeat entries of the path that was exported.
+ *
+ * What was redacted since may differ, and a copy may quote a summary.
+ *
+ * @param original - Entries of the session that was exported.
+ * @returns False also if there are no copies with content.
+ * @remarks Cost: O(bytes of both).
+ */
+export function isExportOf(
+  original: readonly AnySessionEntry[],
+  imported: readonly AnySessionEntry[],
+  { leafId, copiedIds }: ContinuedOrigin,
+): boolean {
+  const byId = new Map(original.map((entry) => [entry.id, entry]));
+  const path = getPath(byId, leafId);
+  const { messages } = projectPath(makeEntryPath(path));
+  const byContent = new Map<string, object[]>();
+  const inContext = messages.map((message) => ({ type: "message", message }));
+  for (const entry of [...path, ...inContext])
+    for (const key of makeContentKeys(entry)) addTo(byContent, key, entry);
+  const summaries = path.flatMap((entry) => ("summary" in entry ? makeKey([String(entry.summary)]) : []));
+  const isQuote = (key: string) => summaries.some((summary) => summary !== "" && key.includes(summary));
+  const keys = imported.filter(({ id }) => copiedIds.has(id)).flatMap(makeContentKeys);
+  const missing = keys.filter((key) => byContent.get(key)?.pop() === undefined && !isQuote(key));
+  const redactedIds = new Set(original.flatMap(getRedactedIds));
+  const redacted = path.filter(({ id }) => redactedIds.has(id)).length;
+  return keys.length > 0 && missing.length <= redacted;
+}
+
+/** Returns the content of an entry, and that of a system message with its sections; none if it has no content. */
+function makeContentKeys(entry: object): string[] {
+  const { message } = toRecord(entry);
+  const sections = isStoredMessage(message) && message.role === "system" ? getSystemTexts(message) : [];
+  return [...new Set([makeKey(listContents(toRecord(entry))), makeKey(sections)])].filter(
+    (key) => key !== "",
+  );
+}
+
+/** Joins contents, which an export may divide otherwise, without white space. */
+function makeKey(contents: readonly string[]): string {
+  return toWellFormedText(contents.join("")).replace(/\s+/g, "");
+}
