@@ -65,7 +65,8 @@ export function getScope({ io, dir }: SessionPlace, isAll: boolean): CatalogScop
 export async function findSession(name: string, place: SessionPlace, match?: NameMatch): Promise<string> {
   if (name === LATEST) return findLatest(place);
   const path = resolvePath(place.io.cwd, name);
-  const atPath = statSync(path, { throwIfNoEntry: false });
+  // The whole name of a session may be a phrase, which a file or folder may be called by chance.
+  const atPath = match === "whole" ? undefined : statSync(path, { throwIfNoEntry: false });
   if (isLikePath(name) || atPath?.isFile()) return path;
   // A file name requires no list of sessions, so the code for lists is loaded only now.
   const { listSessions } = await import("../../catalog/list/list-sessions.ts");

@@ -1,9 +1,9 @@
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { findByName, getOnlyOne } from "../../catalog/list/resolve-session.ts";
 import type { PriceFunction } from "../../catalog/usage/usage-groups.ts";
 import { formatCount, joinNonempty as joinedBy } from "../../core/facts/number-text.ts";
 import { toShortLine } from "../../core/facts/plain-text.ts";
-import { findTitleText, getSessionTitle } from "../../core/facts/session-title.ts";
+import { findOpening, findTitleText, getSessionTitle, type Opening } from "../../core/facts/session-title.ts";
 import { parseMoment } from "../../core/facts/times.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import { Answer, type Block, DEFAULT_BYTES, MAX_ANSWER_BYTES, MIN_ANSWER_BYTES } from "./answer.ts";
@@ -19,7 +19,7 @@ import { CallTime } from "./call-time.ts";
 import { Cleaner, type HideSecrets } from "./cleaner.ts";
 import { withoutRecalled } from "./echo.ts";
 import { RecalledSession } from "./recalled-session.ts";
-import type { SessionSource } from "./session-source.ts";
+import { isUnreadable, type SessionSource } from "./session-source.ts";
 
 /** Tool that queries past sessions; one per file. */
 export interface RecallTool {
@@ -86,6 +86,9 @@ export const MAX_BYTES = countArgument(["max_bytes", "the most bytes of the answ
 const MAX_NAMED = 8;
 
 const MAX_TITLE = 80;
+
+/** Maximum number of entries that are cleaned to find the prompt of a title. */
+const MAX_OPENING_ENTRIES = 250;
 
 /** Shared state of all tools during one call. */
 export class Recall {
@@ -190,17 +193,38 @@ export class Recall {
         ? await this.settings.source.readFirstMessage(row, this.time.signal)
         : (row.firstMessage ?? "");
     const isFirst = stored !== "" || path === undefined || findTitleText(known, message) !== undefined;
-    if (!isFirst) return toShortLine(this.cleaner.cleanText(withoutCutWord(known)), MAX_TITLE);
+    if (!isFirst && this.cleaner.hidesSecrets) return this.#readTitle(row);
+    if (!isFirst) return toShortLine(this.cleaner.cleanText(known), MAX_TITLE);
     const [name, firstMessage = ""] = this.cleaner.cleanTexts([stored, message]);
     const createdMs = created.getTime();
     const title = getSessionTitle({ name, firstMessage: withoutRecalled(firstMessage), createdMs });
     return toShortLine(title, MAX_TITLE);
   }
-}
 
-/** Returns a line without its last word if that was cut, since only a whole secret is recognized. */
-function withoutCutWord(line: string): string {
-  return line.endsWith("…") ? `${line.slice(0, line.lastIndexOf(" ") + 1).trimEnd()}…` : line;
+  /**
+   * Makes the title of a session in a file from its cleaned entries, since the title in its row was cut before it could
+   * be cleaned. The title is the file's name or the time if the session cannot be read or begins with no prompt.
+   */
+  async #readTitle(row: SessionRow): Promise<string> {
+    const opening = await this.#readOpening(row);
+    const fileName = this.cleaner.cleanText(basename(row.path ?? ""));
+    return toShortLine(getSessionTitle({ opening, fileName, createdMs: row.created.getTime() }), MAX_TITLE);
+  }
+
+  /** Finds the opening of a session near its front; undefined if the session cannot be read. */
+  async #readOpening(row: SessionRow): Promise<Opening | undefined> {
+    try {
+      const session = await this.open(row);
+      const size = Math.min(session.tree.size, MAX_OPENING_ENTRIES);
+      return findOpening({
+        tree: { size, typeAt: (ordinal) => session.tree.typeAt(ordinal) },
+        readEntries: (ordinals, take) => session.readEntries(ordinals, take),
+      });
+    } catch (error) {
+      if (isUnreadable(error)) return undefined;
+      throw error;
+    }
+  }
 }
 
 /** Writes facts in one line; empty ones are left out. */

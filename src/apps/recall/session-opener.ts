@@ -1,6 +1,5 @@
 import type { SearchHit } from "../../catalog/search/search.ts";
 import { formatCounted } from "../../core/facts/number-text.ts";
-import { isSessionError } from "../../core/format/errors.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import type { SkippedFile } from "../../session/files/skipped-files.ts";
@@ -10,16 +9,13 @@ import { isEcho, isRecallTool } from "./echo.ts";
 import type { Recall } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 import { findRunningSession, type RunningSession } from "./running-session.ts";
-import type { SourceQuery } from "./session-source.ts";
+import { isUnreadable, type SourceQuery } from "./session-source.ts";
 
 /** Maximum number of open sessions: a large one occupies memory. */
 const MAX_OPEN = 8;
 
 /** Maximum number of sessions on which an expression may take too long. */
 const MAX_SLOW = 4;
-
-/** Errors that mean a session no longer exists or cannot be read. */
-const GONE = ["SESSION_NOT_FOUND", "NOT_A_SESSION", "READ_FAILED"] as const;
 
 /** Entry of a hit, in its open session. */
 export interface OpenedEntry {
@@ -57,7 +53,7 @@ export class SessionOpener {
       this.#open.set(key, session);
       return session;
     } catch (error) {
-      if (!GONE.some((code) => isSessionError(error, code))) throw error;
+      if (!isUnreadable(error)) throw error;
       this.#unreadable.add(row.id);
       return undefined;
     }

@@ -6,6 +6,7 @@ import { collectUsage, type UsageReport } from "../../catalog/usage/collect-usag
 import type { GroupOptions } from "../../catalog/usage/usage-groups.ts";
 import { toText } from "../../core/context/message-parts.ts";
 import { readAddedFacts } from "../../core/facts/session-facts.ts";
+import { isSessionError } from "../../core/format/errors.ts";
 import { parseRecord } from "../../core/jsonl/decode.ts";
 import type { CatalogScope } from "../../session/files/session-files.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
@@ -48,6 +49,14 @@ export interface SessionSource {
   findLaterWrite(row: SessionRow): number | undefined;
   search(query: SourceQuery): AsyncIterable<SearchHit>;
   usage(cwd: string | undefined, options: SourceUsage): Promise<UsageReport>;
+}
+
+/** Errors that mean a session no longer exists or cannot be read. */
+const UNREADABLE = ["SESSION_NOT_FOUND", "NOT_A_SESSION", "READ_FAILED"] as const;
+
+/** Returns whether an error means that a session no longer exists or cannot be read. */
+export function isUnreadable(error: unknown): boolean {
+  return UNREADABLE.some((code) => isSessionError(error, code));
 }
 
 /** Creates a source for sessions in files. */

@@ -49,8 +49,8 @@ export type Nameable = Pick<
   "path" | "id" | "name" | "title" | "firstMessage" | "modified" | "parentSession"
 >;
 
-/** Part of a name that must match: any of its words, or at least its beginning. */
-export type NameMatch = "words" | "beginning";
+/** Part of a name that must match: any of its words, at least its beginning, or the whole name. */
+export type NameMatch = "words" | "beginning" | "whole";
 
 /** Returns the sessions that a text names, by the best kind of match found. */
 export function findByName<S extends Nameable>(
@@ -63,9 +63,11 @@ export function findByName<S extends Nameable>(
   const ways: ((session: S, name: string) => boolean)[] = [
     ({ id }) => id === text,
     (_session, name) => name === text,
-    ({ id }, name) => id.startsWith(text) || name.startsWith(text),
-    ({ id }, name) => id.toLowerCase().startsWith(folded) || name.toLowerCase().startsWith(folded),
   ];
+  if (match !== "whole") {
+    ways.push(({ id }, name) => id.startsWith(text) || name.startsWith(text));
+    ways.push(({ id }, name) => id.toLowerCase().startsWith(folded) || name.toLowerCase().startsWith(folded));
+  }
   if (match === "words") {
     ways.push((_session, name) => hasWords(name, text));
     ways.push((session) => hasWords(session.title, text));

@@ -1,4 +1,4 @@
-import { utimesSync } from "node:fs";
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
@@ -444,6 +444,60 @@ test("an argument with spaces is a phrase, next to other words", async () => {
   expect(await found("grow.* tulips", "--any")).toHaveLength(3);
   const { stderr } = await cli(["search", "grow tulips", "--dir", sessions]);
   expect(stderr).toContain('Nothing found for "grow tulips".\nLeave out the quotes to find');
+});
+
+describe("an argument with spaces after a text", () => {
+  function named(name = "Flower beds") {
+    const { folder, sessions, first, second, asked, answered, third } = tulips();
+    second.session.appendSessionInfo(name);
+    const phrase = first.user("Tulips: in flower beds, too");
+    const run = (...args: string[]) => cli(["search", ...args, "--dir", sessions], { cwd: folder });
+    const found = async (...args: string[]) =>
+      jsonLines(await run(...args, "--json")).map((hit): unknown => Object(hit).entry);
+    return { folder, sessions, first, second, asked, answered, third, phrase, run, found };
+  }
+
+  test("names the session that is called exactly so, and a note says how to find the phrase", async () => {
+    const { third, phrase, run, found } = named();
+    expect(await found("tulip", "Flower beds")).toEqual([third]);
+    expect((await run("tulip", "Flower beds", "--pretty")).stderr).toBe(
+      `Searching only the session called Flower beds; to find the phrase, write '"Flower beds"'.\n`,
+    );
+    expect(await found("tulip", '"Flower beds"')).toEqual([phrase]);
+    expect(await found("tulip", "Flower beds", "--all")).toEqual([phrase]);
+    expect(await found("Flower beds")).toEqual([phrase]);
+    expect(await found("tulip.", "Flower beds", "--regex")).toEqual([third]);
+    expect((await run("tulip.", "Flower beds", "--regex", "--pretty")).stderr).toBe(
+      "Searching only the session called Flower beds.\n",
+    );
+  });
+
+  test("is a phrase if it is only a part of a name, or the name of a file or folder", async () => {
+    const { folder, phrase, run, found } = named("Flower beds of the garden");
+    mkdirSync(join(folder, "flower beds"));
+    writeFileSync(join(folder, "Flower beds"), "Roses");
+    for (const words of ["Flower beds", "flower beds"]) expect(await found("tulip", words)).toEqual([phrase]);
+    expect((await run("tulip", "Flower beds", "--pretty")).stderr).toBe("");
+    expect(await found("tulip", "beds flower")).toEqual([]);
+  });
+
+  test("asks which session is meant if several are called so", async () => {
+    const { first, run } = named();
+    first.session.appendSessionInfo("Flower beds");
+    const { code, stderr } = await run("tulip", "Flower beds");
+    expect([code, stderr]).toEqual([1, expect.stringContaining('2 sessions fit "Flower beds".')]);
+  });
+
+  test("names a session of a database", async () => {
+    const { first, second, third, phrase } = named();
+    const stores = new TestDatabase();
+    const env = { SESSIONTREE_STORE: URL_OF_STORE };
+    for (const { path } of [first, second]) await cli(["db", "copy", path, "--to", URL_OF_STORE], { stores });
+    const found = async (...args: string[]) =>
+      jsonLines(await cli(["search", ...args, "--json"], { stores, env })).map((hit) => Object(hit).entry);
+    expect(await found("tulip", "Flower beds")).toEqual([third]);
+    expect(await found("tulip", "Flower beds", "--all")).toEqual([phrase]);
+  });
 });
 
 test("whole words come before parts of words", async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { type Position, takeStep } from "../../../src/apps/page/model/navigation.ts";
 import {
   countHiddenRecords,
@@ -36,6 +36,22 @@ test("records are hidden unless they have a label, or the reader is led to them 
   expect(idsOf(listShownItems(model, items, { revealed: new Set([at("c")]) }))).toBe("bcefh");
   expect(idsOf(listShownItems(model, items, { areRecordsShown: true }))).toBe("abcdefhi");
   expect(countHiddenRecords(model)).toBe(4);
+});
+
+test("counting hidden records reads at most two children of a parent, however many it has", () => {
+  const records = Array.from({ length: 100 }, (_, i): Line => [`r${i}`, "a", state]);
+  const star = makeModel([["a", null, "ask"], ...records]);
+  const children = star.tree.children.bind(star.tree);
+  let read = 0;
+  vi.spyOn(star.tree, "children").mockImplementation(function* (ordinal) {
+    for (const child of children(ordinal)) {
+      read++;
+      yield child;
+    }
+  });
+  expect(countHiddenRecords(star)).toBe(0);
+  expect(read).toBeGreaterThan(records.length);
+  expect(read).toBeLessThanOrEqual(2 * star.size);
 });
 
 test("where all is shown, the same array is", () => {

@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type HideSecrets, secretPatterns } from "../../../src/apps/recall/cleaner.ts";
+import type { RecallSettings } from "../../../src/apps/recall/recall.ts";
 import { RECALL_TOOLS } from "../../../src/apps/recall/recall-tools.ts";
 import { runInTime, writeHandoff, writeOverview } from "../../../src/apps/recall/session-overview.ts";
 import { makeFileSource, makeStoreSource } from "../../../src/apps/recall/session-source.ts";
@@ -289,6 +290,40 @@ test("a title does not show a key whose end its row in a store lacks", async () 
   const { text } = await ask(recall, "session_overview", { session: ID(2) });
   expect(text).toContain(`session ${ID(2)} · [secret] tulips`);
   expect(text).not.toContain("Q7xQ7x");
+});
+
+describe("a title from a prompt after a command", () => {
+  const KEY = `-----BEGIN PRIVATE KEY-----\n${"Q7x".repeat(200)}\n-----END PRIVATE KEY-----`;
+  const PATTERNS = "-----BEGIN PRIVATE KEY-----[\\s\\S]*?-----END PRIVATE KEY-----\n(?<=password:\\n).*";
+
+  async function listWith(prompt: string, more: Partial<RecallSettings>, change?: (path: string) => void) {
+    const { folder, sessions } = project();
+    const scribe = new Scribe(sessions, ID(2), folder);
+    scribe.user("/usage");
+    scribe.assistant("Much.");
+    scribe.user(prompt);
+    const source = makeFileSource({ sessionDir: sessions });
+    const recall = recallOver(source, folder, more);
+    const [row] = (await recall.list(undefined)).filter(({ id }) => id === ID(2));
+    change?.(scribe.path);
+    return row && recall.formatRow(row);
+  }
+
+  test.each([
+    ["[secret]", KEY],
+    ["my key [secret] tulips", `my key ${KEY} tulips`],
+    ["login with password: [secret] please", "login with\npassword:\nhunter2 Q7xQ7x\nplease"],
+    ["tulips please", "**tulips** please"],
+  ])("is cleaned before it is cut and flattened: %s", async (title, prompt) => {
+    const line = await listWith(prompt, { hide: secretPatterns(PATTERNS) });
+    expect(line).toContain(`session ${ID(2)} · ${title} · 2026`);
+  });
+
+  test("is left out if the session can no longer be read", async () => {
+    const line = await listWith("tulips", { hide: secretPatterns(PATTERNS) }, (path) => rmSync(path));
+    expect(line).toMatch(/ · Session of [^·]+ · /);
+    expect(await listWith("tulips", {}, (path) => rmSync(path))).toContain(" · tulips · ");
+  });
 });
 
 test.each(["session_overview", "handoff"])(

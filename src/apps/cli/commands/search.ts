@@ -116,7 +116,7 @@ const MAX_MESSAGES_BEFORE = 10;
 export const command: Command = {
   details: `Searches messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions. An entry is found if it holds all words, in any order; a word may be a part of a longer one. Exits with 1 if nothing is found.
 
-An argument with spaces is a phrase: its words occur next to each other, in this order. So search "exit code 1" finds the phrase, search exit code 1 finds the three words anywhere in an entry, and search "exit code 1" docker finds the phrase and the word. Within one argument, double quotes mark a phrase: search 'docker "exit code 1"'.
+An argument with spaces is a phrase: its words occur next to each other, in this order. So search "exit code 1" finds the phrase, search exit code 1 finds the three words anywhere in an entry, and search "exit code 1" docker finds the phrase and the word. Within one argument, double quotes mark a phrase: search 'docker "exit code 1"'. The whole name of a session, as the last argument after a text, names that session: search tulips "Garden plan" searches only the session called Garden plan.
 
 --any answers questions: an entry is found if it holds any of the words, whole and whatever their English endings. Those with the most and the rarest words come first; a phrase in quotes must be held.
 
@@ -253,9 +253,8 @@ async function startSearch(call: CommandCall): Promise<Asked & { hits: AsyncIter
   const { text: first, name } = await withSessionId(call, readArguments(call));
   if (name !== undefined && get(ALL)) throw new UsageError("Name one session, or give --all.");
   const session = name === undefined ? undefined : await findSessionOrWord(name, first, call);
-  const text = name === undefined || session !== undefined ? first : `${first} ${name}`;
-  if (text !== first)
-    call.note(`No session is called ${toPlainLine(name ?? "")}: looking for ${toPlainLine(text)}.`);
+  const text = name === undefined || session !== undefined ? first : `${first} ${makeTerm(call, name)}`;
+  if (name !== undefined && first !== "") noteMeaning(call, name, text, session !== undefined);
   const options = searchOptions(call, text);
   checkQuestion(call);
   await asUsage(() => (get(ANY) ? parseQuestion(text) : parseQuery(text, options)));
@@ -268,6 +267,17 @@ async function startSearch(call: CommandCall): Promise<Asked & { hits: AsyncIter
   const { log } = await read();
   const hits = path === undefined ? searchLines(log, text, options) : searchSession(path, text, options);
   return { text, name, hits: addLocations(location.json, hits) };
+}
+
+/** Writes how the argument after a text was read, if a user could have meant the other: a session, or words of the text. */
+function noteMeaning(call: CommandCall, name: string, text: string, isSession: boolean): void {
+  const term = makeTerm(call, name);
+  const shown = toPlainLine(name);
+  if (isSession && hasSpaces(name) && !isSessionName(name)) {
+    const advice = term === name ? "" : `; to find the phrase, write ${quoteForShell(toPlainLine(term))}`;
+    call.note(`Searching only the session called ${shown}${advice}.`);
+  } else if (!isSession && !hasSpaces(name))
+    call.note(`No session is called ${shown}: looking for ${toPlainLine(text)}.`);
 }
 
 /** Minimum length of the beginning of an id; shorter ones are words that failures may contain. */
@@ -298,8 +308,9 @@ async function findSessionOrWord(
   { findSession }: CommandCall,
 ): Promise<NamedSession | undefined> {
   try {
-    // After a text, a session is not found by words of its name.
-    return await findSession(word, text === "" ? "words" : "beginning");
+    // After a text, a session is not found by words of its name, and an argument with spaces is rather a phrase.
+    const match = hasSpaces(word) ? "whole" : "beginning";
+    return await findSession(word, text === "" ? "words" : match);
   } catch (error) {
     if (text === "" || isSessionName(word) || !isSessionError(error, "SESSION_NOT_FOUND")) throw error;
     return undefined;
@@ -313,16 +324,20 @@ async function findSessionOrWord(
  *
  * @throws {UsageError} If there is nothing to search for.
  */
-function readArguments({ get }: Pick<CommandCall, "get">): Asked {
+function readArguments(call: Pick<CommandCall, "get">): Asked {
+  const { get } = call;
   const words = get(SESSION);
-  const toTerm = get(ANY) || get(REGEX) ? String : quotePhrase;
   const last = words.at(-1);
-  // After a text, an argument with spaces is a phrase.
-  const isTextBefore = words.length > 1 || get(ALL) || Boolean(get(TEXT) && last?.includes(" "));
-  const isOneMore = last !== undefined && !isSessionName(last) && isTextBefore;
+  const isOneMore = last !== undefined && !isSessionName(last) && (words.length > 1 || get(ALL));
   const name = isOneMore ? undefined : last;
   const texts = [get(TEXT), ...(isOneMore ? words : words.slice(0, -1))].filter((one) => one !== undefined);
-  const text = texts.length === 0 ? undefined : texts.filter(Boolean).map(toTerm).join(" ");
+  const text =
+    texts.length === 0
+      ? undefined
+      : texts
+          .filter(Boolean)
+          .map((one) => makeTerm(call, one))
+          .join(" ");
   if (!get(FAILED) && get(TOOL) === undefined && get(PATH) === undefined) {
     if (text) return { text, name };
     throw new UsageError(
@@ -335,9 +350,18 @@ function readArguments({ get }: Pick<CommandCall, "get">): Asked {
   return isSession ? { text: "", name: only } : { text: text ?? "", name };
 }
 
-/** Quotes an argument with spaces, so that it is a phrase; an argument with quotes is already a query. */
-function quotePhrase(argument: string): string {
-  return /\S\s+\S/.test(argument) && !argument.includes('"') ? `"${argument}"` : argument;
+/**
+ * Quotes an argument with spaces, so that it is a phrase; an argument with quotes is already a query, as is a question or
+ * an expression.
+ */
+function makeTerm({ get }: Pick<CommandCall, "get">, argument: string): string {
+  const isPhrase = !get(ANY) && !get(REGEX) && hasSpaces(argument) && !argument.includes('"');
+  return isPhrase ? `"${argument}"` : argument;
+}
+
+/** Returns whether an argument consists of several words. */
+function hasSpaces(argument: string): boolean {
+  return /\S\s+\S/.test(argument);
 }
 
 /** Adds the location of their session to hits. */
@@ -490,7 +514,7 @@ function writeNothing({ dir, get, note }: CommandCall, { text, name }: Asked): v
     note(`To look into a folder of that name: sessiontree search --failed --dir ${word}`);
   }
   if (isOfProject) note("Add --all to look into the sessions of all projects.");
-  if (get(ANY) || get(REGEX) || !/\S\s+\S/.test(text)) return;
+  if (get(ANY) || get(REGEX) || !hasSpaces(text)) return;
   if (text.includes('"')) note("Leave out the quotes to find the words in any order.");
   note("Add --any to find entries that hold some of the words.");
 }

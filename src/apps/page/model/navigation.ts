@@ -1,6 +1,6 @@
 import { findAnswer } from "../../../core/facts/tool-calls.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
-import { getPathTo, getSiblings, isHiddenRecord, type SessionModel } from "./session-model.ts";
+import { getPathTo, getSiblings, hasSiblings, isHiddenRecord, type SessionModel } from "./session-model.ts";
 import { findShownEnd } from "./shown-items.ts";
 
 /** Views of a session. */
@@ -200,8 +200,8 @@ function switchBranch(session: SessionModel, position: Position, direction: 1 | 
   const upTo = focusAt === -1 ? path.length : focusAt + 1;
   // The nearest fork above the focus, or if there is none, the nearest one below.
   const fork =
-    path.slice(0, upTo).findLast((ordinal) => getSiblings(session, ordinal).length > 1) ??
-    path.slice(upTo).find((ordinal) => getSiblings(session, ordinal).length > 1);
+    path.slice(0, upTo).findLast((ordinal) => hasSiblings(session, ordinal)) ??
+    path.slice(upTo).find((ordinal) => hasSiblings(session, ordinal));
   if (fork === undefined) return position;
   const siblings = getSiblings(session, fork);
   const at = siblings.indexOf(fork) + direction;

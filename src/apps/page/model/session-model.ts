@@ -144,8 +144,14 @@ export function isHiddenRecord(session: SessionModel, ordinal: number): boolean 
     !isConversation(kind) &&
     !labels.has(ordinal) &&
     !linked.has(ordinal) &&
-    getSiblings(session, ordinal).length < 2
+    !hasSiblings(session, ordinal)
   );
+}
+
+/** Returns whether another entry has the same parent. Reads at most two children, since a parent may have thousands. */
+export function hasSiblings({ tree }: Pick<SessionModel, "tree">, ordinal: number): boolean {
+  const [, second] = tree.children(tree.parentAt(ordinal));
+  return second !== undefined;
 }
 
 /** Returns the entries with the same parent as an entry, including itself, in the order of the file. */
