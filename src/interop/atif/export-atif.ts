@@ -76,7 +76,7 @@ function embedSubagents(
   issues: ConversionIssues,
 ): void {
   const places = new Map(
-    subagents.map((subagent) => [subagent, findPlace(subagent, main, subagents)] as const),
+    subagents.map((subagent) => [subagent, findSubagentPlace(subagent, main, subagents)] as const),
   );
   const ordered = orderBelow(main, places);
   // A trajectory is complete when those of its own subagents are embedded.
@@ -91,7 +91,7 @@ function embedSubagents(
 }
 
 /** Returns the place of a subagent: in the session that its header names, or else in the first one with its call. */
-function findPlace(
+function findSubagentPlace(
   subagent: TrajectoryWriter,
   main: TrajectoryWriter,
   subagents: readonly TrajectoryWriter[],

@@ -18,7 +18,7 @@ import { getPath, listContents } from "./rebase-continuation.ts";
  * @returns False also if there are no copies with content.
  * @remarks Cost: O(bytes of both).
  */
-export function isExportOf(
+export function hasExportedEntries(
   original: readonly AnySessionEntry[],
   imported: readonly AnySessionEntry[],
   { leafId, copiedIds }: ContinuedOrigin,

@@ -5,7 +5,7 @@ import { decodeText } from "../../core/jsonl/decode.ts";
 import { type LineSource, makeLineSource } from "../../core/jsonl/line-source.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
-import { isExportOf } from "./copied-entries.ts";
+import { hasExportedEntries } from "./copied-entries.ts";
 import type { ImportTarget } from "./import-target.ts";
 import {
   type ExistingSession,
@@ -96,7 +96,7 @@ export async function findContinuedHeader(
   if (source === undefined || source.index.isRejected || version !== CURRENT_SESSION_VERSION)
     return undefined;
   if (header?.id !== sessionId || !getEntryIds(source).has(leafId)) return undefined;
-  return continued.mustMatch !== true || isExportOf(readEntries(source), imported.entries, continued)
+  return continued.mustMatch !== true || hasExportedEntries(readEntries(source), imported.entries, continued)
     ? header
     : undefined;
 }

@@ -6,7 +6,7 @@ import { getRedactedIds } from "../../../src/core/format/redaction.ts";
 import { readSession } from "../../../src/core/jsonl/read-session.ts";
 import { exportAtif } from "../../../src/interop/atif/export-atif.ts";
 import type { AtifSource } from "../../../src/interop/atif/export-options.ts";
-import { isExportOf } from "../../../src/interop/history/copied-entries.ts";
+import { hasExportedEntries } from "../../../src/interop/history/copied-entries.ts";
 import { importSessions } from "../../../src/interop/history/import-sessions.ts";
 import { listContents } from "../../../src/interop/history/rebase-continuation.ts";
 import { canReadDatabases } from "../../../src/interop/history/sqlite.ts";
@@ -55,7 +55,7 @@ function expectRecognized(source: AtifSource, exported: ReturnType<typeof export
   if (back?.continued === undefined) return;
   const entries = source.getEntries();
   const hasContent = back.entries.slice(1).some((entry) => listContents({ ...entry }).length > 0);
-  expect(isExportOf(entries, back.entries, back.continued)).toBe(hasContent);
+  expect(hasExportedEntries(entries, back.entries, back.continued)).toBe(hasContent);
   const texts = entries.flatMap(getRedactedIds);
   const changed = {
     type: "message" as const,
@@ -65,7 +65,7 @@ function expectRecognized(source: AtifSource, exported: ReturnType<typeof export
   if (first === undefined || texts.length > 0) return;
   const added = { ...first, ...changed, id: "changed" };
   const copiedIds = new Set([...back.continued.copiedIds, "changed"]);
-  expect(isExportOf(entries, [...back.entries, added], { ...back.continued, copiedIds })).toBe(false);
+  expect(hasExportedEntries(entries, [...back.entries, added], { ...back.continued, copiedIds })).toBe(false);
 }
 
 function expectLossless(text: string): void {
