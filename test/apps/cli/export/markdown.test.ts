@@ -272,6 +272,13 @@ describe("a transcript", () => {
 describe("text that others wrote", () => {
   test.each([
     ["# Title\n## Sub\n#hash", "#### Title\n##### Sub\n#hash"],
+    ["a\n===\nb\n---\nc\n =", "a\n\\===\nb\n\\---\nc\n \\="],
+    ["> a\n> -\n>\n> ---", "> a\n> \\-\n>\n> ---"],
+    ["a\n    >\n=", "a\n    >\n\\="],
+    ["- a\n  ---\n- b\n---\nc\n-", "- a\n  \\---\n- b\n---\nc\n\\-"],
+    ["a\n\n---\n---\n# b\n---", "a\n\n---\n---\n#### b\n---"],
+    ["a\n\n=\n---\n\n--\n---", "a\n\n=\n\\---\n\n--\n\\---"],
+    ["```\na\n---\n```\n---", "```\na\n---\n```\n---"],
     ["```js\n<b>\n# no heading", "```js\n<b>\n# no heading\n```"],
     ["~~~~\n~~~\n```", "~~~~\n~~~\n```\n~~~~"],
     ["<script>x</script> <!-- 1 < 2", "&lt;script>x&lt;/script> &lt;!-- 1 < 2"],
@@ -285,19 +292,23 @@ describe("text that others wrote", () => {
     expect(adoptMarkdown(text)).toBe(expected);
   });
 
-  test("is no HTML to a reader of Markdown, and leaves no block open", () => {
+  test("is no HTML to a reader of Markdown, underlines no heading, and leaves no block open", () => {
     const reader = new MarkdownIt({ html: true });
     const parts = ["`", "``", "```", "~~~", "\n", "\n\n", " ", "    ", "- ", "1. ", "> ", "|", "---", "# "];
     const text = fc
-      .array(fc.constantFrom(...parts, "\\", "<b>", "<script>", "</details>", "<!--", "<https://a.b>", "x"), {
-        maxLength: 24,
-      })
+      .array(
+        fc.constantFrom(...parts, "\\", "<b>", "<script>", "</details>", "<!--", "<https://a.b>", "x", "="),
+        {
+          maxLength: 24,
+        },
+      )
       .map((chosen) => chosen.join(""));
     fc.assert(
       fc.property(text, (written) => {
         const tokens = reader.parse(`${adoptMarkdown(written)}\n\n# After\n`, {});
         const all = tokens.flatMap((token) => [token, ...(token.children ?? [])]);
         expect(all.filter(({ type }) => type.startsWith("html_"))).toEqual([]);
+        expect(all.filter(({ type, markup }) => type === "heading_open" && /[-=]/.test(markup))).toEqual([]);
         expect(
           tokens.filter(({ type, tag, level }) => type === "heading_open" && tag === "h1" && level === 0),
         ).not.toEqual([]);
