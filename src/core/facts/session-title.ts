@@ -166,18 +166,18 @@ export interface TitleFacts {
  */
 export function getSessionTitle(facts: TitleFacts): string {
   const { name, opening, firstMessage, fileName = "", createdMs } = facts;
-  const begun = opening?.text ?? toTitleLine(readFirstMessage(firstMessage ?? ""));
+  const begun = opening?.text ?? toTitleLine(getTypedText(firstMessage ?? ""));
   return toPlainLine(name ?? "") || begun || nameByFile(fileName) || nameByTime(createdMs ?? Number.NaN);
 }
 
 /** Returns the complete text of the first message if the title is its beginning; undefined if the title has another source. */
 export function findTitleText(title: string, firstMessage: string): string | undefined {
-  const text = readFirstMessage(firstMessage);
+  const text = getTypedText(firstMessage);
   return text !== "" && toTitleLine(text) === title ? text : undefined;
 }
 
 /** Returns the typed text of a first message, which stores cut. */
-function readFirstMessage(text: string): string {
+function getTypedText(text: string): string {
   return readUserText(text, text.length === MAX_FIRST_MESSAGE).text;
 }
 
