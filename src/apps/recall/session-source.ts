@@ -5,14 +5,13 @@ import { type SearchHit, type SearchSessionOptions, searchSessions } from "../..
 import { collectUsage, type UsageReport } from "../../catalog/usage/collect-usage.ts";
 import type { GroupOptions } from "../../catalog/usage/usage-groups.ts";
 import { toText } from "../../core/context/message-parts.ts";
-import { readAddedFacts } from "../../core/facts/session-facts.ts";
+import { MAX_FIRST_MESSAGE, readAddedFacts } from "../../core/facts/session-facts.ts";
 import { isSessionError } from "../../core/format/errors.ts";
 import { parseRecord } from "../../core/jsonl/decode.ts";
 import type { CatalogScope } from "../../session/files/session-files.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import { callUnlessRefused } from "../../session/files/skipped-files.ts";
 import { SessionView } from "../../session/manager/session-view.ts";
-import { MAX_FIRST_MESSAGE } from "../../stores/contract/line-facts.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
 import { collectStoreUsage } from "../../stores/contract/store-usage.ts";
 

@@ -5,6 +5,9 @@ import type { JsonRecord } from "../format/json.ts";
 import { findSessionName, isNameType, toSessionName } from "../format/session-name.ts";
 import { toWholeTime } from "../format/timestamps.ts";
 
+/** Maximum UTF-16 units of a first message in a store's list. */
+export const MAX_FIRST_MESSAGE = 200;
+
 /** Facts of a session that lists and queries use, independent of its storage. */
 export interface SessionFacts {
   /** Id of the header. */

@@ -2,7 +2,7 @@ import { toRecord } from "../context/entry-fields.ts";
 import { getMessageParts } from "../context/message-parts.ts";
 import type { JsonRecord } from "../format/json.ts";
 import { toPlainLine, toShortLine, withoutMarkdown } from "./plain-text.ts";
-import { getMessageText } from "./session-facts.ts";
+import { getMessageText, MAX_FIRST_MESSAGE } from "./session-facts.ts";
 import { formatDateAndTime } from "./times.ts";
 import type { ViewSource } from "./tool-calls.ts";
 import { readUserText } from "./user-text.ts";
@@ -34,7 +34,7 @@ const NO_OPENING: Opening = { text: "", state: "none" };
  * Finds the first prompt of a session, from its entries in file order.
  *
  * Skips context added by programs. Uses a prompt that was aborted without an answer only if no other prompt follows, and a slash
- * command only if there is no prompt.
+ * command without a task only if there is no prompt.
  */
 export class OpeningFinder {
   #opening: Opening;
@@ -166,14 +166,19 @@ export interface TitleFacts {
  */
 export function getSessionTitle(facts: TitleFacts): string {
   const { name, opening, firstMessage, fileName = "", createdMs } = facts;
-  const begun = opening?.text ?? toTitleLine(readUserText(firstMessage ?? "").text);
+  const begun = opening?.text ?? toTitleLine(getTypedText(firstMessage ?? ""));
   return toPlainLine(name ?? "") || begun || nameByFile(fileName) || nameByTime(createdMs ?? Number.NaN);
 }
 
 /** Returns the complete text of the first message if the title is its beginning; undefined if the title has another source. */
 export function findTitleText(title: string, firstMessage: string): string | undefined {
-  const { text } = readUserText(firstMessage);
+  const text = getTypedText(firstMessage);
   return text !== "" && toTitleLine(text) === title ? text : undefined;
+}
+
+/** Returns the typed text of a first message, which stores cut. */
+function getTypedText(text: string): string {
+  return readUserText(text, text.length === MAX_FIRST_MESSAGE).text;
 }
 
 function nameByFile(fileName: string): string {

@@ -15,7 +15,7 @@ import type { FileMark } from "./file-mark.ts";
 import { isSystemError } from "./skipped-files.ts";
 
 /** Incremented whenever the format or the meaning of what is kept changes. */
-const CACHE_VERSION = 8;
+const CACHE_VERSION = 9;
 
 /** Kind of data about session files, and its format: one file for each folder of sessions. */
 export interface CacheKind<Known extends FileMark> {

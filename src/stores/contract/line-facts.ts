@@ -3,6 +3,7 @@ import { getSearchedText } from "../../catalog/query/search-text.ts";
 import { getMessageFields } from "../../core/context/entry-fields.ts";
 import {
   type EntryFacts,
+  MAX_FIRST_MESSAGE,
   makeHeaderFacts,
   readAddedFacts,
   type SessionFacts,
@@ -11,9 +12,6 @@ import type { AnySessionEntry } from "../../core/format/entry.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { getRecordTime } from "../../core/format/timestamps.ts";
-
-/** Maximum UTF-16 units of a first message in a store's list. */
-export const MAX_FIRST_MESSAGE = 200;
 
 const HALF_PAIR = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 const UNSTORABLE = new RegExp(`\\u0000|${HALF_PAIR.source}`);

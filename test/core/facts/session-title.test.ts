@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { MAX_FIRST_MESSAGE } from "../../../src/core/facts/session-facts.ts";
 import { findTitleText, getSessionTitle, OpeningFinder } from "../../../src/core/facts/session-title.ts";
 
 const user = (content: string) => ({ role: "user", content });
 const answer = { role: "assistant", stopReason: "stop", content: [{ type: "text", text: "Done." }] };
 const aborted = { role: "assistant", stopReason: "aborted", content: [{ type: "thinking", thinking: "Hm" }] };
 const cutOff = { role: "assistant", stopReason: "aborted", content: [{ type: "text", text: "It is" }] };
+const CONTEXT = user("<environment_context>Monday</environment_context>");
 const INTERRUPTED = user("[Request interrupted by user]");
 
 /** Reads messages one by one, each with a finder that continues the previous one. */
@@ -23,7 +25,20 @@ describe("the opening of a session", () => {
     ["the first of two prompts in a row", [user("Fix it"), user("Now")], "Fix it", "settled"],
     ["the prompt after a command", [user("/init"), answer, user("Fix it"), answer], "Fix it", "settled"],
     ["a command alone", [user("/init"), answer, user("/clear")], "/init", "command"],
-    ["the prompt after context", [user("<environment_context>"), user("Fix it")], "Fix it", "open"],
+    ["a path before a prompt", [user("/etc is full"), answer, user("Thanks")], "/etc is full", "settled"],
+    [
+      "a prompt that begins with a tag",
+      [user("<a-context> is odd"), answer],
+      "<a-context> is odd",
+      "settled",
+    ],
+    [
+      "the task of a command",
+      [user("/goal fix all bugs"), answer, user("Ok")],
+      "/goal fix all bugs",
+      "settled",
+    ],
+    ["the prompt after context", [CONTEXT, user("Fix it")], "Fix it", "open"],
     ["the prompt after an aborted one", [user("No"), aborted, user("Fix it"), answer], "Fix it", "settled"],
     ["the prompt after an interrupted one", [user("No"), INTERRUPTED, user("Fix it")], "Fix it", "open"],
     ["an aborted prompt that is the only one", [user("Fix it"), aborted, INTERRUPTED], "Fix it", "aborted"],
@@ -33,7 +48,7 @@ describe("the opening of a session", () => {
       "Fix it",
       "settled",
     ],
-    ["nothing", [user("<environment_context>"), INTERRUPTED, answer], "", "none"],
+    ["nothing", [CONTEXT, INTERRUPTED, answer], "", "none"],
   ])("is %s", (_, messages, text, state) => {
     expect(open(...messages)).toEqual({ text, state });
   });
@@ -53,11 +68,18 @@ test("a title is the name, else the opening, else the file's name, else the time
   expect(getSessionTitle({ name: "Till", opening, ...file })).toBe("Till");
   expect(getSessionTitle({ name: " ", opening, ...file })).toBe("Fix it");
   expect(getSessionTitle({ firstMessage: "/init", ...file })).toBe("/init");
-  expect(getSessionTitle({ opening: open(), firstMessage: "<environment_context>", ...file })).toBe("till");
+  expect(getSessionTitle({ opening: open(), firstMessage: CONTEXT.content, ...file })).toBe("till");
   expect(getSessionTitle({ fileName: "2026-02-03T09-05-00-000Z_0198aaaa.jsonl", createdMs })).toBe(
     "Session of 2026-02-03 09:05",
   );
   expect(getSessionTitle({})).toBe("(untitled)");
+});
+
+test("the beginning of context, as stores list it, is not a title", () => {
+  const long = `<environment_context>${"Monday ".repeat(100)}`;
+  const fileName = "till.jsonl";
+  expect(getSessionTitle({ firstMessage: long.slice(0, MAX_FIRST_MESSAGE), fileName })).toBe("till");
+  expect(getSessionTitle({ firstMessage: long, fileName })).toMatch(/^<environment_context>Monday/);
 });
 
 test("the whole text of a title is known if it is the first message", () => {

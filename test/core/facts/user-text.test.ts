@@ -17,12 +17,22 @@ test.each([
   ["<task>Fix the rounding", "prompt", "Fix the rounding"],
   ["/init", "command", "/init"],
   ["/review:code src till", "command", "/review:code src till"],
+  ["/goal make all tests pass", "prompt", "/goal make all tests pass"],
+  ["/data is full, clean it", "prompt", "/data is full, clean it"],
+  ["/etc is full", "prompt", "/etc is full"],
+  ["/till.ts is broken", "prompt", "/till.ts is broken"],
+  ["/till: a bug", "prompt", "/till: a bug"],
   [
     "<command-message>init is analyzing…</command-message>\n<command-name>/init</command-name>",
     "command",
     "/init",
   ],
   ["<command-name>/model</command-name>\n<command-args>opus</command-args>", "command", "/model opus"],
+  [
+    "<command-name>/goal</command-name>\n<command-args>make all tests pass</command-args>",
+    "prompt",
+    "/goal make all tests pass",
+  ],
   ["<bash-input>git status</bash-input>", "command", "! git status"],
   ["[Request interrupted by user]", "interruption", ""],
   ["[Request interrupted by user for tool use]", "interruption", ""],
@@ -31,7 +41,16 @@ test.each([
   [ENVIRONMENT, "context", ""],
   [AGENTS, "context", ""],
   ["<permissions instructions>Ask.</permissions instructions>", "context", ""],
-  ["<user_instructions>never closed", "context", ""],
+  ["<user_instructions>never closed", "prompt", "<user_instructions>never closed"],
+  ["<my-context> why does this not render?", "prompt", "<my-context> why does this not render?"],
+  ["<skill> what is this tag", "prompt", "<skill> what is this tag"],
+  ["<command-name> what is this tag", "prompt", "<command-name> what is this tag"],
+  ["# AGENTS.md instructions are wrong, fix them", "prompt", "# AGENTS.md instructions are wrong, fix them"],
+  [
+    "This session is being continued from a previous conversation, why?",
+    "prompt",
+    "This session is being continued from a previous conversation, why?",
+  ],
   ["<past-sessions>\nWhat was known\n</past-sessions>", "context", ""],
   ["This is the Gemini CLI. We are setting up the context for our chat.\nToday is Monday.", "context", ""],
   ["This session is being continued from a previous conversation that ran out of context.", "context", ""],
@@ -45,4 +64,12 @@ test.each([
   ["", "context", ""],
 ])("reads %j as a %s", (text, kind, typed) => {
   expect(readUserText(text)).toEqual({ kind, text: typed });
+});
+
+test.each([
+  ["<environment_context>\n  <cwd>", "context", ""],
+  ["# AGENTS.md instructions for /till\n\n<INSTRUCTIONS>", "context", ""],
+  ["Fix the rounding", "prompt", "Fix the rounding"],
+])("reads the beginning %j of a message as a %s", (text, kind, typed) => {
+  expect(readUserText(text, true)).toEqual({ kind, text: typed });
 });

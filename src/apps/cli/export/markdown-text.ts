@@ -13,6 +13,18 @@ const TABLE = /^[\s|:-]*-[\s|:-]*$/;
 
 const HEADING = /^( {0,3})(#{1,6})(?=[ \t]|$)/;
 
+/** Line that makes a heading of the line above it, possibly in quotes or lists. */
+const UNDERLINE = /^([\s>]*)(?:=+|-+)\s*$/;
+
+/** Line without text, possibly of a quote. */
+const EMPTY = /^(?: {0,3}>)*\s*$/;
+
+/** Rule across the page, which is no text of a paragraph. */
+const RULE = /^ {0,3}-{3,}\s*$/;
+
+/** Item of a list: an underline below it that is not indented belongs to no heading. */
+const ITEM = /^ {0,3}[-*+][ \t]+\S/;
+
 /** Number of levels by which headings in messages are lowered, below those of the transcript. */
 const HEADING_SHIFT = 3;
 const LOWEST_HEADING = 6;
@@ -45,8 +57,8 @@ export function formatCode(text: string): string {
 }
 
 /**
- * Adapts Markdown from a message so that it stays within its entry: lowers its headings, closes an open block of
- * code, and escapes possible HTML elements outside of code.
+ * Adapts Markdown from a message so that it stays within its entry: lowers its headings, escapes underlines of headings, closes
+ * an open block of code, and escapes possible HTML elements outside of code.
  *
  * If it is uncertain whether Markdown treats something as code, it does not count as code: in lists, fences move to the margin,
  * and a span of code counts only within its own line.
@@ -62,10 +74,13 @@ export function adoptMarkdown(text: string): string {
   const result: string[] = [];
   let fence = "";
   let isCertain = true;
+  /** Line above, if it may be text of a paragraph. */
+  let above = "";
   lines.forEach((line, i) => {
     const [, mark = "", info = ""] = FENCE.exec(line) ?? [];
     if (fence !== "") {
       if (mark.startsWith(fence) && info.trim() === "") fence = "";
+      above = "";
       result.push(line);
     } else if (mark !== "" && !(mark.startsWith("`") && info.includes("`"))) {
       fence = mark;
@@ -74,8 +89,10 @@ export function adoptMarkdown(text: string): string {
     } else {
       if (line.trim() === "") isCertain = true;
       if (TABLE.test(lines[i + 1] ?? "")) isCertain = false;
-      const { text: shown, isClosed } = withoutHtml(line.replace(HEADING, lowerHeading), isCertain);
+      const lowered = escapeUnderline(line.replace(HEADING, lowerHeading), above);
+      const { text: shown, isClosed } = withoutHtml(lowered, isCertain);
       if (!isClosed) isCertain = false;
+      above = HEADING.test(shown) || RULE.test(shown) ? "" : shown;
       result.push(shown);
     }
   });
@@ -95,6 +112,13 @@ export function foldText(summary: string, text: string): string {
 
 function lowerHeading(_: string, indent: string, marks: string): string {
   return indent + "#".repeat(Math.min(LOWEST_HEADING, marks.length + HEADING_SHIFT));
+}
+
+/** Escapes a line that would make a heading of the line above it. */
+function escapeUnderline(line: string, above: string): string {
+  const indent = UNDERLINE.exec(line)?.[1];
+  if (indent === undefined || EMPTY.test(above) || (indent === "" && ITEM.test(above))) return line;
+  return `${indent}\\${line.slice(indent.length)}`;
 }
 
 /** Escapes possible HTML elements, optionally not in code spans; also returns whether the line ends all spans that it begins. */

@@ -6,7 +6,7 @@ import { toImageAddress } from "../../../core/facts/images.ts";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { type LineBounds, shortenLines } from "../../../core/facts/shorten-lines.ts";
 import { formatDateAndTime, formatSpan, getMessageTimeRange } from "../../../core/facts/times.ts";
-import { findCallEdits, findCallFiles } from "../../../core/facts/touched-files.ts";
+import { findCallFiles } from "../../../core/facts/touched-files.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { getEntryKind } from "../../text/entry-kind.ts";
@@ -159,8 +159,6 @@ function makeResultBlocks(parts: readonly ContentPart[], around: Around): string
   const [name, text, failed] = [output?.title ?? "result", output?.text ?? "", output?.isError === true];
   const title = `**Result of** ${formatCode(name)}${failed ? ", **failed**" : ""}${mark}`;
   if (results === "none") return failed || mark !== "" ? [title] : [];
-  const isObvious = results === "folded" && !failed && mark === "" && isEcho(text, call);
-  if (isObvious && others.length === 0) return [];
   const isRead = call !== undefined && !failed && findCallFiles(call).every(({ isChanged }) => !isChanged);
   const language = isRead ? findLanguage(call) : "";
   if (results === "full") return [title, ...(output ? [fenceText(text, language)] : []), ...others];
@@ -170,11 +168,6 @@ function makeResultBlocks(parts: readonly ContentPart[], around: Around): string
     return [title, ...(output ? [fence] : []), ...others];
   const summary = `Result of ${formatHtmlCode(name)}${failed ? ", <b>failed</b>" : ""}: ${formatCounted(lines, "line")}`;
   return [...(mark === "" ? [] : [title]), foldText(summary, fence), ...others];
-}
-
-/** Returns whether a result only confirms, in one line, an edit that the transcript shows. */
-function isEcho(text: string, call: Around["call"]): boolean {
-  return countLines(text) <= 1 && call !== undefined && findCallEdits(call.input).length > 0;
 }
 
 function countLines(text: string): number {
