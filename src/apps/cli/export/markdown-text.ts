@@ -19,7 +19,7 @@ const UNDERLINE = /^([\s>]*)(?:=+|-+)\s*$/;
 /** Line without text, possibly of a quote. */
 const EMPTY = /^(?: {0,3}>)*\s*$/;
 
-/** Rule across the page, which is no text of a paragraph. */
+/** Rule across the page, which is not text of a paragraph. */
 const RULE = /^ {0,3}-{3,}\s*$/;
 
 /** Item of a list: an underline below it that is not indented belongs to no heading. */
