@@ -4,7 +4,7 @@ import { takeStart } from "../context/message-parts.ts";
 export interface UserText {
   /**
    * `prompt` for text written by a person, including the task of a command, such as `/goal make all tests pass`; `command` for
-   * any other command to the program, such as `/init`; `interruption` for a note that an answer was interrupted; `context` for
+   * any other command to the program, such as `/init`; `interruption` for a notice that an answer was interrupted; `context` for
    * text added by a program.
    */
   readonly kind: "prompt" | "command" | "interruption" | "context";
