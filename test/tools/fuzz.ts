@@ -88,7 +88,7 @@ async function supervise(firstSeed: number, deadline: number): Promise<void> {
   }
 }
 
-/** Waits until a worker hangs, dies, or its time is over, and ends it. */
+/** Waits until a worker hangs, dies, or its time runs out, and ends it. */
 function endOf(worker: ChildProcess, deadline: number): Promise<"hang" | "crash" | "deadline"> {
   return new Promise((resolve) => {
     let lastSign = Date.now();

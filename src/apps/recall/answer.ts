@@ -78,7 +78,7 @@ export class Answer {
     const clean = this.#toLines(texts);
     if (this.#addClean(clean)) return true;
     if (!this.isEmpty || this.#addHead(clean, clean) === 0) return false;
-    this.note("Not all of the first one fits: ask with more max_bytes.");
+    this.note("Not all of the first one fits: ask again with a larger max_bytes.");
     return true;
   }
 

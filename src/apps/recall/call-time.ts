@@ -24,7 +24,7 @@ export class CallTime {
   /**
    * Yields to other calls if this one has worked for some milliseconds.
    *
-   * @throws {SessionError} `ABORTED` if the time is over.
+   * @throws {SessionError} `ABORTED` if time runs out.
    */
   async rest(): Promise<void> {
     if (this.#pace.isDue) await this.#pace.rest();

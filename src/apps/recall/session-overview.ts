@@ -72,7 +72,7 @@ export async function runInTime(
 /**
  * Adds an overview of a session; lines that do not fit are omitted from the end.
  *
- * @throws {SessionError} `ABORTED` if the time is over before the end; the answer then has what was read.
+ * @throws {SessionError} `ABORTED` if time runs out before the end; the answer then has what was read.
  */
 export async function writeOverview(recall: Recall, session: RecalledSession, answer: Answer): Promise<void> {
   const facts = new SessionFacts();
@@ -87,7 +87,7 @@ export async function writeOverview(recall: Recall, session: RecalledSession, an
     add(formatFacts(session, facts));
   }
   add(await formatRelated(recall, session));
-  if (left > 0) answer.note(`${formatCounted(left, "line")} left out; ask with more max_bytes.`);
+  if (left > 0) answer.note(`${formatCounted(left, "line")} left out; ask again with a larger max_bytes.`);
 }
 
 function formatFacts(session: RecalledSession, facts: SessionFacts): string[] {

@@ -6,7 +6,7 @@ import type { Usage } from "../format/content.ts";
 import { isSessionError, SessionError } from "../format/errors.ts";
 import { SUMMARY_SYSTEM_PROMPT, type SummaryKind } from "./prompts.ts";
 
-/** Request for one text from a model. */
+/** Request for a text completion. */
 export interface SummarizeRequest {
   systemPrompt: string;
   prompt: string;

@@ -44,7 +44,7 @@ function getEndAfterBody(text: string): string {
   return text.slice(start);
 }
 
-/** Returns the consecutive legible fields from an index on; the first of each name. */
+/** Returns the legible fields that follow an index without a gap; of fields with the same name, the first. */
 function readFields(text: string, start: number): Map<unknown, unknown> {
   const fields = new Map<unknown, unknown>();
   FIELD.lastIndex = start;

@@ -287,7 +287,7 @@ class PlanBeside {
     return moved;
   }
 
-  /** Returns the entry that keeps the leaf of a session continued in the target, or moves it to the leaf of the source. */
+  /** Returns an entry that sets the leaf: the current one if the session was continued in the target, else that of the source. */
   #leafMarker(): AnySessionEntry | undefined {
     const before = this.#known.at(-1)?.entry;
     const end = this.#added.at(-1) ?? before;

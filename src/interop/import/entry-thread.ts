@@ -70,7 +70,7 @@ export class EntryThread {
     return tip;
   }
 
-  /** Begins a turn of the user, which the thread can roll back. */
+  /** Begins a user turn, which the thread can roll back. */
   beginTurn(before: ThreadState = this.state): void {
     this.state = { ...this.state, turns: { before, previous: before.turns } };
   }

@@ -106,7 +106,7 @@ export async function waitOrAbort<T>(
   }
 }
 
-/** Waits for a promise until it settles, the time is over, or the signal aborts. */
+/** Waits for a promise until it settles, time runs out, or the signal aborts. */
 async function waitWithin<T>(promise: Promise<T>, ms: number, signal: AbortSignal | undefined): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {

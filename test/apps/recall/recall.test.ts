@@ -352,7 +352,7 @@ test.each(["session_overview", "handoff"])(
   },
 );
 
-test("an overview whose time is over says that it is partial", async () => {
+test("an overview whose time runs out says that it is partial", async () => {
   const { recall, sessions } = project();
   const ids = Array.from({ length: 500 }, (_, i) => makeId(i));
   writeLines(

@@ -105,7 +105,7 @@ function upgradeUntilCall(path = "", number = ""): void {
   say(calls);
 }
 
-/** Opens a session with a lease, reports it, and holds it until it is killed, dismissed, or the time is over. */
+/** Opens a session with a lease, reports it, and holds it until it is killed, dismissed, or time runs out. */
 async function holdLease(path = "", json?: string, milliseconds?: string): Promise<void> {
   const session = SessionManager.open(path, options(json));
   say(session.getSessionId());

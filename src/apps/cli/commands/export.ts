@@ -128,7 +128,7 @@ async function readSubagents({ path }: NamedSession, { dir, io }: CommandCall): 
   return (await findSubagents(path, scopes)).map((subagent) => SessionView.at(subagent));
 }
 
-/** Writes the images of a trajectory, which are named after their content, unless they exist. Warns of losses. */
+/** Writes the images of a trajectory, named by their content, unless they already exist. Warns of losses. */
 function writeAssets(folder: string, { assets, issues }: ExportedTrajectory, { warn }: CommandCall): void {
   for (const { path, bytes } of assets) {
     const target = resolve(folder, path);

@@ -70,7 +70,7 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
 const LONGEST = 60_000;
 
 /**
- * Maximum characters of a colored INI text: a key of INI continues across line ends after each dot, so that the time grows with
+ * Maximum characters of a colored INI text: an INI key continues on the next line after each dot, so that the time grows with
  * the square of the text's length.
  */
 const LONGEST_INI = 8_000;

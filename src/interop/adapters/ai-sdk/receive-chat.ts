@@ -172,7 +172,7 @@ function readAnswer(
   const isClients = clientTools.includes(String(getToolName(call))) && providerExecuted !== true;
   if (!isResult || !isClients || !isRepeated)
     throw refused(
-      "A page cannot say what became of this call; its tool is not one of clientTools, or it waits for no approval.",
+      "A page cannot say what became of this call; its tool is not one of clientTools, or it is not waiting for approval.",
       {
         toolCallId,
       },

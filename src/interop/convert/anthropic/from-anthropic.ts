@@ -115,7 +115,7 @@ function addUser(history: History, content: AnthropicMessageLike["content"], ind
 function getBlocks(content: unknown): readonly object[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   if (isBlocks(content)) return content;
-  throw new TypeError("Content of Anthropic's messages is a text or a list of blocks with a type.");
+  throw new TypeError("Content of Anthropic's messages is a string or an array of blocks with a type.");
 }
 
 /**

@@ -321,7 +321,7 @@ class MessageWriter {
     return last;
   }
 
-  /** Adds entries for parts that are not in the answer: the result of a tool, or a part without a form in a message. */
+  /** Adds entries for parts that are not in the answer: the result of a tool, or a part that a message cannot represent. */
   #addBehindAnswer(
     key: string,
     part: JsonRecord,

@@ -85,7 +85,7 @@ describe.each(["files", "store"])("in %s", (kind) => {
     }
   });
 
-  test("when the time is over, there is no answer, and no error", async () => {
+  test("when time runs out, there is no answer, and no error", async () => {
     const { recall } = await past();
     const over = AbortSignal.abort();
     const late = new Recall(recall.settings, { time: new CallTime(over, over) });
