@@ -72,7 +72,7 @@ describe.skipIf(!HAS_NODE_SQLITE)("a store by the path of its file", () => {
     [
       "a file that is not a database",
       (path) => writeFileSync(path, `${JSON.stringify({ type: "session" })}\n`.repeat(100)),
-      { code: "STORE_UNAVAILABLE", message: expect.stringContaining("is no database of SQLite") },
+      { code: "STORE_UNAVAILABLE", message: expect.stringContaining("is not a SQLite database") },
     ],
     [
       "tables of a newer release",
