@@ -1,5 +1,5 @@
 import { isFromSource } from "../../catalog/list/deleted-imports.ts";
-import { FRONT_ENTRIES, isSubagentEntry } from "../../catalog/list/session-calls.ts";
+import { isSubagentEntry } from "../../catalog/list/session-calls.ts";
 import { getMessageFields, toRecord } from "../../core/context/entry-fields.ts";
 import { findNewestTips, sortParentsFirst } from "../../core/facts/ancestry.ts";
 import { getExcerpt } from "../../core/facts/excerpt.ts";
@@ -7,7 +7,7 @@ import { toShortLine } from "../../core/facts/plain-text.ts";
 import type { ViewSource } from "../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError, SessionError } from "../../core/format/errors.ts";
-import { findImportOrigin } from "../../core/format/import-origin.ts";
+import { FRONT_ENTRIES, findImportOrigin } from "../../core/format/import-origin.ts";
 import { splitRuns } from "../../core/jsonl/byte-runs.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";

@@ -1,12 +1,12 @@
 import { addTo } from "../../core/format/group-by.ts";
-import { SUBAGENT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
+import { FRONT_ENTRIES, SUBAGENT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
 import { BytePattern } from "../../core/jsonl/byte-pattern.ts";
 import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
 import type { FileRow, SessionRow } from "../../session/files/session-row.ts";
 import { callUnlessRefused } from "../../session/files/skipped-files.ts";
 import { findNamedSessionPath } from "../../session/log/session-paths.ts";
 import { readFront } from "./deleted-imports.ts";
-import { FRONT_ENTRIES, isSubagentEntry } from "./session-calls.ts";
+import { isSubagentEntry } from "./session-calls.ts";
 
 /** Fields that identify a session and the one it was forked from. */
 export type SessionLineage = Pick<FileRow, "path" | "id" | "parentSession">;

@@ -1,7 +1,7 @@
 import { toArray, toNumber, toRecord } from "../../core/context/entry-fields.ts";
 import { findUsage, getCallFields, ModelsInUse } from "../../core/facts/usage.ts";
 import { type ModelNames, toNameOrNull } from "../../core/facts/usage-tally.ts";
-import { findImportOrigin, SUBAGENT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
+import { FRONT_ENTRIES, findImportOrigin, SUBAGENT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { decodeText, parseJson } from "../../core/jsonl/decode.ts";
 import { CallTable, parseModelNames } from "./call-table.ts";
@@ -19,9 +19,6 @@ export interface SessionCalls {
 }
 
 const LF = 0x0a;
-
-/** Number of entries at the front that can state a session's origin: imports write them first. */
-export const FRONT_ENTRIES = 3;
 
 /** Returns whether an entry marks its own session as a subagent's; the entry at the call names the subagent's session instead. */
 export function isSubagentEntry(entry: JsonRecord): boolean {

@@ -207,27 +207,27 @@ class TextWork {
 
   #lookAt(place: TextPlace, changed: RedactedPlace[], standing: StandingText[]): Sight | undefined {
     const { kind, path } = place;
-    const stands = (reason: string) => standing.push({ kind, path, reason });
+    const reportRemaining = (reason: string) => standing.push({ kind, path, reason });
     let sight: Sight | undefined;
     try {
       sight = callIfPresent(() => lookAtFile(place, this.#redactor));
     } catch (error) {
       if (error instanceof NotAPlainFileError) return undefined;
       if (!isSystemError(error)) throw error;
-      stands(`It may contain the text: the file cannot be read (${getErrorMessage(error)}).`);
+      reportRemaining(`It may contain the text: the file cannot be read (${getErrorMessage(error)}).`);
     }
     if (sight === undefined) return undefined;
     const { isFound, entryIds, standing: fields, isOverlong } = sight;
     if (kind === "other") {
       if (isFound || fields.size > 0)
-        stands("The file belongs to another program; change or delete it there.");
+        reportRemaining("The file belongs to another program; change or delete it there.");
     } else {
       if (isFound) changed.push({ kind, path, entryIds });
-      if (isFound && this.#isChanged) stands(this.#refusals.get(path) ?? WRITTEN_MEANWHILE);
-      if (fields.size > 0) stands(joinStructural(fields));
+      if (isFound && this.#isChanged) reportRemaining(this.#refusals.get(path) ?? WRITTEN_MEANWHILE);
+      if (fields.size > 0) reportRemaining(joinStructural(fields));
     }
     if (isOverlong)
-      stands("It may contain the text: the file is compressed, or a line is too long to search.");
+      reportRemaining("It may contain the text: the file is compressed, or a line is too long to search.");
     return sight;
   }
 

@@ -1,6 +1,7 @@
 import { toRecord } from "../context/entry-fields.ts";
 import { getMessageParts } from "../context/message-parts.ts";
 import type { JsonRecord } from "../format/json.ts";
+import type { Opening } from "./opening.ts";
 import { toPlainLine, toShortLine, withoutMarkdown } from "./plain-text.ts";
 import { getMessageText, MAX_FIRST_MESSAGE } from "./session-facts.ts";
 import { formatDateAndTime } from "./times.ts";
@@ -12,21 +13,6 @@ const UNTITLED = "(untitled)";
 
 /** File names derived from time and id, as opposed to names given by a user. */
 const FILE_OF_ID = /^\d{4}-\d{2}-\d{2}T[\d-]+Z?_/;
-
-/** Text that serves as the title of a session without a name, from the entries read so far. */
-export interface Opening {
-  /** One safe line; empty if nothing has been found yet. */
-  readonly text: string;
-  /**
-   * State of the search: `none` found yet; a `command` of the program; a prompt with nothing after it (`open`); one that was
-   * `aborted` without an answer; or the final one (`settled`).
-   */
-  readonly state: OpeningState;
-}
-
-/** States of an opening. */
-export const OPENING_STATES = ["none", "command", "open", "aborted", "settled"] as const;
-type OpeningState = (typeof OPENING_STATES)[number];
 
 const NO_OPENING: Opening = { text: "", state: "none" };
 

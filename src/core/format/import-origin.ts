@@ -36,3 +36,6 @@ export function findImportOrigin(entry: unknown): ImportOrigin | undefined {
   if (typeof source !== "string" || typeof sourceId !== "string") return undefined;
   return { source, sourceId, ...(typeof sourcePath === "string" && { sourcePath }) };
 }
+
+/** Number of entries at the front that can state a session's origin: imports write them first. */
+export const FRONT_ENTRIES = 3;

@@ -7,6 +7,7 @@ import { getToolCalls } from "../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import {
+  FRONT_ENTRIES,
   findImportOrigin,
   IMPORT_CUSTOM_TYPE,
   SUBAGENT_CUSTOM_TYPE,
@@ -230,9 +231,6 @@ interface SubagentSelf {
   /** Call that started it, as its own session states. */
   readonly toolCallId: string | undefined;
 }
-
-/** Number of entries at the beginning of a subagent's session in which the link to itself is. */
-const FRONT_ENTRIES = 3;
 
 function readSelf(path: readonly AnySessionEntry[], sessionId: string | undefined): SubagentSelf {
   const origin = path.map(findImportOrigin).find((one) => one !== undefined);

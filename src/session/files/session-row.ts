@@ -1,5 +1,6 @@
+import type { Opening } from "../../core/facts/opening.ts";
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
-import { getSessionTitle, type Opening } from "../../core/facts/session-title.ts";
+import { getSessionTitle } from "../../core/facts/session-title.ts";
 
 /** Session as displayed in a list, independent of its storage. */
 export interface SessionRow {

@@ -1,5 +1,5 @@
 import { toArray } from "../../core/context/entry-fields.ts";
-import { OPENING_STATES, type Opening } from "../../core/facts/session-title.ts";
+import { OPENING_STATES, type Opening } from "../../core/facts/opening.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import type { KeptJson } from "../fs/atomic-json.ts";
 import type { FileMark } from "./file-mark.ts";

@@ -1,4 +1,5 @@
-import { type Opening, OpeningFinder } from "../../../src/core/facts/session-title.ts";
+import type { Opening } from "../../../src/core/facts/opening.ts";
+import { OpeningFinder } from "../../../src/core/facts/session-title.ts";
 import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
 import type { IssueCode } from "../../../src/core/format/issue.ts";
 import { readSession } from "../../../src/core/jsonl/read-session.ts";

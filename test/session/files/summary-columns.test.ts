@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
-import { OPENING_STATES } from "../../../src/core/facts/session-title.ts";
+import { OPENING_STATES } from "../../../src/core/facts/opening.ts";
 import type { FileSummary } from "../../../src/session/files/summary-columns.ts";
 import { readColumns, toColumns } from "../../../src/session/files/summary-columns.ts";
 import { readAtomicJson, writeAtomicJson } from "../../../src/session/fs/atomic-json.ts";
