@@ -34,7 +34,7 @@ test("actions never cover content: on no screen, and whatever is looked at", asy
   }
 });
 
-test("on a phone everything that can be pressed is forty pixels high, and nothing is out of reach", async () => {
+test("on a phone everything that can be pressed is 44 pixels high, and nothing is out of reach", async () => {
   const { text, failures, parallel } = failingSession();
   for (const hash of [
     `#entry=${failures[1]}`,
@@ -51,7 +51,7 @@ test("on a phone everything that can be pressed is forty pixels high, and nothin
     const small = await page.evaluate(() =>
       [...document.querySelectorAll("button, .icon-button, .search input")].flatMap((one) => {
         const { width, height } = one.getBoundingClientRect();
-        if (width === 0 || (height >= 40 && width >= 24) || one.matches(".search input")) return [];
+        if (width === 0 || (height >= 44 && width >= 24) || one.matches(".search input")) return [];
         return `${one.className} ${one.getAttribute("aria-label") ?? one.textContent} ${width}×${height}`;
       }),
     );
@@ -76,7 +76,7 @@ test("on a phone everything that can be pressed is forty pixels high, and nothin
   const tree = await open(text, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
   await tree.page.getByRole("button", { name: "Tree" }).click();
   for (const row of await tree.page.locator(".tree-entry, .tree-run, .filter-choice, .filter-more").all()) {
-    expect((await row.boundingBox())?.height).toBeGreaterThanOrEqual(40);
+    expect((await row.boundingBox())?.height).toBeGreaterThanOrEqual(44);
   }
   const { page } = await open(text, {
     viewport: { width: 390, height: 844 },

@@ -9,29 +9,13 @@ import { joinLines } from "../interop/import/support/claude-records.ts";
 import { meta, numbered, said, THREAD_ID, turn } from "../interop/import/support/codex-records.ts";
 import { findingsOn } from "./support/axe.ts";
 import { usePages } from "./support/browser.ts";
+import { makeManySessions } from "./support/many-sessions.ts";
 
 const { open } = usePages();
 
 const idOf = (number: number) => `0198aaaa-0000-7000-8000-0000000000${String(number).padStart(2, "0")}`;
 
-const SESSIONS = 30;
-
-/** A folder with more sessions than a screen has room for, of two projects; all but one speak of lighthouses, one of them often. */
-async function serveMany() {
-  const folder = temporaryFolder();
-  for (let number = 1; number < SESSIONS; number++) {
-    const cwd = number % 10 === 0 ? "/projects/notes" : "/projects/shop";
-    const scribe = new Scribe(folder, idOf(number), cwd, undefined, Date.now() - number * 86_400_000);
-    scribe.user(`Task ${number}`);
-    scribe.assistant(`There is lighthouse ${number}.`);
-  }
-  const often = new Scribe(folder, idOf(SESSIONS), "/projects/shop", undefined, Date.now() - 3_600_000);
-  often.user("Count");
-  for (let i = 0; i < 5; i++) often.assistant(`Here is a lighthouse, number ${i}.`);
-  const quiet = new Scribe(folder, idOf(SESSIONS + 1), "/projects/shop");
-  quiet.user("Nothing here");
-  return open((await serve([folder])).url);
-}
+const serveMany = async () => open((await serve([makeManySessions()])).url);
 
 async function searchFor(page: Page, text: string): Promise<void> {
   await page.getByRole("textbox").fill(text);
@@ -174,20 +158,6 @@ test("a choice moves neither itself nor where the list begins", async () => {
   await project.selectOption("/projects/notes");
   await expect.poll(() => page.locator(".session-row").count()).toBe(2);
   expect(await getTop(page, ".choices")).toBe(top);
-});
-
-test("on a phone, the four tiles are in two rows, and so are the choices", async () => {
-  const { page } = await serveMany();
-  await page.setViewportSize({ width: 390, height: 844 });
-  await page.locator(".tile").first().waitFor();
-  for (const selector of [".index-summary .tile", ".choice"]) {
-    const tops = await page
-      .locator(selector)
-      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
-    expect(tops).toHaveLength(4);
-    expect(new Set(tops).size).toBe(2);
-  }
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
 });
 
 test("rows say the day, the program, and the model", async () => {

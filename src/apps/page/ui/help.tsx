@@ -22,7 +22,7 @@ export const SIGNS: HelpRows = [
 /** Meanings of the signs in a list of sessions. */
 export const LIST_SIGNS: HelpRows = [
   [<span class="chip">fork</span>, "begun as a copy of another session"],
-  [<span class="chip is-failed">2 failed</span>, "so often a tool, a command or an answer failed in it"],
+  [<span class="chip is-failed">2 failed</span>, "number of tools, commands, and answers that failed in it"],
   [
     <span class="chip is-removed">1 issue</span>,
     "its file is damaged: its page says where, and how to repair it",

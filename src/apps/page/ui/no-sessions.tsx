@@ -20,7 +20,7 @@ export function NoSessions({ name, all, contents, text, importableUrl }: NoSessi
     <div class="index-empty">
       {all === 0 ? (
         <>
-          <p>There are no sessions in {name}.</p>
+          <p>There are no sessions in {importableUrl === undefined ? name : "any project"}.</p>
           <p>
             Sessions are files that end in <code>.jsonl</code>. <code>sessiontree view FOLDER</code> lists
             another folder, <code>sessiontree view --all</code> all projects, and{" "}
@@ -32,7 +32,7 @@ export function NoSessions({ name, all, contents, text, importableUrl }: NoSessi
       ) : contents.state === "found" ? (
         <p>No session says “{contents.text}”. Try fewer words: all of them must occur in one entry.</p>
       ) : text === "" ? (
-        <p>No session is of this project, source and time.</p>
+        <p>No session matches this project, source, and time.</p>
       ) : (
         <p>
           No title, project or id has “{text}”. Press Enter to search what was said in{" "}

@@ -115,9 +115,11 @@ export function SessionIndex({ list }: { list: SessionList }) {
           {text.trim() !== "" && contents.state === "idle" && (
             <LinkButton onClick={search}>Search contents for “{text.trim()}”</LinkButton>
           )}
-          <span class="choices">
-            <ChoiceBar sessions={sessions} usage={usage} choices={address} onChange={change} />
-          </span>
+          {sessions.length > 0 && (
+            <span class="choices">
+              <ChoiceBar sessions={sessions} usage={usage} choices={address} onChange={change} />
+            </span>
+          )}
         </div>
         <UsageState
           answer={answer}
@@ -125,7 +127,7 @@ export function SessionIndex({ list }: { list: SessionList }) {
           isKept={sessions.some(({ issueCount }) => issueCount > 0)}
           onDamaged={() => change({ sort: "issues" })}
         />
-        {isSearching ? <FoldedUsage>{summary}</FoldedUsage> : summary}
+        {isSearching ? nodes.length > 0 && <FoldedUsage>{summary}</FoldedUsage> : summary}
         {nodes.length === 0 ? (
           <NoSessions
             name={name}

@@ -1,3 +1,4 @@
+import { Fragment } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { toNumber, toRecord } from "../../../core/context/entry-fields.ts";
 import { formatCount, formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
@@ -50,7 +51,12 @@ export function SessionRow({ node, usage, wanted, hits, leftThrough }: SessionRo
           <p>
             <Marked line={getFolderName(cwd)} wanted={wanted} />
             {cwd !== "" && " · "}
-            {said.join(" · ")}
+            {said.map((fact, index) => (
+              <Fragment key={fact}>
+                {index > 0 && " "}
+                <span class="session-fact">{index < said.length - 1 ? `${fact} ·` : fact}</span>
+              </Fragment>
+            ))}
             {isFork && (
               <span class="chip" title="Begun as a copy of another session">
                 fork
@@ -140,10 +146,12 @@ function Hit({ hit }: { hit: ListHit }) {
   } = hit;
   return (
     <a class="session-hit" href={href}>
-      <span class="tree-kind">{word}</span> {before}
-      <mark>{match}</mark>
-      {after}
-      {isLeft && <span class="chip">other branch</span>}
+      <span>
+        <span class="tree-kind">{word}</span> {before}
+        <mark>{match}</mark>
+        {after}
+        {isLeft && <span class="chip">other branch</span>}
+      </span>
     </a>
   );
 }

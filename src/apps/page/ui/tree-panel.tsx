@@ -149,7 +149,7 @@ interface TreeRowProps {
 }
 
 /** Height of a row in pixels: more on narrow screens, for touch. */
-const TREE_ROW_HEIGHT = matchMedia(WIDE).matches ? 30 : 40;
+const TREE_ROW_HEIGHT = matchMedia(WIDE).matches ? 30 : 44;
 
 /** Pixels between the lines of two depths. */
 const STEP = 14;
