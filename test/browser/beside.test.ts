@@ -104,3 +104,14 @@ test("changed files, the time line and what a turn took lead to their entries", 
   await page.locator(`.is-focused[data-entry="${end}"]`).waitFor();
   expect(complaints).toEqual([]);
 });
+
+test("side by side, the excerpt of a result has the room of actions that are not shown", async () => {
+  const { text, left } = forked();
+  const { page } = await open(text, { viewport: { width: 1024, height: 768 }, hash: `#entry=${left}` });
+  await page.locator(`.entry[data-entry="${left}"]`).hover();
+  await page.getByLabel("Compare two branches").first().click();
+  const excerpt = page.locator(".beside-column .result .fold-excerpt:text-is('Edited.')");
+  await excerpt.waitFor();
+  expect(await excerpt.evaluate((one) => one.clientWidth >= one.scrollWidth)).toBe(true);
+  expect((await excerpt.boundingBox())?.width).toBeGreaterThan(150);
+});

@@ -244,3 +244,33 @@ test("a finger reaches the actions of a result", async () => {
   await page.getByRole("dialog").getByText("What the model saw when it made this call").tap();
   await page.locator("[aria-label='What the model sees']").waitFor();
 });
+
+test("at 1024 pixels no button of a search covers another, and the search keeps its field", async () => {
+  const { text } = failingSession();
+  const { page } = await open(text, { viewport: { width: 1024, height: 768 } });
+  await page.getByLabel("Search in all entries").fill("such");
+  await page.locator(".search-count").waitFor();
+  const covered = await page.locator(".top-bar :is(button, input)").evaluateAll((all) => {
+    const boxes = all.map((one) => one.getBoundingClientRect()).filter(({ width }) => width > 0);
+    return boxes.flatMap((box, index) =>
+      boxes
+        .slice(index + 1)
+        .filter((other) => box.left < other.right - 0.5 && other.left < box.right - 0.5)
+        .map((other) => `${box.left}–${box.right} and ${other.left}–${other.right}`),
+    );
+  });
+  expect(covered).toEqual([]);
+  expect((await page.locator(".search input").boundingBox())?.width).toBeGreaterThanOrEqual(40);
+});
+
+test("help that is longer than the screen keeps its button in sight", async () => {
+  const { text } = failingSession();
+  const { page } = await open(text, { viewport: { width: 1024, height: 500 } });
+  await page.keyboard.press("?");
+  const help = page.locator("dialog.help");
+  await help.waitFor();
+  await help.evaluate((dialog) => dialog.scrollTo(0, dialog.scrollHeight));
+  expect(await help.evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(0);
+  const [button, dialog] = [await help.getByLabel("Close").boundingBox(), await help.boundingBox()];
+  expect(button?.y).toBeGreaterThanOrEqual(dialog?.y ?? 0);
+});

@@ -189,3 +189,30 @@ test("on a phone the menu tells all that is known of the session, its cost first
   expect(await facts.evaluate((one) => one.scrollWidth > one.clientWidth)).toBe(false);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
 });
+
+test("on a phone each tool of the menu has its name next to it", async () => {
+  const { page } = await open(sessionOnPhone().text, PHONE);
+  await page.locator(".menu-button").tap();
+  const tools = page.locator(".tools .icon-button");
+  const names = await tools.evaluateAll((all) =>
+    all.map((one) => [getComputedStyle(one, "::after").content, one.getAttribute("aria-label")]),
+  );
+  expect(names.length).toBeGreaterThan(4);
+  for (const [shown, name] of names) expect(shown).toBe(`"${name}" / ""`);
+  const cut = await tools.evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length);
+  expect(cut).toBe(0);
+});
+
+test("on a phone the button that copies an argument is on the line of its name", async () => {
+  const session = new SessionWriter({ provider: "anthropic", model: "claude-sonnet-4-5" });
+  session.user("Go on.");
+  session.tool("read", { path: "src/a.ts" }, "a");
+  const { page } = await open(session.text, PHONE);
+  await page.locator(".call .fold-summary").tap();
+  const name = page.locator(".argument-name");
+  await name.waitFor();
+  const [label, button] = [await name.boundingBox(), await page.locator(".call .copy-code").boundingBox()];
+  expect(button?.height).toBeGreaterThanOrEqual(44);
+  const getMiddle = (box: typeof label) => (box?.y ?? 0) + (box?.height ?? 0) / 2;
+  expect(Math.abs(getMiddle(button) - getMiddle(label))).toBeLessThan(2);
+});

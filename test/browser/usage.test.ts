@@ -78,3 +78,27 @@ test("the bars of a chart are read and chosen by keys, and by a finger", async (
     await page.locator(`.entry.is-focused:has([data-entry="${single}"])`).waitFor();
   }
 });
+
+test("values of tiles are on one line, and labels of charts have their size, where names take two lines", async () => {
+  const { text } = failingSession();
+  const { page } = await open(text, { hash: "#view=usage", viewport: { width: 1024, height: 768 } });
+  await page.locator(".tile").first().waitFor();
+  const getHeights = (selector: string) =>
+    page.locator(selector).evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+  expect(new Set(await getHeights(".tile-value")).size).toBe(1);
+  const lines = await page.locator(".tile-name").evaluateAll((all) =>
+    all.map((one) => {
+      const range = new Range();
+      range.selectNodeContents(one);
+      return range.getClientRects().length;
+    }),
+  );
+  expect(Math.max(...lines)).toBe(2);
+  const sizes = await page.locator(".chart-line text").evaluateAll((all) =>
+    all.map((one) => {
+      const scale = one instanceof SVGTextElement ? (one.getScreenCTM()?.a ?? 0) : 0;
+      return scale * Number.parseFloat(getComputedStyle(one).fontSize);
+    }),
+  );
+  expect(Math.min(...sizes)).toBeGreaterThanOrEqual(10.9);
+});

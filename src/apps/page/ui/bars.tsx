@@ -1,5 +1,5 @@
 import type { ComponentChildren, TargetedKeyboardEvent } from "preact";
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { roundValues } from "../model/format.ts";
 import { LinkButton } from "./controls.tsx";
 import { TOUCH, WIDE } from "./viewport.ts";
@@ -7,10 +7,7 @@ import { TOUCH, WIDE } from "./viewport.ts";
 /** Size of a chart's plot, in its own units. */
 export const PLOT = { width: 760, height: 180 } as const;
 
-/**
- * Width of a chart with its labels, in the units of its `viewBox`, and the width of a character of a label. The width is close to
- * the drawn width in pixels, so that labels get the size that the style sheet sets.
- */
+/** Width of a chart with its labels that is assumed until the chart is drawn, and the width of a character of a label, in pixels. */
 const FRAME = matchMedia(WIDE).matches ? { width: 822, character: 7 } : { width: 340, character: 8.4 };
 
 /** Space above the plot and below it. */
@@ -41,7 +38,11 @@ export function ChartFrame(props: ChartFrameProps) {
   const { title, legend, max, write, height = PLOT.height, children, reading, isInteractive = false } = props;
   const values = roundValues(max);
   const greatest = values.at(-1) ?? 1;
-  const { width, character } = FRAME;
+  const svg = useRef<SVGSVGElement>(null);
+  const [width, setWidth] = useState(FRAME.width);
+  // A unit is a pixel, so that labels get the size that the style sheet sets. In a closed fold, the width is unknown.
+  useLayoutEffect(() => setWidth(svg.current?.clientWidth || FRAME.width), []);
+  const { character } = FRAME;
   const labels = values.map(write);
   const left = Math.max(...labels.map((label) => label.length)) * character + GAP;
   const y = (value: number) => height - (value / greatest) * height;
@@ -59,6 +60,7 @@ export function ChartFrame(props: ChartFrameProps) {
         </span>
       </figcaption>
       <svg
+        ref={svg}
         viewBox={`0 ${-MARGIN} ${width} ${height + 2 * MARGIN}`}
         role={isInteractive ? "group" : "img"}
         aria-label={title}
