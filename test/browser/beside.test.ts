@@ -114,4 +114,8 @@ test("side by side, the excerpt of a result has the room of actions that are not
   await excerpt.waitFor();
   expect(await excerpt.evaluate((one) => one.clientWidth >= one.scrollWidth)).toBe(true);
   expect((await excerpt.boundingBox())?.width).toBeGreaterThan(150);
+  const heights = await page
+    .locator(".beside-column > p")
+    .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
+  expect(new Set(heights).size).toBe(1);
 });

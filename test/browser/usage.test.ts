@@ -101,4 +101,8 @@ test("values of tiles are on one line, and labels of charts have their size, whe
     }),
   );
   expect(Math.min(...sizes)).toBeGreaterThanOrEqual(10.9);
+  const cut = await page
+    .locator(".table-scroll")
+    .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length);
+  expect(cut).toBe(0);
 });
