@@ -1,7 +1,7 @@
 import { temporaryFolder } from "../../apps/cli/support/cli.ts";
 import { Scribe } from "../../apps/cli/support/sessions.ts";
 
-const idOf = (number: number) => `0198aaaa-0000-7000-8000-0000000000${String(number).padStart(2, "0")}`;
+const makeId = (number: number) => `0198aaaa-0000-7000-8000-0000000000${String(number).padStart(2, "0")}`;
 
 const SESSIONS = 30;
 
@@ -10,14 +10,14 @@ export function makeManySessions(): string {
   const folder = temporaryFolder();
   for (let number = 1; number < SESSIONS; number++) {
     const cwd = number % 10 === 0 ? "/projects/notes" : "/projects/shop";
-    const scribe = new Scribe(folder, idOf(number), cwd, undefined, Date.now() - number * 86_400_000);
+    const scribe = new Scribe(folder, makeId(number), cwd, undefined, Date.now() - number * 86_400_000);
     scribe.user(`Task ${number}`);
     scribe.assistant(`There is lighthouse ${number}.`);
   }
-  const often = new Scribe(folder, idOf(SESSIONS), "/projects/shop", undefined, Date.now() - 3_600_000);
+  const often = new Scribe(folder, makeId(SESSIONS), "/projects/shop", undefined, Date.now() - 3_600_000);
   often.user("Count");
   for (let i = 0; i < 5; i++) often.assistant(`Here is a lighthouse, number ${i}.`);
-  const quiet = new Scribe(folder, idOf(SESSIONS + 1), "/projects/shop");
+  const quiet = new Scribe(folder, makeId(SESSIONS + 1), "/projects/shop");
   quiet.user("Nothing here");
   return folder;
 }
