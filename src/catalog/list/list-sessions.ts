@@ -80,14 +80,13 @@ export async function* iterateSessions(
 ): AsyncGenerator<FileRow, void, undefined> {
   assertOptions(options, { ...CATALOG_RULES, query: TEXT, limit: COUNT });
   const { query = "", limit = Number.POSITIVE_INFINITY } = options;
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (limit < 1) return;
   let given = 0;
   const run = await CatalogRun.start(options);
   try {
     for (const file of run.files) {
       const info = await run.readRow(file);
-      if (info !== undefined && hasWords(info, words)) {
+      if (info !== undefined && isQueried(info, query)) {
         yield info;
         given++;
         if (given >= limit) return;
@@ -99,8 +98,15 @@ export async function* iterateSessions(
   }
 }
 
-function hasWords({ name = "", firstMessage = "", id, cwd }: FileRow, words: readonly string[]): boolean {
-  if (words.length === 0) return true;
-  const text = `${name}\n${firstMessage}\n${id}\n${cwd}`.toLowerCase();
-  return words.every((word) => text.includes(word));
+function isQueried({ name = "", firstMessage = "", id, cwd }: FileRow, query: string): boolean {
+  return hasWords(`${name}\n${firstMessage}\n${id}\n${cwd}`, query);
+}
+
+/** Returns whether a text contains all words of a query, in any order and case. */
+export function hasWords(text: string, query: string): boolean {
+  const folded = text.toLowerCase();
+  return query
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => folded.includes(word));
 }

@@ -11,7 +11,7 @@ import { notASessionAt } from "../../session/log/foreign-file.ts";
 import type { CatalogOptions } from "./catalog-run.ts";
 import { summarizeSession } from "./file-summary.ts";
 import { formatKinship } from "./lineage.ts";
-import { listSessions } from "./list-sessions.ts";
+import { hasWords, listSessions } from "./list-sessions.ts";
 
 const MAX_CANDIDATES = 20;
 const MAX_LISTED = 8;
@@ -71,7 +71,7 @@ export function findByName<S extends Nameable>(
   if (match === "words") {
     ways.push((_session, name) => hasWords(name, text));
     ways.push((session) => hasWords(session.title, text));
-    ways.push((session) => hasAllWords(session, text));
+    ways.push((session) => hasWords(getTitleText(session), text));
   }
   for (const isMeant of ways) {
     const found = sessions.filter((session) => isMeant(session, session.name ?? ""));
@@ -80,15 +80,9 @@ export function findByName<S extends Nameable>(
   return [];
 }
 
-/** Returns whether name, title, and beginning of the first message contain all words of a text, in any order and case. */
-export function hasAllWords({ name = "", title, firstMessage = "" }: Nameable, text: string): boolean {
-  return hasWords(`${name} ${title} ${toShortLine(firstMessage)}`, text);
-}
-
-function hasWords(title: string, text: string): boolean {
-  const line = title.toLowerCase();
-  const words = text.toLowerCase().split(/\s+/);
-  return words.every((word) => line.includes(word));
+/** Returns a session's name, title, and the beginning of its first message, as one line. */
+export function getTitleText({ name = "", title, firstMessage = "" }: Nameable): string {
+  return `${name} ${title} ${toShortLine(firstMessage)}`;
 }
 
 interface Choice<S> {

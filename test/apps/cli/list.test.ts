@@ -211,16 +211,20 @@ test("a narrow terminal leaves out columns rather than names", async () => {
   }
 });
 
-test("words choose by name and first prompt, before the limit counts; without one that fits, search is named", async () => {
+test("words choose by name, first prompt, and project, before the limit counts; without one that fits, search is named", async () => {
   const { project, sessions } = twoProjects();
   const settings = { cwd: project, env: { PI_CODING_AGENT_SESSION_DIR: sessions } };
   const { lines } = await cli(["list", "POEM poetry", "--all", "--limit", "1"], settings);
   expect(lines.map((line) => line.split("\t")[0])).toEqual([ID(2)]);
   const found = await cli(["list", "the bug", "--all", "--limit", "1"], settings);
   expect(found.lines.map((line) => line.split("\t")[0])).toEqual([ID(1)]);
+  const byProject = await cli(["list", "OTHER po", "--all"], settings);
+  expect(byProject.lines.map((line) => line.split("\t")[0])).toEqual([ID(2)]);
   const { code, stderr } = await cli(["list", "poetry"], settings);
   expect([code, stderr]).toEqual([0, expect.stringContaining("sessiontree search poetry\n")]);
-  expect(stderr).toContain(`No sessions with "poetry" in their name or first prompt in ${sessions}.`);
+  expect(stderr).toContain(
+    `No sessions with "poetry" in their name, first prompt, or project in ${sessions}.`,
+  );
 });
 
 test.each([["list"], ["search", "bug"], ["stats"], ["prune", "--older-than", "1d"], ["show", "a1"]])(

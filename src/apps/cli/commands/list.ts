@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import type { CatalogOptions } from "../../../catalog/list/catalog-run.ts";
 import { readImportOrigin } from "../../../catalog/list/deleted-imports.ts";
 import { formatKinship } from "../../../catalog/list/lineage.ts";
-import { listSessions } from "../../../catalog/list/list-sessions.ts";
-import { hasAllWords } from "../../../catalog/list/resolve-session.ts";
+import { hasWords, listSessions } from "../../../catalog/list/list-sessions.ts";
+import { getTitleText } from "../../../catalog/list/resolve-session.ts";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
 import { findTitleText, getFolderName } from "../../../core/facts/session-title.ts";
@@ -29,7 +29,7 @@ import { fitColumn, measureWidth } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 import { formatTextAfter, MIN_TEXT_WIDTH, takeShortId } from "../view/entry-line.ts";
 
-const WORDS = optionalArgument("[words]", "only sessions with these words in their name or first prompt");
+const WORDS = optionalArgument("[words]", "only sessions with these words in name, first prompt, or project");
 const ALL = flag("--all", "sessions of all projects");
 const SOURCE = rare(
   choiceOption("--source <program>", 'only sessions imported from this program, or "any"', [
@@ -97,7 +97,8 @@ In a pipe: one line per session, with tabs between id, time of the last message,
     const { since } = getSpan(call, SINCE, undefined, false);
     const fitting = found.filter(
       (one) =>
-        (words === undefined || hasAllWords(one, words)) && (since === undefined || one.modified >= since),
+        (words === undefined || hasWords(`${getTitleText(one)} ${getFolderName(one.cwd)}`, words)) &&
+        (since === undefined || one.modified >= since),
     );
     const getCost = (session: ListedRow) => getDollars(costs.get(session.path ?? "") ?? NOTHING);
     const sorted = isByCost ? fitting.toSorted((a, b) => getCost(b) - getCost(a)) : fitting;
@@ -219,7 +220,8 @@ async function writeNothing(call: CommandCall, isAll: boolean): Promise<void> {
   const ofStore = stored && `${isAll ? "" : ` of ${io.cwd}`} in ${stored.address}`;
   const ofFiles = sessionDir ?? cwd;
   const words = get(WORDS);
-  const which = words === undefined ? "" : ` with ${JSON.stringify(words)} in their name or first prompt`;
+  const which =
+    words === undefined ? "" : ` with ${JSON.stringify(words)} in their name, first prompt, or project`;
   const where = ofStore ?? (ofFiles === undefined ? "" : ` in ${ofFiles}`);
   note(`No sessions${toPlainLine(`.${which}${where}`).slice(1)}.`);
   if (words !== undefined)
