@@ -8,18 +8,22 @@ import {
   searchSessions,
 } from "../../../catalog/search/search.ts";
 import { formatCounted } from "../../../core/facts/number-text.ts";
-import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
-import { formatLastUse } from "../../../core/facts/times.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
 import { addTo } from "../../../core/format/group-by.ts";
 import { SOURCE_NAMES } from "../../../interop/import/imported-session.ts";
-import { getMessageKind } from "../../text/entry-kind.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import {
+  formatFoundEntry,
+  MAX_ID_WIDTH,
+  toFoundEntryJson,
+  writeFoundEntry,
+  writeFoundSession,
+} from "../found-entries.ts";
 import { type FoundEntry, gatherSessions, writeSessions } from "../found-sessions.ts";
 import type { NamedSession } from "../named-session.ts";
-import type { Output } from "../output.ts";
 import {
   choiceOption,
   choicesOption,
@@ -35,9 +39,7 @@ import { measureSessionIds } from "../session-ids.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import { getSpan } from "../span-options.ts";
 import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
-import { fitColumn, measureWidth, truncateLine, truncateStart, wrapText } from "../text/width.ts";
 import { asUsage, UsageError } from "../usage-error.ts";
-import { formatKindColumn, formatTextAfter, MIN_TEXT_WIDTH, takeShortId } from "../view/entry-line.ts";
 
 const TEXT = {
   ...optionalArgument(
@@ -98,10 +100,6 @@ const BRANCH = choiceOption(
   '"active" leaves out entries on branches that were left; default: any',
   ["active", "any"],
 );
-
-/** Width in columns of an id: sufficient for sessiontree ids, and for the beginning of longer ones. */
-const ID_WIDTH = 8;
-const MAX_ID_WIDTH = 18;
 
 /** Default number of hits displayed on a terminal. */
 const MAX_SHOWN = 50;
@@ -170,12 +168,12 @@ async function runSearch(call: CommandCall): Promise<ExitCode> {
       sessions++;
       if (isLaidOut) {
         idLength ??= await measureShownIds(call);
-        writeSession(call, session, { idLength, isFurther: sessions > 1 });
+        writeFoundSession(call, session, { idLength, isFurther: sessions > 1 });
       }
     }
-    if (json) out.json(toHitJson(hit));
-    else if (isLaidOut) writeHit(hit, out);
-    else out.line(formatHit(hit));
+    if (json) out.json(toFoundEntryJson(hit));
+    else if (isLaidOut) writeFoundEntry(hit, out);
+    else out.line(formatFoundEntry(hit));
     // Displays the first hit while the search continues.
     out.flush();
   }
@@ -422,68 +420,6 @@ function searchOptions(call: CommandCall, text: string): SearchSessionOptions {
     ...(branch !== undefined && { branch }),
     onSkipped: warnOfSkipped(call),
   };
-}
-
-function formatHit({ session, entryId, role, snippet, branch }: FoundEntry): string {
-  const path = session.path ?? session.store ?? "";
-  return joinTabs([session.id, entryId, role, snippet, path, ...(branch === "left" ? [branch] : [])]);
-}
-
-function toHitJson({ session: { id, path, store, cwd, name }, entryId, ...hit }: FoundEntry): object {
-  return { session: { id, path, store, cwd, name }, entry: entryId, ...hit };
-}
-
-function writeSession(
-  { io, out }: CommandCall,
-  session: ListedRow,
-  { idLength, isFurther }: { readonly idLength: number; readonly isFurther: boolean },
-): void {
-  const { colors } = out;
-  const { id, modified } = session;
-  if (isFurther) out.line();
-  const front = `${takeShortId(id, idLength)}  ${formatLastUse(modified.getTime(), io.now())}`;
-  out.line(formatTextAfter(colors.dim(front), session.title, out, colors.bold));
-}
-
-function writeHit({ entryId, role, snippet, match, branch }: FoundEntry, out: Output): void {
-  const { colors, width } = out;
-  const id = takeShortId(entryId, MAX_ID_WIDTH);
-  const front = [
-    colors.dim(fitColumn(id, Math.max(ID_WIDTH, measureWidth(id)))),
-    formatKindColumn(colors, getMessageKind({ role })),
-    ...(branch === "left" ? [colors.dim("left branch")] : []),
-  ].join(" ");
-  const room = width - measureWidth(front) - 4;
-  const text = toPlainLine(snippet);
-  // A failure's message is at its end, so it is not truncated to a line.
-  if (match.length === 0 && measureWidth(text) > room) {
-    out.line(`  ${front.trimEnd()}`);
-    for (const line of wrapText(text, width - 4)) out.line(`    ${line}`);
-  } else if (room >= MIN_TEXT_WIDTH)
-    out.line(`  ${front}  ${markMatch(snippet, match, room, out)}`.trimEnd());
-  else
-    out.line(`  ${front.trimEnd()}
-    ${markMatch(snippet, match, width - 4, out)}`);
-}
-
-/** Truncates a snippet to fit, with the match visible and in another color. */
-function markMatch(
-  snippet: string,
-  { start, length }: SearchHit["match"],
-  width: number,
-  out: Output,
-): string {
-  const found = truncateLine(toPlainPart(snippet.slice(start, start + length)), width);
-  const before = toPlainPart(snippet.slice(0, start));
-  const after = toPlainPart(snippet.slice(start + length));
-  const room = width - measureWidth(found);
-  const front = truncateStart(before, Math.max(Math.floor(room / 2), room - measureWidth(after)));
-  return `${front}${out.colors.bold(out.colors.yellow(found))}${truncateLine(after, room - measureWidth(front))}`;
-}
-
-/** Makes a part of a line safe, and keeps the spaces at its ends. */
-function toPlainPart(text: string): string {
-  return toPlainLine(`.${text}.`).slice(1, -1);
 }
 
 /** Writes the commands to show a failure in full, and to show what preceded it. */
