@@ -275,7 +275,9 @@ function grow(session: SessionManager, path: string, undamaged: ReadonlySet<stri
   try {
     id = session.appendMessage({ role: "user", content: "after the damage", timestamp: 0 });
   } catch (error) {
-    if (isSessionError(error, "VERSION_TOO_NEW")) return;
+    // Too little is left of some files to distinguish them from another program's.
+    const isForeign = session.issues.some(({ code }) => code === "FOREIGN_FORMAT");
+    if (isSessionError(error, "VERSION_TOO_NEW") || (isForeign && isSessionError(error, "READ_ONLY"))) return;
     throw error;
   }
   const reopened = SessionManager.open(path);
