@@ -146,7 +146,7 @@ describe("exportFor refuses", () => {
       "No session can continue in toString",
     );
     expect(() => Reflect.apply(exportFor, undefined, ["codex", session, { compacted: "all" }])).toThrow(
-      'compacted is "context" or "whole", not "all".',
+      'compacted must be "context" or "whole", not "all".',
     );
   });
 });
