@@ -214,7 +214,11 @@ export class StepWriter {
       addResult(written.step, result);
       return;
     }
-    this.#report("PAIR_REPAIRED", entry, "A tool result has no call before it: its step has no call either.");
+    this.#report(
+      "PAIR_REPAIRED",
+      entry,
+      "A tool result has no call before it, so its step has no call either.",
+    );
     const step = this.#add(entry, isCopied, "agent", undefined);
     step.llm_call_count = 0;
     addResult(step, result);

@@ -24,7 +24,7 @@ export interface ContinueInOptions extends ExportForOptions {
 export interface Continuation extends Pick<ExportedSession, "id" | "commands" | "issues"> {
   /** Absolute paths of the new files. Empty if pi continues the session's own file. */
   readonly paths: readonly string[];
-  /** Working directory in which to run the commands, in order. */
+  /** Working directory for the commands, which must run in order. */
   readonly cwd: string;
 }
 
@@ -86,7 +86,7 @@ export function continueIn(
 function findFolder(agent: ContinuingAgent, env: Environment): string {
   const path = toAbsolutePath(FOLDERS[agent]?.(env, env["HOME"] || homedir()) ?? "");
   if (agent === "pi" || existsSync(path)) return path;
-  const message = `The folder of ${agent}, ${path}, does not exist; run ${agent} once, or set the variable that names its folder.`;
+  const message = `The folder of ${agent}, ${path}, does not exist; run ${agent} once, or set the environment variable for its folder.`;
   throw new SessionError("PROGRAM_MISSING", message, { details: { agent, path } });
 }
 

@@ -51,7 +51,7 @@ export function exportFor(
 ): ExportedSession {
   if (!Object.hasOwn(WRITERS, agent))
     throw new TypeError(
-      `No session can continue in ${String(agent)}; name one of ${CONTINUING_AGENTS.join(", ")}.`,
+      `A session cannot continue in ${String(agent)}; choose one of ${CONTINUING_AGENTS.join(", ")}.`,
     );
   const target = makeTarget(session, options);
   const messages = readSteps(session, target.leafId).flatMap((step) => step.messages);
@@ -89,10 +89,10 @@ function listLosses(
   const losses: ExportIssue[] = [];
   const report = (code: ExportIssue["code"], message: string) => losses.push({ code, index: -1, message });
   if (messages.some(({ role }) => role === "system"))
-    report("SYSTEM_LEFT_OUT", "Left out the instructions of the session: the program has its own.");
+    report("SYSTEM_LEFT_OUT", "Left out the session's instructions, because the program has its own.");
   const foreign = listForeignTools(agent, messages.flatMap(listCalledTools));
   if (foreign.length > 0)
-    report("TOOLS_FOREIGN", `Calls name tools that the program may lack: ${foreign.join(", ")}.`);
+    report("TOOLS_FOREIGN", `Some calls use tools that the program may not have: ${foreign.join(", ")}.`);
   return [...losses, ...listBranchLosses(session, leafId)];
 }
 

@@ -1,9 +1,9 @@
 import type { ConversionIssue, ConversionIssueCode } from "../convert/conversion-issue.ts";
 
-/** Programs in which a session can continue. */
+/** Programs that can continue a session. */
 export const CONTINUING_AGENTS = ["claude-code", "codex", "gemini", "opencode", "pi"] as const;
 
-/** A program in which a session can continue. */
+/** A program that can continue a session. */
 export type ContinuingAgent = (typeof CONTINUING_AGENTS)[number];
 
 /** Options for `exportFor`. */

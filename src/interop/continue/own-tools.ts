@@ -24,7 +24,7 @@ const OWN_TOOLS: Readonly<Record<Exclude<ContinuingAgent, "pi">, ReadonlySet<str
 };
 
 /**
- * Lists the names of called tools that a program does not offer, sorted. MCP tools are excluded, because their servers may be
+ * Lists the called tools that a program does not offer, sorted by name. MCP tools are excluded, because their servers may be
  * available.
  */
 export function listForeignTools(

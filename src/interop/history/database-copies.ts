@@ -127,7 +127,7 @@ function makeStateKey(states: readonly FileState[], suffix: string): string | un
 }
 
 function makeNoDatabasesError(path: string): SessionError {
-  const message = `${path} is a database, which this version of Node cannot read. Use Node 22.13 or later; or export its sessions, as with "opencode export", and import those files.`;
+  const message = `${path} is a database, which this version of Node cannot read. Use Node 22.13 or later, or export its sessions, for example with "opencode export", and import the exported files.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
 

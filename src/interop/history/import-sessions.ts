@@ -36,7 +36,7 @@ import type { ImportStatus } from "./sync-plan.ts";
 export interface ImportSessionsOptions extends SourceQuery {
   /** Store that sessions are written to. Default: files in the `imported` folder in the user's data folder. */
   readonly store?: SessionStore;
-  /** Name by which the cache recognizes the store. Required for a store other than a file store. */
+  /** Name that identifies the store in the cache. Required unless the store is a file store. */
   readonly storeName?: string;
   /** Additional folders with imported sessions, which stay there and are kept up to date. Default: pi's. */
   readonly earlierDirs?: readonly string[];
@@ -434,7 +434,7 @@ class ImportRun {
   }
 }
 
-/** Returns the result for a source without messages, from which no session is created. */
+/** Returns the result for a source without messages, which does not become a session. */
 function makeEmptyImport({ source, sourceId, files }: SourceSession): SessionImport {
   const [file] = files;
   const facts = { source, sourceId, sourcePath: file?.path ?? "", path: null, id: makeSessionId(sourceId) };

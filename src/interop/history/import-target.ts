@@ -155,7 +155,7 @@ function listSessionNames(folder: string): string[] {
   try {
     return callIfPresent(() => readdirSync(folder)) ?? [];
   } catch (error) {
-    // A cyclic link.
+    // The folder is a link that points to itself.
     if (hasErrorCode(error, "ELOOP")) return [];
     throw toFileError(folder, "read", error);
   }

@@ -142,7 +142,7 @@ function findTail(
   return { entries, sharedIds, counts, dropped };
 }
 
-/** Beginning of an entry's line, and the number of bytes in which to search for it. */
+/** Beginning of an entry's line, and the number of bytes to search for it. */
 const HEAD = /^\{"type":"[^"]*","id":"([^"]*)"/;
 const HEAD_BYTES = 160;
 

@@ -15,7 +15,7 @@ import { reportTo } from "./source-query.ts";
 import { findProgram } from "./source-table.ts";
 import { syncSession } from "./sync-session.ts";
 
-/** A Claude Code session of which only the prompts remain. */
+/** A Claude Code session whose prompts are all that remains. */
 export interface LostSession {
   readonly sessionId: string;
   readonly cwd: string;

@@ -132,7 +132,7 @@ export class SessionImporter {
     return beside;
   }
 
-  /** Finds the sessiontree session that a session continues, unless that continuation already is a session of its own. */
+  /** Finds the sessiontree session that a session continues, unless that continuation already is a separate session. */
   async #findContinued(
     imported: ImportedSession,
     own: readonly SessionHeader[],
@@ -369,7 +369,7 @@ export interface SourceBeginning extends Pick<SourceSession, "startedAt" | "cwd"
 export interface RunFacts {
   /** ISO 8601. */
   readonly importedAt: string;
-  /** Folder in the user's cache to which databases are copied. */
+  /** Folder in the user's cache where copies of databases are stored. */
   readonly cacheDir: string;
   /** Whether to report results without writing anything. */
   readonly isDryRun: boolean;

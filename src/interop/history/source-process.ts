@@ -143,6 +143,6 @@ function makeEndedError(path: string, isLate: boolean): SessionError {
   const what = isLate
     ? "took too long, and was stopped"
     : "crashed the process that reads it; there may be too little memory";
-  const message = `Reading ${path} ${what}. If the file is intact, export its sessions with their own program, and import those files.`;
+  const message = `Reading ${path} ${what}. If the file is intact, export its sessions with the program that wrote it, and import the exported files.`;
   return new SessionError("READ_FAILED", message, { details: { path } });
 }

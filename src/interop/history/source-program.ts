@@ -24,17 +24,17 @@ export interface FileFacts {
   readonly isCopy?: boolean | undefined;
   /** Time at which the file was started, ISO 8601, if known. */
   readonly begunAt?: string | undefined;
-  /** Id of the session or file in which the history begins. */
+  /** Id of the session or file that contains the beginning of the history. */
   readonly baseId?: string | undefined;
   /** Id of the session that this one was forked from, or that started it. */
   readonly parentId?: string | undefined;
   /** Sessiontree session that was exported to this file, if no records were added since. */
   readonly exported?: ContinuedSession | undefined;
-  /** Whether the file is a database, of which a copy is read. */
+  /** Whether the file is a database, so that a copy of it is read. */
   readonly isInDatabase?: boolean | undefined;
-  /** For one of several sessions in a file, a string that changes whenever the session does. Default: the state of the file. */
+  /** String that changes whenever one of several sessions in a file does. Default: the state of the file. */
   readonly stamp?: string | undefined;
-  /** For one of several sessions in a file, its last modification in Unix milliseconds. Default: that of the file. */
+  /** Time at which one of several sessions in a file was last modified, in Unix milliseconds. Default: the file's time. */
   readonly modifiedMs?: number | undefined;
 }
 
@@ -82,7 +82,7 @@ export interface ReadOptions {
   readonly known: readonly UnknownEntry[];
   /** Id of the session in the target, if it is not derived from the source id. */
   readonly ownId: string | undefined;
-  /** Folder to which a database next to sessions is copied before it is read. */
+  /** Folder for the copy of a database next to sessions, which is made before the database is read. */
   readonly cacheDir: string;
 }
 
@@ -145,7 +145,7 @@ export interface SourceProgram {
    * @throws {SessionError} If the database cannot be read or has an unknown schema.
    */
   factsInDatabase?(copy: string, path: string): readonly FileFacts[] | undefined;
-  /** Columns by which rows of its databases are looked up. The copy gets an index for each of them. */
+  /** Columns for looking up rows in its databases. The copy gets an index for each of them. */
   readonly lookups?: LookupColumns;
   /** Returns whether reading a session requires opening a database next to it. */
   readsDatabase?(session: SourceSession): boolean;

@@ -14,7 +14,7 @@ export interface TableQuery {
   readonly where?: string;
 }
 
-/** Column by which rows are looked up, by table. */
+/** Name of the column for looking up rows, by table. */
 export type LookupColumns = { readonly [table: string]: string };
 
 /** Maximum length of a text to read, in bytes. A longer text is null. */
@@ -135,7 +135,7 @@ function makeNumberColumn(name: string): string {
 }
 
 function makeTooMuchWorkError(path: string): SessionError {
-  const message = `${path} takes more work to read than an intact database of this size. Export the sessions with their own program, and import those files.`;
+  const message = `${path} takes more work to read than an intact database of this size. Export the sessions with the program that wrote it, and import the exported files.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
 

@@ -435,7 +435,7 @@ export function getEntryIds({ index: { tree } }: LineSource): Set<string> {
 /** Minimum length of a redacted text to search for within longer texts, in characters. */
 const MIN_CONTAINED = 8;
 
-/** Length of the beginning of a redacted text by which a shortened copy is recognized, in characters. */
+/** Number of characters at the start of a redacted text that must match to recognize a shortened copy. */
 const MIN_BEGINNING = 64;
 
 /**
@@ -460,7 +460,7 @@ export class RedactedCopies {
     this.#contents = new Set(contents.filter((content) => !others.has(content)));
   }
 
-  /** Returns the entry, or a version in which the copies are redacted and its program's details about them are removed. */
+  /** Returns the entry, or a version with redacted copies and without the program's details about them. */
   without(entry: AnySessionEntry): AnySessionEntry {
     if (this.#contents.size === 0 || !("retainedTail" in entry)) return entry;
     const tail = toArray(entry.retainedTail);

@@ -69,7 +69,7 @@ class WatchRounds implements ImportRound {
   /** Whether the last round also read databases and retried failed imports, which happens once a minute. */
   isRare = true;
   readonly #options: ImportSessionsOptions;
-  /** States in which sessions were imported, or in which an import was attempted since the last complete round. */
+  /** States of sessions at their last import, or at their last attempt since the last complete round. */
   readonly #done = new Map<string, string>();
   readonly #tried = new Map<string, string>();
   /** Ids of sessions whose sources are known to be deleted. */

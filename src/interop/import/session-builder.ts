@@ -35,7 +35,7 @@ export interface SessionOrigin {
   readonly sourceVersion?: string | undefined;
   /** Id of the new session. Default: derived from `sourceId`. */
   readonly id?: string;
-  /** Candidates for the working directory, of which the first valid one is used. Default: the working directory of the input. */
+  /** Candidates for the working directory. The first valid one is used. Default: the working directory of the input. */
   readonly folders?: Iterable<unknown>;
   /** Start time of the session, as in the source. */
   readonly startedAt: unknown;
@@ -156,7 +156,7 @@ export class SessionBuilder {
   /** The last entry so far. At the beginning, that is the entry that records the session's source. */
   get tip(): Draft {
     const last = this.#entries.at(-1);
-    if (last === undefined) throw new Error("The first entry is made by the constructor.");
+    if (last === undefined) throw new Error("The first entry must be created by the constructor.");
     return last;
   }
 

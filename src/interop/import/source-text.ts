@@ -83,7 +83,7 @@ export function readRecords(input: string | Uint8Array | Iterable<Uint8Array>, f
         line,
         offset,
         length,
-        message: "The line is too long to be read and was left out.",
+        message: "The line is too long to read and was left out.",
       });
     },
   });

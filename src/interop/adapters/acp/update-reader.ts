@@ -219,7 +219,11 @@ export class UpdateReader {
     }
     const what =
       typeof kind === "string" ? `an update of type ${kind.slice(0, 40)}` : "a value that is not an update";
-    this.issues.report("MESSAGE_DROPPED", this.#index, `Kept ${what} as state: no message can hold it.`);
+    this.issues.report(
+      "MESSAGE_DROPPED",
+      this.#index,
+      `Kept ${what} as state, because a message cannot contain it.`,
+    );
     this.#addBehind(`update ${this.#index}`, draft);
   }
 

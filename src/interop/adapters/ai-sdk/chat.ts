@@ -46,7 +46,7 @@ export function loadChat(session: SessionManager): UIMessage[] {
 }
 
 /**
- * Appends whatever is new in a chat that the AI SDK keeps as an array. Writes it all at once, and is idempotent.
+ * Appends the new part of a chat that the AI SDK keeps as an array. All of it is written at once. Idempotent.
  *
  * Compares messages by content. A message that has only progressed, for example by a result, an answered approval, or more
  * steps, counts as the same message. If a message was regenerated, edited, or removed, a branch is created, and nothing is lost.
@@ -120,7 +120,7 @@ interface SavedMessage {
   readonly said: readonly Message[];
 }
 
-/** Converts messages to the form in which a file stores them. */
+/** Converts messages to the form that is stored in a file. */
 function convert(messages: readonly UIMessageLike[], given: SaveChatOptions): ConvertedChat {
   assertMessages(messages);
   // A number such as NaN becomes null here, so that the chat is still equal after the file is opened again.

@@ -58,11 +58,14 @@ export async function receiveChat<Major extends AiSdkMajor = 7>(
   const stored = loadChat(session);
   const { id, role, parts } = toRecord(message);
   if (typeof id !== "string" || id === "" || !Array.isArray(parts))
-    throw refused("The last message has no id or no parts; send what the SDK's transport sends.");
+    throw refused("The last message has no id or no parts; send it in the form of the SDK's transport.");
   const page = parts.map(toRecord);
   if (role === "user") await saveChat(session, withQuestion(stored, id, page, options));
   else if (role === "assistant") await saveAnswers(session, withAnswers(stored, id, page, options));
-  else throw refused("The last message is neither the user's nor the assistant's; send one of theirs last.");
+  else
+    throw refused(
+      "The last message is from neither the user nor the assistant; send a message from one of them.",
+    );
   const messages = loadChat(session);
   const request: ModelMessagesRequest<Major> = toModelMessages<Major>(
     session.buildSessionContext().messages,
@@ -83,7 +86,7 @@ function withQuestion(
   { fileTypes = [] }: Allowed,
 ): UIMessageLike[] {
   const parts = sent.map((part) => readUserPart(part, fileTypes));
-  if (parts.length === 0) throw refused("The user's message has no parts; send a text.");
+  if (parts.length === 0) throw refused("The user's message has no parts; send at least one.");
   const at = stored.findIndex((message) => message.id === id);
   const old = stored[at];
   if (old !== undefined && old.role !== "user")
@@ -137,9 +140,12 @@ function withAnswers(
     if (answer !== undefined) answers.set(call, answer);
   }
   if (answers.size === 0)
-    throw refused("No call waits for what the page sent; it was answered before. Load the chat again.", {
-      messageId: id,
-    });
+    throw refused(
+      "No call is waiting for this answer, because it was already received. Load the chat again.",
+      {
+        messageId: id,
+      },
+    );
   const parts = last.parts.map((part) => Object.assign({}, part, answers.get(toRecord(part)) ?? {}));
   return [...stored.slice(0, -1), { ...last, parts }];
 }
@@ -164,7 +170,7 @@ function readAnswer(
   const isResult = sent["state"] === "output-available" || sent["state"] === "output-error";
   if (!mayRun || (!isResult && state === "approval-responded")) {
     if (isRepeated) return undefined;
-    throw refused("The approval is not open: it was answered before, or its id is another one.", {
+    throw refused("The approval is not open: it was already answered, or its id does not match.", {
       toolCallId,
       approvalId: toRecord(answer)["id"],
     });
@@ -172,7 +178,7 @@ function readAnswer(
   const isClients = clientTools.includes(String(getToolName(call))) && providerExecuted !== true;
   if (!isResult || !isClients || !isRepeated)
     throw refused(
-      "A page cannot say what became of this call; its tool is not one of clientTools, or it is not waiting for approval.",
+      "A page cannot set the outcome of this call: its tool is not in clientTools, or it is not waiting for approval.",
       {
         toolCallId,
       },
@@ -187,7 +193,7 @@ function readApproval({ approval, toolCallId }: JsonRecord, sent: JsonRecord): J
   const { id, approved, reason } = toRecord(sent["approval"]);
   const isOpen = sent["state"] === "approval-responded" && id === toRecord(approval)["id"];
   if (!isOpen || typeof approved !== "boolean")
-    throw refused("The call waits for another approval, or the answer says neither yes nor no.", {
+    throw refused("The call is waiting for a different approval, or the answer is neither yes nor no.", {
       toolCallId,
       approvalId: id,
     });

@@ -72,7 +72,7 @@ function getClass(json: unknown): string {
   return lc === 1 && isJsonRecord(kwargs) ? String(toArray(id).at(-1)) : "";
 }
 
-/** Converts a message to the form in which a session stores it. */
+/** Converts a message to the form that is stored in a session. */
 export function holdMessage({ id, record }: ListedMessage, timestamp: number): HeldMessage {
   const { id: _, ...said } = normalizeMessage(toStoredRecord(record) ?? {}).data;
   const name = getClass(record);
@@ -138,7 +138,7 @@ export function findMessageId(entry: AnySessionEntry | undefined): string | unde
   return typeof id === "string" ? id : undefined;
 }
 
-/** Restores an entry's message or, after a redaction, whatever is left of it; undefined if the entry has no message. */
+/** Restores an entry's message or, after a redaction, the rest of it. Returns undefined if the entry has no message. */
 export function restoreMessage(entry: AnySessionEntry | undefined): ListedMessage | undefined {
   const record = restoreRecord(entry);
   return record && { id: findMessageId(entry), digest: hashRecord(record), record };

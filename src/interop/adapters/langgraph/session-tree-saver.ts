@@ -347,7 +347,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Loads writes in the order in which a run applies them. If a write is repeated, the first one counts, or the last if special.
+   * Loads writes in the order that a run applies them. If a write is repeated, the first one counts, or the last if special.
    */
   #loadWrites(tasks: readonly TaskWrites[]): Promise<CheckpointPendingWrite[]> {
     const byKey = new Map<string, { task: TaskWrites; write: StoredWrite }>();
@@ -394,7 +394,7 @@ function readThreadAddress(config: RunnableConfig): Address {
 
 function requireText(name: string, value: unknown): string {
   if (typeof value === "string" && value !== "") return value;
-  throw new TypeError(`${name} must be a nonempty string, and is ${value === "" ? "empty" : typeof value}.`);
+  throw new TypeError(`${name} must be a nonempty string, but is ${value === "" ? "empty" : typeof value}.`);
 }
 
 function makeConfig({ threadId, ns, id }: Address): RunnableConfig {

@@ -147,7 +147,7 @@ export class ThreadState implements EntryTaker {
     return all.flatMap((namespace) => [...(namespace?.checkpoints.values() ?? [])]);
   }
 
-  /** Returns the writes against a checkpoint, in the order in which they were appended. */
+  /** Returns the writes against a checkpoint, in the order they were appended. */
   getWrites(ns: string, checkpointId: string): readonly TaskWrites[] {
     return this.#writes.get(makeCheckpointKey(ns, checkpointId)) ?? [];
   }

@@ -152,7 +152,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     const [compaction, ...rest] = items.map(toStoredItem);
     if (compaction?.["type"] !== "compaction") {
       throw new TypeError(
-        "A compacted history begins with an item of type compaction; use addItems for others.",
+        "A compacted history begins with an item of type compaction; use addItems for other items.",
       );
     }
     await this.#update();
@@ -179,7 +179,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     const { operationId: id } = args;
     await this.#update();
     if (typeof id !== "string" || id.trim() === "")
-      throw new TypeError("A transaction needs an operationId that is not empty.");
+      throw new TypeError("A transaction needs a nonempty operationId.");
     const transaction = readTransaction(args.transaction);
     const { added, digest } = transaction;
     await this.#session.refreshAsync();
@@ -198,7 +198,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   #isApplied(id: string, digest: string, applied: string | undefined): boolean {
     if (applied === undefined || applied === digest) return applied !== undefined;
     throw new TypeError(
-      `Operation ${id} was applied with another transaction; use a new id for each transaction.`,
+      `Operation ${id} was applied with a different transaction; use a new id for each transaction.`,
     );
   }
 

@@ -63,7 +63,7 @@ const CALL_NUMBERS = [
   "reasoning_tokens",
 ];
 
-/** Columns by which a session's rows are found. */
+/** Columns for finding a session's rows. */
 const LOOKUPS = { turns: "session_id", assistant_usage_events: "session_id" };
 
 /** Reads a session's rows from Copilot's own database; undefined if there is none or Node cannot read it. */

@@ -29,7 +29,7 @@ const NEEDED: readonly TableQuery[] = [
   PARTS,
 ];
 
-/** Columns by which a session's rows are found. */
+/** Columns for finding a session's rows. */
 export const OPENCODE_LOOKUPS = {
   session: "id",
   message: "session_id",
@@ -237,12 +237,12 @@ function byId(one: JsonRecord, other: JsonRecord): number {
 }
 
 function makeNumberTooLargeError(path: string, sessionId: string, table: string): SessionError {
-  const message = `The session ${sessionId} in ${path} has a number beyond 2^53 in the table ${table}. Export the session with "opencode export", and import that file.`;
+  const message = `The session ${sessionId} in ${path} has a number greater than 2^53 in the table ${table}. Export the session with "opencode export", and import the exported file.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path, source: "opencode" } });
 }
 
 function makeUnknownTablesError(path: string): SessionError {
-  const message = `${path} does not have the tables of a known OpenCode database. Export its sessions with "opencode export", and import those files.`;
+  const message = `${path} does not have the tables of a known OpenCode database. Export its sessions with "opencode export", and import the exported files.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path, source: "opencode" } });
 }
 

@@ -157,7 +157,7 @@ function getMessageFolder(path: string): string {
   return join(getStorage(path), "message", basename(path, ".json"));
 }
 
-/** Returns the files in a folder, in the order in which they were created. */
+/** Returns the files in a folder, oldest first. */
 function listFiles(folder: string, report: ReportSkipped): string[] {
   try {
     const names = callIfPresent(() => readdirSync(folder)) ?? [];

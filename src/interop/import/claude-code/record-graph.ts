@@ -132,7 +132,7 @@ function findParent(
   if (isBoundary || (named === undefined && parentUuid === undefined)) return before;
   if (named === undefined) return undefined;
   const message = before
-    ? `The record names a missing parent; it was attached to the record of line ${before.record.line}.`
+    ? `The record names a missing parent; it was attached to the record on line ${before.record.line}.`
     : "The record names a missing parent, and no record comes before it: it begins the conversation.";
   issues.push(makeIssue("PARENT_BRIDGED", message, node.record));
   return before;

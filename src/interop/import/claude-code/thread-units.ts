@@ -58,7 +58,7 @@ class Grouping {
   readonly #toolNames = new Map<string, string>();
   /** Messages by call id. */
   readonly #callers = new Map<string, Unit[]>();
-  /** Results of a message's calls, in the order in which they follow the message. */
+  /** Results of a message's calls, in order. */
   readonly #results = new Map<Unit, Unit[]>();
   /** Parents of units according to the records alone. */
   readonly #raw = new Map<Unit, Unit | undefined>();

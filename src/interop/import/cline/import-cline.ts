@@ -384,7 +384,7 @@ function parseIdTime(sessionId: string): number | undefined {
 
 function checkVersion({ version = VERSION }: JsonRecord): SessionIssue[] {
   if (version === VERSION) return [];
-  const message = `The messages state version ${String(version)}, which is unknown; they were read as version ${VERSION}.`;
+  const message = `The messages have version ${String(version)}, which is unknown; they were read as version ${VERSION}.`;
   return [makeIssue("VERSION_UNCLEAR", message)];
 }
 

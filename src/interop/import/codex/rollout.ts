@@ -23,7 +23,7 @@ export function readOldCodexText(text: string): SourceText | undefined {
 /** A Codex file, and the part of a thread that it contains. */
 export interface Rollout {
   readonly text: CodexRolloutText;
-  /** Records in the order in which they were written, without duplicates. */
+  /** Records in the order they were written, without duplicates. */
   readonly records: readonly SourceRecord[];
   /** Content of the first `session_meta`; empty if there is none. */
   readonly meta: JsonRecord;
@@ -122,7 +122,7 @@ export function findOrdinal({ value }: SourceRecord): number | undefined {
  * Counts the records at the start of a fork that were copied from its parent.
  *
  * Such a file names the parent in a second `session_meta`. The copy ends at the next `session_meta` of the fork itself, or else
- * at the first difference from the parent's records. Without the parent's file, it ends with the burst in which it was copied.
+ * at the first difference from the parent's records. Without the parent's file, it ends with the burst of copied records.
  *
  * @param parent - The parent's file, if it exists.
  */
@@ -156,7 +156,7 @@ function findCommonEnd(
   return at;
 }
 
-/** Maximum duration of the burst in which a history is copied, in milliseconds. */
+/** Maximum time for copying a history, in milliseconds. */
 const BURST_MS = 1000;
 
 function findBurstEnd(records: readonly SourceRecord[], start: number): number {

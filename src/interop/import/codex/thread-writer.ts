@@ -356,7 +356,7 @@ class ReplacementReader {
   }
 }
 
-/** An answer to which items are still added. Its usage follows later. */
+/** An unfinished answer. Its usage follows later. */
 interface Answer {
   readonly draft: Draft;
   readonly message: AssistantMessage;

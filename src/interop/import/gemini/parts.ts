@@ -131,7 +131,7 @@ function toSentBlocks(part: JsonRecord): UserBlock[] {
   return [makePlaceholder(Object.keys(part)[0] ?? "part")];
 }
 
-/** Result of a tool, in the format in which it is sent. */
+/** Result of a tool, in the format sent to the model. */
 export interface SentResponse {
   readonly id: string | undefined;
   readonly name: string | undefined;

@@ -148,7 +148,7 @@ const KNOWN_VERSION = /^1\./;
 
 function checkVersion({ protocol_version: version }: JsonRecord) {
   if (typeof version !== "string" || KNOWN_VERSION.test(version)) return [];
-  const message = `The log states protocol ${version}, which is unknown; it was read as 1.5. Compare the result with the program, or import with a newer version of sessiontree.`;
+  const message = `The log has protocol version ${version}, which is unknown; it was read as 1.5. Compare the result with the program, or import with a newer version of sessiontree.`;
   return [makeIssue("VERSION_UNCLEAR", message)];
 }
 

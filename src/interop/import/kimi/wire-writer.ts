@@ -46,7 +46,7 @@ export class WireWriter extends EntryThread {
   readonly #isSubagent: boolean;
   readonly #toolNames = new Map<string, string>();
   #step: Step | undefined;
-  /** Tokens of a call outside the turns. Those of a compaction are held until it is applied. */
+  /** Tokens of a call outside the turns. Those of a compaction are stored here until it is applied. */
   #aside: UnclaimedUsage | undefined;
 
   constructor(builder: SessionBuilder, agents: ReadonlyMap<string, SubagentLink>, isSubagent: boolean) {

@@ -61,7 +61,7 @@ function hasTexts(fields: JsonRecord, ...names: readonly string[]): boolean {
   return names.every((name) => typeof fields[name] === "string");
 }
 
-/** Finds the entry from which all messages up to a compaction are exactly the retained ones; undefined if there is none. */
+/** Finds the first entry of the messages that a compaction retains, if they directly precede it; undefined otherwise. */
 function findFirstKept(
   tail: readonly unknown[],
   parent: Draft | undefined,

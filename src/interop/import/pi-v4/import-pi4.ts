@@ -135,7 +135,7 @@ class Pi4Import {
         this.#takeValue(value);
         break;
       default: {
-        const message = `Records of the kind ${JSON.stringify(kind)} are unknown; this one was left out.`;
+        const message = `A record of the unknown kind ${JSON.stringify(kind)} was left out.`;
         this.#builder.issues.push(makeIssue("NOT_AN_ENTRY", message, record));
         this.#builder.drop("unknown record");
       }

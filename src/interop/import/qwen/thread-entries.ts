@@ -309,7 +309,7 @@ class ThreadEmitter {
     return emitWhole(draft);
   }
 
-  /** Finds the entry from which all messages up to a compaction are exactly those it keeps; undefined if there is none. */
+  /** Finds the first entry of the messages that a compaction keeps, if they directly precede it; undefined otherwise. */
   #firstKept(compaction: RecordNode, kept: readonly JsonRecord[]): Draft | undefined {
     const rest = [...kept];
     for (let at = this.#findParent(compaction); at !== undefined; at = this.#findParent(at)) {
