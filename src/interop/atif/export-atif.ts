@@ -62,7 +62,7 @@ export function exportAtif(session: AtifSource, options: ExportAtifOptions = {})
 interface SubagentPlace {
   /** Trajectory that started the subagent; undefined if it was started on another branch. */
   readonly caller: TrajectoryWriter | undefined;
-  /** Result of the call that started the subagent; undefined if the call is not known. */
+  /** Result of the call that started the subagent; undefined if the call is unknown. */
   readonly result?: AtifResult | undefined;
 }
 

@@ -15,7 +15,7 @@ import { reportTo } from "./source-query.ts";
 import { findProgram } from "./source-table.ts";
 import { syncSession } from "./sync-session.ts";
 
-/** A Claude Code session whose prompts are all that remains. */
+/** A Claude Code session that has lost everything except its prompts. */
 export interface LostSession {
   readonly sessionId: string;
   readonly cwd: string;

@@ -16,7 +16,7 @@ import { type CallFacts, readFacts } from "./call-facts.ts";
 import { fromBlock, isWholeBlock, makeQuestion, readBlock } from "./content-blocks.ts";
 import { UPDATE_CUSTOM_TYPE } from "./to-acp-updates.ts";
 
-/** Facts that updates do not contain, and the current state of the session. */
+/** Facts that updates do not contain, and the state of the session before the first update. */
 export interface UpdateSource {
   readonly api: string;
   readonly provider: string;

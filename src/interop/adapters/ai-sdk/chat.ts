@@ -46,7 +46,7 @@ export function loadChat(session: SessionManager): UIMessage[] {
 }
 
 /**
- * Appends the new part of a chat that the AI SDK keeps as an array. All of it is written at once. Idempotent.
+ * Appends the new part of a chat that the AI SDK keeps as an array, in a single write. This function is idempotent.
  *
  * Compares messages by content. A message that has only progressed, for example by a result, an answered approval, or more
  * steps, counts as the same message. If a message was regenerated, edited, or removed, a branch is created, and nothing is lost.

@@ -26,7 +26,7 @@ export interface CopilotInput extends SourceText {
   readonly workspace?: string;
   /** Entries from an earlier import. They preserve turns that the user rewound, because Copilot deletes them from the file. */
   readonly known?: readonly UnknownEntry[];
-  /** Rows for such turns in Copilot's database. */
+  /** Rows from Copilot's database for turns that the user rewound. */
   readonly rows?: CopilotRows;
   /** ISO 8601. */
   readonly importedAt: string;

@@ -289,7 +289,7 @@ export class ThreadWriter {
     }
     this.#pending = undefined;
     this.#provider = getProvider(tokens);
-    // An import of the file before this answer arrived created an entry for the record.
+    // If the file was imported before this answer arrived, that import created an entry for the record.
     this.#builder.withdraw(makeEntryId(makeRecordKey(record)));
     return tokens;
   }

@@ -47,7 +47,7 @@ export class UsageRows {
       else if (!isJsonRecord(usage)) this.#builder.drop("row without tokens");
       else if (place >= first || (isJsonRecord(told) && isSame(getTokens(told), getTokens(usage)))) {
         this.#builder.drop("tokens that an entry has");
-        // An import of the file before this entry was written created an entry for the row.
+        // If the file was imported before this entry was written, that import created an entry for the row.
         this.#builder.withdraw(toNonemptyText(id) ?? "");
       } else this.#add(row, toRecord(entry?.["message"]));
     }

@@ -180,7 +180,7 @@ class ThreadEmitter {
     return { first, last: this.#builder.add(`${node.uuid} parts`, first, getTime(node), body) };
   }
 
-  /** Returns the report on a record's call. An import of the file before this record was written created an entry for it. */
+  /** Returns the report on a record's call, and withdraws the entry that an import before this record created for the report. */
   #takeReport(node: RecordNode): CallReport | undefined {
     const report = this.#reports.ofTeller(node);
     if (report !== undefined) this.#builder.withdraw(makeEntryId(report.uuid));
