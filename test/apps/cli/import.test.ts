@@ -238,7 +238,7 @@ test("a named file that holds no session, such as a document that was cut off, i
   const done = await cli(["import", torn], settings);
   expect([done.code, done.stderr]).toEqual([
     1,
-    expect.stringContaining("holds no session that can be imported"),
+    expect.stringContaining("contains no session that can be imported"),
   ]);
 });
 

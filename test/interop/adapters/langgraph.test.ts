@@ -324,7 +324,7 @@ describe("bad input", () => {
     expect(all.sort()).toEqual([...odd].sort());
     for (const bad of [7, "", null, {}])
       await expect(put(saver, {}, thread(JSON.parse(JSON.stringify(bad))))).rejects.toThrow(TypeError);
-    await expect(put(saver, {}, {})).rejects.toThrow("The config names no thread_id.");
+    await expect(put(saver, {}, {})).rejects.toThrow("The config has no thread_id.");
     const broken: Checkpoint = Object.assign(emptyCheckpoint(), { channel_values: JSON.parse("[]") });
     await expect(saver.put(thread("t"), broken, metadata, {})).rejects.toThrow("This is not a checkpoint");
   });

@@ -390,7 +390,7 @@ describe("applyHistoryTransaction", () => {
     const before = manager.getEntryCount();
     const other = { ...append, items: [user("twice")] };
     await expect(session.applyHistoryTransaction({ operationId: "op1", transaction: other })).rejects.toThrow(
-      /op1 was applied with another transaction/,
+      /op1 was applied with a different transaction/,
     );
     for (const expectedSuffix of [[user("not there")], [...TURN, ...TURN]]) {
       const transaction = { type: "replace_suffix" as const, expectedSuffix, replacement: [] };

@@ -140,13 +140,13 @@ describe("exportFor refuses", () => {
 
   test("unknown programs and options", () => {
     expect(() => Reflect.apply(exportFor, undefined, ["cursor", session])).toThrow(
-      "No session can continue in cursor; name one of claude-code, codex, gemini, opencode, pi.",
+      "A session cannot continue in cursor; choose one of claude-code, codex, gemini, opencode, pi.",
     );
     expect(() => Reflect.apply(exportFor, undefined, ["toString", session])).toThrow(
-      "No session can continue in toString",
+      "A session cannot continue in toString",
     );
     expect(() => Reflect.apply(exportFor, undefined, ["codex", session, { compacted: "all" }])).toThrow(
-      'compacted is "context" or "whole", not "all".',
+      'compacted must be "context" or "whole", not "all".',
     );
   });
 });
