@@ -78,7 +78,7 @@ async function askOnStderr(question: string): Promise<string> {
   const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: stdin, output: stderr });
   try {
-    // An interrupt or the end of the input closes it without an answer.
+    // An interrupt or the end of the input closes the interface without an answer.
     return await Promise.race([lines.question(question), once(lines, "close").then(() => "")]);
   } catch (error) {
     // In some versions of Node, an interrupt also aborts the question. The next output begins on a new line.

@@ -137,7 +137,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     };
     const { code, stderr } = await cli([...PRUNE, "--dir", folder], { ask });
     expect([code, existsSync(a), existsSync(b)]).toEqual([1, true, false]);
-    expect(stderr).toBe(`sessiontree: ${a} was changed meanwhile, and is left alone.\n`);
+    expect(stderr).toBe(`sessiontree: ${a} was changed in the meantime, and is kept.\n`);
   });
 
   test("leaves a session that is open under a lease", async () => {

@@ -160,7 +160,7 @@ describe("--matching", () => {
       message: { content: "The password is [redacted]" },
     });
     const again = await cli(["redact", path, "--matching", "tulip", "--yes"]);
-    expect([again.code, again.stdout]).toEqual([0, "The text is nowhere.\n"]);
+    expect([again.code, again.stdout]).toEqual([0, "The text was not found.\n"]);
   });
 
   test("with --dry-run, changes nothing, says that nothing brings it back, and fails", async () => {
@@ -193,7 +193,7 @@ describe("--matching", () => {
     expect(one.lines.slice(-4)).toEqual([
       "Redacted the text in 1 place.",
       "It remains in 1 place:",
-      "It is outside of what was asked for; --all redacts it.",
+      "It is outside the requested scope; --all redacts it.",
       `  session  ${other}`,
     ]);
     expect(readFileSync(path, "utf8")).not.toContain("tulip");

@@ -59,7 +59,7 @@ const NAMED_SESSION: Candidate = { value: "@last", description: "the latest sess
 const BY_PLACEHOLDER: { readonly [placeholder: string]: Candidates } = {
   session: { words: [NAMED_SESSION], lookUp: "sessions" },
   sessions: { words: [NAMED_SESSION], lookUp: "sessions" },
-  trashed: { words: [{ value: "@last", description: "the one deleted last" }], lookUp: "trashed" },
+  trashed: { words: [{ value: "@last", description: "the one deleted most recently" }], lookUp: "trashed" },
   entry: { words: [{ value: "@leaf", description: "where the session continues" }], lookUp: "entries" },
   name: { words: [{ value: "@leaf", description: "where the session continues" }], lookUp: "entries" },
   time: {
@@ -130,7 +130,7 @@ function findCandidatesOfLine(command: string, given: readonly string[], typed: 
     ...(dir !== undefined && { dir }),
     ...findSession(places, args),
   };
-  // Completion never waits for a server: a key press without a completion is better than one that blocks.
+  // Completion never waits for a server: a key press without a completion is better than a delay.
   const known = (values: Candidates) =>
     isOfStore && values.lookUp !== "trashed" ? { words: values.words } : { ...values, ...within };
   if (awaited !== undefined) return known(getValues(awaited, typed));

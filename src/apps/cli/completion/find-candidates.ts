@@ -58,7 +58,7 @@ async function lookUpEntries(
   try {
     return entryCandidates(await findSession(session, place), typed, isDescribed);
   } catch (error) {
-    // A shell that requests words cannot use an error.
+    // A shell that completes a word cannot display an error.
     if (!isSessionError(error)) throw error;
     return [];
   }
@@ -84,7 +84,9 @@ async function listSessionCandidates(
   return [...found.values()];
 }
 
-/** Yields the sessions of the project if nothing is typed; else those of all projects, because an id or name may be of any. */
+/**
+ * Yields the project's sessions if nothing is typed; otherwise, those of all projects, because a typed id or name can be in any.
+ */
 async function* listMeantSessions(
   typed: string,
   place: Pick<CommandCall, "io" | "dir">,
@@ -98,7 +100,7 @@ async function* listTrashedRows(): AsyncGenerator<FileRow, void> {
   try {
     for (const { session } of await listTrashed()) yield session;
   } catch (error) {
-    // The trash of some systems cannot be read; a shell that requests words cannot use an error.
+    // The trash of some systems cannot be read, and a shell that completes a word cannot display an error.
     if (!isSessionError(error)) throw error;
   }
 }
@@ -111,7 +113,7 @@ function listWords({ id, name = "" }: FileRow, typed: string): string[] {
   return [...(isName ? [rest] : []), ...(isId ? [id] : [])];
 }
 
-/** Returns the end of a name from the word that matches the typed text, with the typed letters; undefined if no word matches. */
+/** Returns the part of a name from the word that begins with the typed text, as typed; undefined if no word matches. */
 function findNameEnd(name: string, typed: string): string | undefined {
   const [line, begin] = [toPlainLine(name), typed.toLowerCase()];
   const at = ` ${line.toLowerCase()}`.indexOf(` ${begin}`);

@@ -138,7 +138,7 @@ export interface IndexHit {
   /** Whether the entry is on the path to the session's leaf, or on an abandoned branch. */
   readonly branch: FileHit["branch"];
   readonly snippet: string;
-  /** Match within the snippet, in UTF-16 units. */
+  /** Position of the match in the snippet, in UTF-16 code units. */
   readonly match: TextMatch;
 }
 

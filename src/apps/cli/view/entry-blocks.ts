@@ -10,7 +10,7 @@ import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import { formatImage, formatJson } from "../../text/stored-values.ts";
 import type { Output } from "../output.ts";
 
-/** Content of an entry; every text is safe. */
+/** Content of an entry; every string is safe to print. */
 export interface EntryDetails {
   readonly facts: readonly (readonly [name: string, value: string])[];
   readonly blocks: readonly DetailBlock[];
