@@ -15,7 +15,7 @@ import { SessionView } from "../../session/manager/session-view.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
 import { collectStoreUsage } from "../../stores/contract/store-usage.ts";
 
-/** Maximum number of bytes of a session in which its first message is searched. */
+/** Maximum number of bytes of a session that are searched for its first message. */
 const MAX_FRONT = 1024 * 1024;
 
 /** Search text, project, and options of a search; hits come latest first unless they are ranked. */

@@ -179,7 +179,7 @@ test("--llm leaves out failed and aborted answers with the results of their call
   expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
   const { stdout } = await cli(["context", scribe.path, "--llm"]);
   expect(stdout).toContain("2 messages;");
-  expect(stdout).toContain("Left out: 2 unfinished answers, which no provider gets");
+  expect(stdout).toContain("Left out: 2 unfinished answers, which providers do not receive");
   expect((await cli(["context", scribe.path])).stdout).toContain("5 messages;");
 });
 

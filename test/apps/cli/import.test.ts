@@ -301,7 +301,7 @@ test("bad arguments are told, with code 2, and nothing is written", async () => 
     [["--from", "vim"], /--from must be one of atif, claude-code, cline, codex/],
     [["--since", "soon"], /--since <time> accepts "today", .* a month/],
     [[join(home, "missing.jsonl")], /missing\.jsonl does not exist/],
-    [[pi], /is a session of pi: it opens as it is/],
+    [[pi], /is a session of pi: it can be opened without an import/],
     [[kimi], /of kimi-cli, which Kimi Code has replaced\. This version of sessiontree does not read it/],
   ] as const) {
     const done = await imported(args);

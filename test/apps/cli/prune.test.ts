@@ -78,7 +78,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     const { questions, ask } = answering("");
     const { code, stdout, stderr } = await cli([...PRUNE, "--dir", folder], { ask });
     expect([code, stderr]).toEqual([1, "sessiontree: Nothing was deleted.\n"]);
-    expect(questions).toEqual(["Put these 3 sessions into the trash? [y/N] "]);
+    expect(questions).toEqual(["Move these 3 sessions to the trash? [y/N] "]);
     expect(stdout).toContain("Task a");
     expect(existsSync(a)).toBe(true);
   });

@@ -167,7 +167,7 @@ describe("--matching", () => {
     const { path, holders } = withCopies();
     const { code, stdout } = await cli(["redact", path, "--matching", "tu[l]ip", "--regex", "--dry-run"]);
     expect(code).toBe(1);
-    expect(stdout).toContain("nothing brings the text back");
+    expect(stdout).toContain("the text cannot be restored");
     expect(stdout).toContain("\nWould redact the text in 3 places.\nIt would remain nowhere.\n");
     expect(holders()).toHaveLength(3);
   });
@@ -227,7 +227,7 @@ describe("--matching", () => {
     ["a replacement that holds it", ["--matching", "a", "--text", "cat"], /another replacement/],
     ["an entry beside it", ["x", "y", "--matching", "a"], /not both/],
     ["a session beside --all", ["x", "--all", "--matching", "a"], /not both/],
-    ["--all without it", ["x", "y", "--all"], /goes with --matching/],
+    ["--all without it", ["x", "y", "--all"], /requires --matching/],
     ["neither", ["x"], /Name a session and an entry/],
   ])("%s is wrong usage", async (_, args, message) => {
     const { code, stderr } = await cli(["redact", ...args]);

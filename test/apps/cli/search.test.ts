@@ -359,7 +359,7 @@ test("where nothing is found, it says so", async () => {
   expect([code, stdout, stderr]).toEqual([1, "", "Nothing found for rose.\n"]);
   const own = await cli(["search", "--pretty", "rose"], { cwd: folder });
   // The command that was typed, with --all: without its word or --failed, "search --all" would be wrong usage.
-  expect(own.stderr).toContain("Add --all to look");
+  expect(own.stderr).toContain("Add --all to search");
   expect(own.stderr).not.toContain("sessiontree search --all");
   const json = await cli(["search", "rose", "--json"], { cwd: folder });
   expect([json.code, json.stdout, json.stderr]).toEqual([1, "", ""]);

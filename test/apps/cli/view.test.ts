@@ -130,7 +130,7 @@ test("a session that is too large for a page is refused, and the message says wh
   const { path } = story();
   const session = { path, fileName: "story.jsonl" };
   expect(() => makeSessionPage(session, { maxBytes: 100 })).toThrow(
-    /too much for one page.*export SESSION --jsonl/,
+    /too large for one page.*export SESSION --jsonl/,
   );
   expect(() => makeSessionPage(session, { maxBytes: 100 })).toThrow(
     expect.objectContaining({ code: "WRITE_FAILED" }),
