@@ -16,7 +16,7 @@ export interface EntryDetails {
   readonly blocks: readonly DetailBlock[];
 }
 
-/** A text that an entry holds, under a title. */
+/** Text of an entry, with a title. */
 export interface DetailBlock {
   /** Title; empty for the main text of the entry. */
   readonly title: string;

@@ -15,7 +15,7 @@ export interface CountedChoice extends FilterChoice {
   readonly count: number;
 }
 
-/** Chosen values. An entry must match one of the choices of every group that has any. */
+/** Chosen values. An entry must match one choice in every group with choices. */
 export type Filter = readonly FilterChoice[];
 
 const GROUPS: readonly FilterGroup[] = ["mark", "kind", "tool"];

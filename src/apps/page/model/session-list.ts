@@ -43,7 +43,7 @@ export interface ListHit {
   /** Addresses of the entry on the page of its session, and of that page. */
   readonly href: string;
   readonly session: string;
-  /** Display name of the author. */
+  /** Display name of the message's role. */
   readonly word: string;
   /** Whether it is on an abandoned branch. */
   readonly isLeft: boolean;

@@ -33,7 +33,7 @@ export interface SessionModel extends ViewSource {
   readonly lines: LineSpans;
   /** Kind of each entry, by ordinal, if its facts are known. */
   readonly kinds: readonly EntryKind[];
-  /** For each entry, the newest entry without a child among itself and its descendants, by position in the file. */
+  /** For each entry, the last entry in the file without a child, among the entry and its descendants. */
   readonly newestTip: Int32Array;
   /** The parent of the next entry; NONE in an empty session. */
   readonly leaf: number;

@@ -36,7 +36,7 @@ export function ChangesView({ path }: { path: PathView }) {
       <div class="issues-page">
         <p class="issues-head">
           {formatCounted(files.length, "file", "files")} changed {where}, according to the tool calls. Changes
-          by commands are unknown.
+          by commands are not included.
         </p>
         <VirtualList
           class="changes"

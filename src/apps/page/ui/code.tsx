@@ -158,7 +158,7 @@ interface ColoredLine extends DiffLine {
   readonly html?: SafeHtml;
 }
 
-/** Colors the lines in the context of the text before and of the text after. */
+/** Colors each line in the context of the whole text before or after the change. */
 function colorLines(lines: readonly DiffLine[], language: string | undefined): readonly ColoredLine[] {
   if (language === undefined) return lines;
   const [before, after] = (["+", "-"] as const).map((without) => {

@@ -30,7 +30,7 @@ interface ConversationProps {
   readonly sight: Sight;
 }
 
-/** Entries of a path, or the messages that the model gets from them. */
+/** Entries of a path, or the messages that the model receives from them. */
 export function Conversation({ path, position, sight }: ConversationProps) {
   const { find, session, go } = usePage();
   const folds = useContext(FoldsContext);
@@ -115,8 +115,8 @@ export function Conversation({ path, position, sight }: ConversationProps) {
 }
 
 /**
- * Returns the shown entries of the path, or all entries in the model's context; a record that the reader navigated to stays
- * shown.
+ * Returns the shown entries of the path, or all entries in the model's context; a record that the reader navigated to remains
+ * visible.
  */
 function useShownItems(
   path: PathView,
@@ -194,7 +194,7 @@ function findRow(
   return rowByOrdinal.get((ordinal === NONE ? undefined : shown) ?? last) ?? -1;
 }
 
-/** Kinds of rows, which distinguish the rows of an entry. */
+/** Kinds of rows. An entry can have one row of each kind. */
 const ROW_KINDS: readonly ConversationRow["kind"][] = ["entry", "compacted"];
 
 function EmptyConversation({ isModel }: { isModel: boolean }) {
@@ -203,7 +203,7 @@ function EmptyConversation({ isModel }: { isModel: boolean }) {
   );
 }
 
-/** Line that replaces compacted entries, and opens them. */
+/** Line that replaces compacted entries; a click shows them. */
 function FoldedLine({ row, onToggle }: { row: FoldedRow; onToggle: () => void }) {
   const { kind, size, failed, isOpen } = row;
   return (
@@ -298,10 +298,10 @@ const STILL_FRAMES = 3;
 /** Number of frames after which scrolling is left to the reader. */
 const MAX_FRAMES = 40;
 
-/** Pixels that stay free around a scroll target; same value as in the style sheet. */
+/** Pixels kept free around a scroll target; the same value as in the style sheet. */
 const SCROLL_MARGIN = 8;
 
-/** Minimum pixels of a text in view for a spot to be shown there. */
+/** Minimum height of the visible part of a text for a spot to be shown there, in pixels. */
 const MIN_SEEN = 80;
 
 /** Target to scroll into view. */
