@@ -55,7 +55,7 @@ export interface Command {
   run(call: CommandCall): Promise<ExitCode | void>;
 }
 
-/** Command of a command line, after it is loaded. */
+/** Command to run, after it is loaded. */
 export interface LoadedCommand extends ListedCommand {
   readonly command: Command;
 }

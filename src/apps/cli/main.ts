@@ -40,11 +40,11 @@ const HOOK_MS = 420;
 const ANSWERING_MS = 200;
 
 /**
- * Limits the time for which an agent waits for its hook.
+ * Limits how long an agent waits for its hook.
  *
  * Work is done in slices of a few milliseconds, so that these timers fire on time during any search.
  *
- * @returns Aborts when it is time to answer.
+ * @returns Signal that aborts when it is time to answer.
  */
 function limitTime(): AbortSignal {
   const passedMs = Math.round(performance.now() - performance.nodeTiming.bootstrapComplete);

@@ -16,8 +16,7 @@ export const PRICES = textOption(
 );
 
 /**
- * Returns the prices from the file that a call names, or else those of a package, which is loaded when the first price is
- * requested.
+ * Returns the prices from the file of `--prices`, or else from a package, which is loaded when the first price is requested.
  *
  * @throws {UsageError} If the file cannot be read, or does not contain prices.
  */

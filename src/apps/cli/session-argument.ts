@@ -145,7 +145,7 @@ export async function listKnownSessions(call: SessionPlace, paths: readonly stri
 /** Name of the program that writes sessions of this format into its own folders. */
 export const OPENCLAW = "openclaw";
 
-/** Returns the folders in which other programs keep sessions of this format; none if the call names a folder. */
+/** Returns the folders in which other programs keep sessions of this format; empty if the call specifies a folder. */
 export function listOtherFolders(place: SessionPlace): readonly string[] {
   const isNamed = getScope(place, true).includeImported !== true;
   return isNamed ? [] : findOpenClaw(place.io.env).folders;

@@ -5,7 +5,7 @@ import { toText } from "../../core/context/message-parts.ts";
 const MAX_ID = 200;
 
 /**
- * Returns the ids of the calling session from the `_meta` of a client's request; empty if the client names none.
+ * Returns the ids of the calling session from the `_meta` of a client's request; empty if there are none.
  *
  * Codex specifies its thread in three places. For a subagent, they differ, and the caller knows the content of all of them.
  */

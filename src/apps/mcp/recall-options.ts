@@ -26,7 +26,10 @@ export interface RecallOptions {
   readonly hideSecrets?: HideSecrets;
   /** Returns prices for calls of models whose records state no cost. */
   readonly prices?: PriceFunction;
-  /** Environment that may name the running session, which searches exclude. Default: `process.env`. */
+  /**
+   * Environment variables, which may contain the id of the running session. Searches exclude that session. Default:
+   * `process.env`.
+   */
   readonly env?: { readonly [name: string]: string | undefined };
   /** Returns the current time, in Unix milliseconds. Default: the system clock. */
   readonly now?: () => number;

@@ -1,7 +1,7 @@
 import { isSessionError } from "../../core/format/errors.ts";
 import { Pace } from "../../session/files/time-slices.ts";
 
-/** Time of a call, which ends when the client cancels the call. Part of a call can be limited to some milliseconds. */
+/** Time of a call, which ends when the client cancels the call. Part of a call can have a limit in milliseconds. */
 export class CallTime {
   readonly signal: AbortSignal | undefined;
   readonly #limit: AbortSignal | undefined;

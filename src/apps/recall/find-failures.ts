@@ -214,7 +214,7 @@ interface Aftermath {
   readonly tried: readonly FinishedCall[];
   /** First successful call for the same purpose; undefined if none followed. */
   readonly worked: FinishedCall | undefined;
-  /** Whether that call is on the branch that was continued, while the failure is on one that was left. */
+  /** Whether that call is on the branch that was continued, while the failure is on an abandoned one. */
   readonly isElsewhere: boolean;
 }
 

@@ -26,7 +26,7 @@ export interface RecallResult {
   readonly isError: boolean;
 }
 
-/** Answers a tool call. Never throws: returns an error as text, with which an agent can correct the call. */
+/** Answers a tool call. Never throws: returns errors as text, so that an agent can correct the call. */
 export async function callRecallTool(
   tool: RecallTool,
   recall: Recall,

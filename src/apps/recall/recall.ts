@@ -129,7 +129,7 @@ export class Recall {
     return this.settings.source.list(cwd, this.time.signal);
   }
 
-  /** Returns the project that a call is about; undefined for all. */
+  /** Returns the project of a call; undefined for all projects. */
   getProject({ get }: Arguments): string | undefined {
     const { cwd, project } = this.settings;
     const named = get(PROJECT);

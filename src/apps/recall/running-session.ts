@@ -6,7 +6,7 @@ import type { SessionRow } from "../../session/files/session-row.ts";
 import type { Recall } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 
-/** Variables in which programs name the session of their child processes. */
+/** Environment variables in which programs pass the id of their session to child processes. */
 const SESSION_VARIABLES = ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "PI_SESSION_ID"];
 
 /** Maximum age of the last message for an unfinished turn to count as running. */
@@ -59,10 +59,7 @@ function isNewer(row: SessionRow, own: SessionRow, named: string): boolean {
   return row.cwd === own.cwd && row.created > own.created && !hasId(row.id, named);
 }
 
-/**
- * Returns whether an id is that of a program's session; an imported session's id may contain more than the program's
- * id.
- */
+/** Returns whether an id refers to a program's session; an imported session's id may contain more than the program's id. */
 function hasId(id: string, named: string): boolean {
   return id === named || id.split(".").includes(named);
 }

@@ -168,7 +168,7 @@ class SessionFacts {
   readonly summaries: number[] = [];
   readonly usage = new UsageTally();
   readonly files = new Map<string, NamedFile>();
-  /** The program from which it was imported; empty if it was not. */
+  /** Program that the session was imported from; empty if it was not imported. */
   source = "";
   readonly #models = new ModelsInUse();
 

@@ -66,7 +66,7 @@ export type TreeRow = RowPosition &
 
 /** Position of a row. */
 export interface RowPosition {
-  /** Number of branches to the side of the path to the leaf; 0 is that path. */
+  /** Depth of the branch; 0 is the path to the leaf. */
   readonly depth: number;
   /** Whether a branch to the side or a root begins here. */
   readonly start: "branch" | "root" | undefined;

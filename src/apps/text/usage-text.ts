@@ -28,7 +28,7 @@ export function formatContextSize(size: ContextSize): string {
   return `about ${formatCounted(tokens, "token")}: ${parts}`;
 }
 
-/** Usage of a model call, in words; each is empty if the entry does not record it, or it is zero. */
+/** Usage of a model call, in words. A string is empty if the entry does not record the value, or if the value is zero. */
 export interface UsageTexts {
   /** `9,800 in (9,000 from the cache), 268 out` */
   readonly tokens: string;

@@ -77,7 +77,7 @@ function toTrashedJson({ path, trashPath, deleted, size, session }: TrashedSessi
   return { ...toSessionJson(session), path, trashPath, deleted: deleted ?? null, bytes: size };
 }
 
-/** Writes two lines per session: short id, age of the deletion, and title; then the original path. */
+/** Writes two lines per session: short id, time since deletion, and title; then the original path. */
 function writeList({ out, io, json }: CommandCall, trashed: readonly TrashedSession[]): void {
   const { colors } = out;
   if (json) {

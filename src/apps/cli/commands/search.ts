@@ -298,7 +298,7 @@ function checkQuestion({ get }: CommandCall): void {
   if (get(SORT) === "latest") throw new UsageError("--any orders by score: leave out --sort latest.");
 }
 
-/** Finds the session with a name; returns undefined if the word is part of the text instead. */
+/** Finds the session with this name; returns undefined if the word is part of the text instead. */
 async function findSessionOrWord(
   word: string,
   text: string,

@@ -145,8 +145,8 @@ function findPartingEntry(tree: EntryTree, leaf: number): number {
 }
 
 /**
- * Returns the last entries of the path to the leaf, at most `max`: those of the conversation and the leaf, or all kinds if
- * `isWhole`.
+ * Returns up to `max` entries from the end of the path to the leaf. Unless `isWhole`, includes only the leaf and the
+ * conversation.
  */
 function listTail(session: SessionView, max: number, isWhole: boolean): number[] {
   if (isWhole) return session.pathTo(session.leaf, max);

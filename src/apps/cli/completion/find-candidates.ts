@@ -21,7 +21,7 @@ export interface AskedCompletion extends Pick<CommandCall, "io" | "dir"> {
   /** Command line so far; the last word is being typed, and may be empty. */
   readonly words: readonly string[];
   readonly commands: readonly ListedCommand[];
-  /** Whether sessions are in a database, unless the line names a folder. */
+  /** Whether sessions are in a database, unless the command line specifies a folder. */
   readonly isStored: boolean;
   /** Whether the shell displays descriptions; without them, completion is faster. */
   readonly isDescribed: boolean;
@@ -105,7 +105,7 @@ async function* listTrashedRows(): AsyncGenerator<FileRow, void> {
   }
 }
 
-/** Returns words that name a session and begin with the typed text: its name or the end of its name, and its id. */
+/** Returns words that identify a session and begin with the typed text: its name or the end of its name, and its id. */
 function listWords({ id, name = "" }: FileRow, typed: string): string[] {
   const rest = findNameEnd(name, typed);
   const isName = rest !== undefined && HARMLESS_NAME.test(rest) && !isLikePath(rest);

@@ -42,8 +42,8 @@ const MENTIONED: ReadonlyMap<string, string> = new Map([
 
 /**
  * Formats a branch as a Markdown transcript: a heading for the session, then a heading per turn with its messages, calls, and
- * results. Omits state of extensions, labels as entries, and usage records. Of several changes to a setting, such as the model,
- * before a message, includes only the last.
+ * results. Omits state of extensions, labels as entries, and usage records. If a setting, such as the model,
+ * changes several times before a message, includes only the last change.
  */
 export function* writeMarkdown(source: ExportSource): Generator<string, void> {
   const { session, leaf, withImages, results } = source;

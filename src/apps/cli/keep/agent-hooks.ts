@@ -101,7 +101,7 @@ export function makeHookScript({ rows }: AgentHooks, program: HookProgram): stri
   return ["#!/bin/sh", ...rows.map(({ command }) => makeHookLine(command, program)), ""].join("\n");
 }
 
-/** Command line with which hooks call this program. */
+/** Command line that hooks use to call this program. */
 export interface HookProgram {
   /** Beginning of the command line. */
   readonly start: string;

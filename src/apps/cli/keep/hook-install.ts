@@ -119,8 +119,7 @@ export interface RemovedHooks {
 }
 
 /**
- * Removes what was installed into a file, and nothing else; the caller must prevent other processes from doing so at the same
- * time.
+ * Removes only what was installed into a file; the caller must prevent other processes from doing so at the same time.
  *
  * A file that has not changed since is restored byte for byte. From a changed file, only entries that are exactly as installed
  * are removed.

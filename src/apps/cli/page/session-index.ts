@@ -51,7 +51,7 @@ interface IndexAddresses {
   readonly importableUrl: string | undefined;
 }
 
-/** Usage of one model in a session on a day, including subagents. */
+/** Usage of one model in one session on one day, including subagents. */
 export interface IndexUsageGroup extends Omit<UsageGroup, "by" | "subagentOf" | "sessions"> {
   readonly session: string;
   readonly day: string | null;

@@ -135,8 +135,8 @@ function makeEntryAdder(
 const made = new WeakMap<object, readonly ContentPart[]>();
 
 /**
- * Returns the content of an entry of the conversation: as stored, or as the model receives it; the same array as long as the entry
- * stays parsed.
+ * Returns the content of an entry of the conversation: as stored, or as the model receives it; the same array as long as the
+ * entry stays parsed.
  */
 export function getItemParts(item: ConversationItem): readonly ContentPart[] {
   const source = "messages" in item ? item.messages : item.entry;

@@ -30,7 +30,7 @@ export interface EntryFacts {
   readonly isUnfinished: boolean;
   /** Tool calls in the entry. */
   readonly calls: readonly { readonly id: string; readonly name: string }[];
-  /** Id of the call that it is the result of, and the tool; empty for other entries. */
+  /** For a result, the id of its call, and the tool; empty for other entries. */
   readonly callId: string;
   readonly tool: string;
   readonly used: UsedByCall | undefined;
@@ -93,7 +93,7 @@ export class FactsReader {
   }
 }
 
-/** Existing session that an entry of another session names, such as that of a subagent. */
+/** Existing session that an entry of another session refers to, such as a subagent's session. */
 export interface LinkedSession {
   readonly path: string;
   /** Address of its page; undefined if no server can serve it. */
@@ -119,7 +119,7 @@ const DEEPEST = 4;
  * Finds the other sessions that an entry names: in the data of programs, and in details of results.
  *
  * @param known - Sessions that exist, by the path or id that this session uses for them.
- * @returns Undefined if it names none.
+ * @returns Undefined if there are none.
  */
 export function findLinks(
   entry: AnySessionEntry,

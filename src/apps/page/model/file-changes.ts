@@ -93,7 +93,7 @@ const LONGEST_COMPARED = 200_000;
 const MAX_CHANGES = 2000;
 
 /**
- * Returns the changes requested from an edit tool, if the arguments are those of one.
+ * Returns the changes in the arguments of an edit tool.
  *
  * @param input - Arguments of a tool call: an old and a new text, an array `edits` of these, or a patch in an envelope.
  * @param path - Only changes to this file, if a patch names several; default: all.

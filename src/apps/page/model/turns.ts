@@ -23,7 +23,7 @@ export class PathTurns {
   }
 
   /**
-   * Returns the turn that a message of the user started; undefined if no record states its usage, and for other entries.
+   * Returns the turn that a user message started; undefined if no record states its usage, and for other entries.
    *
    * @remarks Cost: O(turn), after a search for the message on the path.
    */

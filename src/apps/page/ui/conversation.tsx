@@ -160,7 +160,7 @@ function isInSummary(range: Range): boolean {
   return startsWithin(range, ".fold-summary");
 }
 
-/** Returns the range of the line that names the error of a shown entry: the last such line, as in the search for it. */
+/** Returns the range of the line that states the error of a shown entry: the last such line, as in `findErrorLine`. */
 function findErrorRange(shown: Element, line: string): Range | undefined {
   if (line === "") return undefined;
   const ranges = findEntryRanges(shown, (text) => {
@@ -221,7 +221,7 @@ function FoldedLine({ row, onToggle }: { row: FoldedRow; onToggle: () => void })
 /** Selectors of the page's own text about an entry, which is not searched. */
 const NOT_SEARCHED = ".chip:not(.is-label), .sr-only, .entry-facts, .fold-size, .entry-id, .copy-code, time";
 
-/** Selectors of elements with a text of their own, in which a match may cross the borders of inner elements. */
+/** Selectors of block elements; a match may span several elements inside a block. */
 const BLOCKS =
   "pre, .pre, p, li, td, th, h2, h3, h4, h5, h6, summary, button, .diff-text, span.entry-excerpt";
 
@@ -308,7 +308,7 @@ const MIN_SEEN = 80;
 interface Wanted {
   /** Id of the entry. */
   readonly id: string;
-  /** Finds the spot that the reader came for in the shown entry; undefined if there is none. */
+  /** Finds the position to reveal in the shown entry; undefined if there is none. */
   readonly findSpot: (entry: HTMLElement) => Range | undefined;
 }
 
@@ -346,7 +346,7 @@ function scrollTo(list: HTMLElement, shown: HTMLElement, spot: Range | undefined
 }
 
 function scrollToResult(list: HTMLElement, result: HTMLElement): void {
-  // The heading of its turn stays in view if it is near; of a result taller than the screen, the beginning does.
+  // The heading of its turn stays in view if it is near; for a result taller than the screen, its beginning stays in view.
   const turn = result.closest(".entry") ?? result;
   const distance = result.getBoundingClientRect().top - turn.getBoundingClientRect().top;
   const shown = distance < list.clientHeight / 2 ? turn : result;

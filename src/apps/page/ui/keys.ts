@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 
-/** Keys and their commands, and the help text of each row; `also` holds the keys that this text mentions. */
+/** Keys and their commands, and the help text of each row; `also` contains the keys that this text mentions. */
 const KEYS = [
   {
     help: "next and previous entry (also ↓ and ↑)",

@@ -241,7 +241,7 @@ interface UsageStateProps {
   readonly onDamaged: () => void;
 }
 
-/** States why sums are missing or incomplete. */
+/** Explains why sums are missing or incomplete. */
 function UsageState({ answer, damaged, isKept, onDamaged }: UsageStateProps) {
   if (answer.state === "waiting") return <p class="index-note">Adding up what the sessions used…</p>;
   if (answer.state === "failed") return <p class="index-note">The usage is unavailable: {answer.reason}</p>;

@@ -38,7 +38,7 @@ export interface Search {
   readonly clearFilter: () => void;
   /** Goes to a hit, wrapping around, and opens the folds that hide it; waits for a hit that may still be found. */
   readonly choose: (index: number) => void;
-  /** Goes to the next or the previous hit; backward without a current hit, to the last one. */
+  /** Goes to the next or the previous hit. Without a current hit, the previous hit is the last one. */
   readonly step: (direction: 1 | -1) => void;
 }
 

@@ -35,7 +35,7 @@ const MAX_FILES = 3;
 /**
  * Parses an agent's input to a hook: Claude Code, Codex, Gemini CLI, and Qwen Code use the same fields.
  *
- * @returns Undefined for an event for which there is no help, such as a command that worked.
+ * @returns Undefined for events that need no help, such as a command that worked.
  */
 export function parseHookCall(input: JsonRecord): HookCall | undefined {
   const eventName = toText(input["hook_event_name"]);
