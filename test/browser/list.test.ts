@@ -89,7 +89,7 @@ test("a list is walked by keys, and says which", async () => {
   const help = page.locator("dialog.help");
   await help.waitFor();
   expect(await help.textContent()).toContain("next and previous session");
-  expect(await help.textContent()).toContain("begun as a copy of another session");
+  expect(await help.textContent()).toContain("started as a copy of another session");
   expect(await findingsOn(page)).toEqual([]);
   await page.keyboard.press("Escape");
   await help.waitFor({ state: "detached" });

@@ -73,7 +73,7 @@ describe("the picker", () => {
     terminal.press("C-u");
     await terminal.shows(/^❯ .*Write a poem$/, "project  3");
     terminal.type("bux");
-    await terminal.shows("Nothing fits what was typed.");
+    await terminal.shows("No sessions match.");
     terminal.press("BSpace");
     await terminal.shows(/^❯ .*Find the bug$/);
     terminal.press("Enter");
@@ -96,7 +96,7 @@ describe("the picker", () => {
       /^assistant +Roses are red, and more\.$/,
     );
     terminal.press("Escape");
-    await terminal.shows("> roses", "Nothing fits what was typed.");
+    await terminal.shows("> roses", "No sessions match.");
   });
 
   test("renames", async () => {
@@ -121,14 +121,14 @@ describe("the picker", () => {
     const terminal = startIn(folder, "");
     await terminal.shows(/^❯ .*Write a poem$/);
     terminal.press("Down", "C-d");
-    await terminal.shows("Delete Find the bug? y/n", "y puts it into the trash");
+    await terminal.shows("Delete Find the bug? y/n", "y moves it to the trash");
     terminal.press("n");
     await terminal.shows(/^> *$/, /^❯ .*Find the bug$/);
     expect(existsSync(bug.path)).toBe(true);
     terminal.press("DC");
     await terminal.shows("Delete Find the bug? y/n");
     terminal.press("y");
-    await terminal.shows("The session is in the trash.", "project  2", /^❯ .*長い/);
+    await terminal.shows("The session was moved to the trash.", "project  2", /^❯ .*長い/);
     expect(existsSync(bug.path)).toBe(false);
     expect(readdirSync(join(folder, "data", "Trash", "files"))).toHaveLength(1);
   });

@@ -9,10 +9,10 @@ import type { ListedRow } from "./stored-sessions.ts";
 import { fitColumn, measureWidth, truncateLine, truncateStart, wrapText } from "./text/width.ts";
 import { formatKindColumn, formatTextAfter, MIN_TEXT_WIDTH, takeShortId } from "./view/entry-line.ts";
 
-/** Width in columns of an id: sufficient for sessiontree ids, and for the beginning of longer ones. */
+/** Width of an id, in columns: enough for sessiontree ids, and for the beginning of longer ones. */
 const ID_WIDTH = 8;
 
-/** Maximum width in columns of an id. */
+/** Maximum width of an id, in columns. */
 export const MAX_ID_WIDTH = 18;
 
 /** Formats an entry as a line for a pipe. */
@@ -54,7 +54,7 @@ export function writeFoundEntry({ entryId, role, snippet, match, branch }: Found
   ].join(" ");
   const room = width - measureWidth(front) - 4;
   const text = toPlainLine(snippet);
-  // A failure's message is at its end, so it is not truncated to a line.
+  // A failure's message is at the end of its text, so the text is not truncated to one line.
   if (match.length === 0 && measureWidth(text) > room) {
     out.line(`  ${front.trimEnd()}`);
     for (const line of wrapText(text, width - 4)) out.line(`    ${line}`);
@@ -80,7 +80,7 @@ function markMatch(
   return `${front}${out.colors.bold(out.colors.yellow(found))}${truncateLine(after, room - measureWidth(front))}`;
 }
 
-/** Makes a part of a line safe, and keeps the spaces at its ends. */
+/** Makes part of a line safe to print, and keeps leading and trailing spaces. */
 function toPlainPart(text: string): string {
   return toPlainLine(`.${text}.`).slice(1, -1);
 }

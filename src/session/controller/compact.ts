@@ -83,7 +83,7 @@ const SKIPPED: { readonly [reason in Exclude<NoCompactionReason, "cannotFit">]: 
   empty: "The context holds no messages; compact when there are some.",
   justCompacted: "The last entry is a compaction; compact again when there are new messages.",
   noCutPoint:
-    "The context cannot be cut without tearing a tool result from its call; wait for the next turn.",
+    "The context cannot be cut without separating a tool result from its call; wait for the next turn.",
   nothingToSummarize: "All that is not summarized yet is recent; compact later, or keep fewer recent tokens.",
   running: "Another compaction of this session is running; wait for it, or abort it.",
 };

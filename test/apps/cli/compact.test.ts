@@ -23,7 +23,7 @@ test("a dry run explains the plan and changes nothing", async () => {
   const before = [readFileSync(path, "utf8"), statSync(path).mtimeMs];
   const { code, lines, stdout } = await cli(["compact", path, "--keep", "60", "--dry-run"]);
   expect(code).toBe(0);
-  expect(lines[0]).toMatch(/^Context: 15 tokens as the provider counted → about \d+$/);
+  expect(lines[0]).toMatch(/^Context: 15 tokens as counted by the provider → about \d+$/);
   const row = (name: string) => lines.find((line) => line.startsWith(name))?.replace(/\s+/g, " ");
   expect(row("summarized")).toMatch(/^summarized 12 \d+ 2 user, 6 assistant, 4 tool results$/);
   expect(row("split turn")).toMatch(/^split turn 5 \d+ 1 user, 2 assistant, 2 tool results$/);
@@ -80,7 +80,7 @@ test("where there is nothing to compact, it says why and does nothing", async ()
   const { code, stdout } = await cli(["compact", path]);
   expect(code).toBe(0);
   expect(stdout).toBe(
-    "Nothing to compact: all that is not summarized yet is recent; a smaller --keep leaves less of it.\n",
+    "Nothing to compact: everything not yet summarized is recent; a smaller --keep summarizes more.\n",
   );
   expect(readFileSync(path, "utf8")).toBe(before);
   await cli(["compact", path, "--keep", "60"]);

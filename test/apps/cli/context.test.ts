@@ -119,7 +119,7 @@ test("--before names the model that wrote the answer, not that of the answer bef
 test("--tail shows the last messages, and says that there are more", async () => {
   const { scribe } = compacted();
   const { lines } = await cli(["context", scribe.path, "--tail", "2"]);
-  expect(lines[2]).toBe("4 messages, of which these are the last 2; the tokens of each are estimated");
+  expect(lines[2]).toBe("4 messages, the last 2 shown; the tokens of each are estimated");
   expect(lines.slice(4).map((line) => line.slice(9).replace(/\s+/g, " "))).toEqual([
     "command 1 $ ls",
     "assistant 5 → read a.ts",
@@ -179,7 +179,7 @@ test("--llm leaves out failed and aborted answers with the results of their call
   expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
   const { stdout } = await cli(["context", scribe.path, "--llm"]);
   expect(stdout).toContain("2 messages;");
-  expect(stdout).toContain("Left out: 2 unfinished answers, which no provider gets");
+  expect(stdout).toContain("Left out: 2 unfinished answers, which providers do not receive");
   expect((await cli(["context", scribe.path])).stdout).toContain("5 messages;");
 });
 
@@ -225,7 +225,7 @@ test("--changes says which request did not continue the one before, and why", as
   scribe.user("Second");
   const second = scribe.assistant("Two");
   const none = await cli(["context", scribe.path, "--changes"]);
-  expect(none.lines).toEqual(["0 requests of this branch did not continue the one before."]);
+  expect(none.lines).toEqual(["0 requests of this branch did not continue the previous one."]);
   const compaction = scribe.session.appendCompaction("Notes", second, 10);
   scribe.user("Third");
   const third = scribe.assistant("Three");

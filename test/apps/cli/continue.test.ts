@@ -137,7 +137,7 @@ describe("continue", () => {
 
   test.each([
     [[], "Name the program: --in claude-code|codex|gemini|opencode|pi."],
-    [["--in", "cursor"], '--in takes one of claude-code, codex, gemini, opencode, pi; "cursor" is none.'],
+    [["--in", "cursor"], '--in must be one of claude-code, codex, gemini, opencode, pi, not "cursor".'],
     [["--in", "codex", "--run", "--dry-run"], "Give --dry-run or --run, not both."],
     [["--in", "codex", "--run", "--json"], "Give --json or --run, not both."],
   ])("%j is wrong usage", async (line, message) => {

@@ -19,7 +19,7 @@ describe("diff", () => {
     const { path, root, left, right } = branched();
     const { code, lines } = await cli(["diff", path, left, right]);
     expect(code).toBe(0);
-    expect(lines[0]).toBe("The branches part after");
+    expect(lines[0]).toBe("The branches diverge after");
     expect(lines[1]).toContain(`${root} user            build a wall`);
     expect(lines.slice(3, 6)).toEqual([
       `- 1 entry only on the branch to ${left}`,

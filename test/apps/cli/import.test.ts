@@ -298,10 +298,10 @@ test("bad arguments are told, with code 2, and nothing is written", async () => 
   );
   const kimi = put("kimi.jsonl", '{"role":"_checkpoint","id":0}\n');
   for (const [args, says] of [
-    [["--from", "vim"], /--from takes one of atif, claude-code, cline, codex/],
-    [["--since", "soon"], /--since <time> takes "today", .* a month/],
+    [["--from", "vim"], /--from must be one of atif, claude-code, cline, codex/],
+    [["--since", "soon"], /--since <time> accepts "today", .* a month/],
     [[join(home, "missing.jsonl")], /missing\.jsonl does not exist/],
-    [[pi], /is a session of pi: it opens as it is/],
+    [[pi], /is a session of pi: it can be opened without an import/],
     [[kimi], /of kimi-cli, which Kimi Code has replaced\. This version of sessiontree does not read it/],
   ] as const) {
     const done = await imported(args);
@@ -448,7 +448,7 @@ test("a wrong value of --source or --role is a wrong command line, and the messa
     const { code, stdout, stderr } = await cli(args, settings);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(
-      /--source takes one of atif, claude-code, cline, codex, .*any|--role takes one of user, assistant, /,
+      /--source must be one of atif, claude-code, cline, codex, .*any|--role must be one of user, assistant, /,
     );
   }
   expect((await cli(["list", "--all", "--source", "messages"], settings)).code).toBe(0);

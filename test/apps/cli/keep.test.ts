@@ -278,7 +278,7 @@ describe("the command line of keep", () => {
   test.each([
     ["--status --off", "Give --status or --off, not both."],
     ["--nope", "unknown option '--nope'"],
-    ["claude", "keep takes names of agents: claude-code, codex, "],
+    ["claude", "keep accepts names of agents: claude-code, codex, "],
     ["--store postgres://a/b", "keep works on files."],
   ])("%s is wrong usage", async (line, message) => {
     const { read, keep } = makeClaudeHome();

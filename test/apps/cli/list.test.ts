@@ -232,9 +232,9 @@ test.each([["list"], ["search", "bug"], ["stats"], ["prune", "--older-than", "1d
   async (...words) => {
     const cwd = temporaryFolder();
     const { code, stderr } = await cli([...words, "--dir", "sesions"], { cwd });
-    expect([code, stderr]).toEqual([1, `sessiontree: There is no folder ${join(cwd, "sesions")}.\n`]);
+    expect([code, stderr]).toEqual([1, `sessiontree: The folder ${join(cwd, "sesions")} does not exist.\n`]);
     mkdirSync(join(cwd, "sesions"));
-    expect((await cli([...words, "--dir", "sesions"], { cwd })).stderr).not.toContain("There is no folder");
+    expect((await cli([...words, "--dir", "sesions"], { cwd })).stderr).not.toContain("does not exist");
   },
 );
 

@@ -32,7 +32,7 @@ test("without the package, one sentence says what to install", () => {
   );
   expect([status, stdout]).toEqual([1, ""]);
   expect(stderr).toBe(
-    "sessiontree: The package @modelcontextprotocol/server, which speaks MCP, is not installed; npm install @modelcontextprotocol/server, or start it with npx --prefer-offline -y -p sessiontree -p @modelcontextprotocol/server sessiontree mcp.\n",
+    "sessiontree: The package @modelcontextprotocol/server, which implements MCP, is not installed; run npm install @modelcontextprotocol/server, or start it with npx --prefer-offline -y -p sessiontree -p @modelcontextprotocol/server sessiontree mcp.\n",
   );
 });
 

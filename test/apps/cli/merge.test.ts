@@ -112,7 +112,7 @@ describe("merge", () => {
     writeFileSync(laptop, `${clash("one")}not a record\n`, { flag: "a" });
     writeFileSync(server, clash("two"), { flag: "a" });
     const result = await cli(["merge", laptop, server, "-o", both], { columns: 60, env: { NO_COLOR: "1" } });
-    expect(result.stdout).toMatch(/1 id stood for different entries:\n {2}0000000c\n/);
+    expect(result.stdout).toMatch(/1 id was used for different entries:\n {2}0000000c\n/);
     expect(result.stdout).toMatch(/of [ab]: 0000000c\n/);
     expect(result.stdout).toMatch(/1 issue in a; lines.*LINE_UNREADABLE/s);
     expect(widest(result)).toBeLessThanOrEqual(60);

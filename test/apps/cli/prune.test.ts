@@ -78,7 +78,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     const { questions, ask } = answering("");
     const { code, stdout, stderr } = await cli([...PRUNE, "--dir", folder], { ask });
     expect([code, stderr]).toEqual([1, "sessiontree: Nothing was deleted.\n"]);
-    expect(questions).toEqual(["Put these 3 sessions into the trash? [y/N] "]);
+    expect(questions).toEqual(["Move these 3 sessions to the trash? [y/N] "]);
     expect(stdout).toContain("Task a");
     expect(existsSync(a)).toBe(true);
   });
@@ -137,7 +137,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     };
     const { code, stderr } = await cli([...PRUNE, "--dir", folder], { ask });
     expect([code, existsSync(a), existsSync(b)]).toEqual([1, true, false]);
-    expect(stderr).toBe(`sessiontree: ${a} was changed meanwhile, and is left alone.\n`);
+    expect(stderr).toBe(`sessiontree: ${a} was changed in the meantime, and is kept.\n`);
   });
 
   test("leaves a session that is open under a lease", async () => {

@@ -160,14 +160,14 @@ describe("--matching", () => {
       message: { content: "The password is [redacted]" },
     });
     const again = await cli(["redact", path, "--matching", "tulip", "--yes"]);
-    expect([again.code, again.stdout]).toEqual([0, "The text is nowhere.\n"]);
+    expect([again.code, again.stdout]).toEqual([0, "The text was not found.\n"]);
   });
 
   test("with --dry-run, changes nothing, says that nothing brings it back, and fails", async () => {
     const { path, holders } = withCopies();
     const { code, stdout } = await cli(["redact", path, "--matching", "tu[l]ip", "--regex", "--dry-run"]);
     expect(code).toBe(1);
-    expect(stdout).toContain("nothing brings the text back");
+    expect(stdout).toContain("the text cannot be restored");
     expect(stdout).toContain("\nWould redact the text in 3 places.\nIt would remain nowhere.\n");
     expect(holders()).toHaveLength(3);
   });
@@ -193,7 +193,7 @@ describe("--matching", () => {
     expect(one.lines.slice(-4)).toEqual([
       "Redacted the text in 1 place.",
       "It remains in 1 place:",
-      "It is outside of what was asked for; --all redacts it.",
+      "It is outside the requested scope; --all redacts it.",
       `  session  ${other}`,
     ]);
     expect(readFileSync(path, "utf8")).not.toContain("tulip");
@@ -227,7 +227,7 @@ describe("--matching", () => {
     ["a replacement that holds it", ["--matching", "a", "--text", "cat"], /another replacement/],
     ["an entry beside it", ["x", "y", "--matching", "a"], /not both/],
     ["a session beside --all", ["x", "--all", "--matching", "a"], /not both/],
-    ["--all without it", ["x", "y", "--all"], /goes with --matching/],
+    ["--all without it", ["x", "y", "--all"], /requires --matching/],
     ["neither", ["x"], /Name a session and an entry/],
   ])("%s is wrong usage", async (_, args, message) => {
     const { code, stderr } = await cli(["redact", ...args]);

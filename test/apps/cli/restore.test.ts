@@ -23,7 +23,7 @@ async function twoDeleted() {
 }
 
 describe.runIf(process.platform === "linux")("sessiontree restore", () => {
-  test("lists what is in the trash, the one deleted last first", async () => {
+  test("lists what is in the trash, the one deleted most recently first", async () => {
     const { first, second } = await twoDeleted();
     const result = await cli(["restore"]);
     expect(result.code).toBe(0);
@@ -52,7 +52,7 @@ describe.runIf(process.platform === "linux")("sessiontree restore", () => {
     expect([existsSync(second), inTrash().length]).toEqual([false, 1]);
   });
 
-  test("brings back the one deleted last as @last, and to another place", async () => {
+  test("brings back the one deleted most recently as @last, and to another place", async () => {
     const { folder, second } = await twoDeleted();
     const to = join(folder, "letter.jsonl");
     const result = await cli(["restore", "@last", "--to", "letter.jsonl", "--json"], { cwd: folder });

@@ -119,11 +119,11 @@ describe("--failed", () => {
     const { stdout, stderr } = await cli(["search", "--failed", "@last", "--pretty"], settings);
     expect(stdout).toContain(`  ${failed} command         $ make (exit code 2): a.c:1: error: no main\n`);
     expect(stderr).toBe(
-      `The first one in full, and what came of it: sessiontree show @last ${result} --after 5\nWhat the model saw before it: sessiontree context @last --before ${result} --tail 10\nWhat it had cost up to there: sessiontree stats @last --leaf ${result}\n`,
+      `The first one in full, and what followed: sessiontree show @last ${result} --after 5\nWhat the model saw before it: sessiontree context @last --before ${result} --tail 10\nCost of the session up to there: sessiontree stats @last --leaf ${result}\n`,
     );
     const all = await cli(["search", "--failed", "--dir", scribe.session.getSessionDir()], settings);
     expect(all.stderr).toMatch(
-      /^The first one in full, and what came of it: sessiontree show \/\S+ \w{8} --after 5\n/,
+      /^The first one in full, and what followed: sessiontree show \/\S+ \w{8} --after 5\n/,
     );
     expect((await cli(["search", "--failed"], settings)).stderr).toContain(
       `show ${ID(1)} ${result} --after 5\n`,
@@ -164,7 +164,7 @@ describe("--failed", () => {
     expect(here.stderr).toMatch(/^No failure found in the sessions of this project\.\n/);
     const asText = await cli(["search", "--failed", "deadbeef", "--dir", folder]);
     expect(asText.stderr).toContain(
-      'To look into a session of that name: sessiontree search --failed "" deadbeef',
+      'To search a session of that name: sessiontree search --failed "" deadbeef',
     );
     const words = await cli(["search", "--failed", "fix me", "--dir", folder]);
     expect(words.stderr).toContain(`sessiontree search --failed "" 'fix me'\n`);
@@ -200,7 +200,7 @@ describe("--any", () => {
     const { code, lines, stderr } = await ask("Which garden has zebras, or a tulip?", "--dir", sessions);
     expect(code).toBe(0);
     expect(lines.map((line) => line.split("\t")[1])).toEqual([answered, asked, third]);
-    expect(stderr).toBe("None of them holds: zebras.\n");
+    expect(stderr).toBe("None of them contains: zebras.\n");
     const all = await ask("Which tulip?", "--dir", sessions);
     expect(all.stderr).toBe("");
   });
@@ -237,7 +237,7 @@ describe("--any", () => {
   test("is offered where no entry holds all words", async () => {
     const { sessions } = tulips();
     const { stderr } = await cli(["search", "tulip zebra", "--dir", sessions]);
-    expect(stderr).toContain("Add --any to find entries that hold some of the words.\n");
+    expect(stderr).toContain("Add --any to find entries that contain some of the words.\n");
     expect((await cli(["search", "zebra", "--dir", sessions])).stderr).not.toContain("--any");
     expect((await cli(["search", "x z", "--regex", "--dir", sessions])).stderr).not.toContain("--any");
   });
@@ -359,7 +359,7 @@ test("where nothing is found, it says so", async () => {
   expect([code, stdout, stderr]).toEqual([1, "", "Nothing found for rose.\n"]);
   const own = await cli(["search", "--pretty", "rose"], { cwd: folder });
   // The command that was typed, with --all: without its word or --failed, "search --all" would be wrong usage.
-  expect(own.stderr).toContain("Add --all to look");
+  expect(own.stderr).toContain("Add --all to search");
   expect(own.stderr).not.toContain("sessiontree search --all");
   const json = await cli(["search", "rose", "--json"], { cwd: folder });
   expect([json.code, json.stdout, json.stderr]).toEqual([1, "", ""]);
@@ -420,7 +420,7 @@ test("several words without quotes are one text, and the last may name a session
   const dir = ["--dir", sessions];
   expect(await found("tulips", "gardens", ...dir)).toEqual([answered]);
   const { stderr } = await cli(["search", "tulips", "gardens", "--pretty", ...dir]);
-  expect(stderr).toContain("No session is called gardens: looking for tulips gardens.");
+  expect(stderr).toContain("No session is called gardens: searching for tulips gardens.");
   expect(await found("grow", "in", "gardens", ...dir)).toEqual([answered]);
   expect(await found("tulips", "gardens", "--all")).toEqual([answered]);
   expect(await found("tulip", "please", "Flowers", ...dir)).toEqual([]);

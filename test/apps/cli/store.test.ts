@@ -281,7 +281,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     expect((await sql("show", "totals fix", "--json")).stdout).toContain(ID);
     expect(await database.ids()).toHaveLength(2);
     const none = await run(["show", "@last", "--store", URL_OF_STORE], { cwd: "/projects/c" });
-    expect(none.stderr).toContain(`no session of this project in ${SHOWN_STORE}`);
+    expect(none.stderr).toContain(`This project has no sessions in ${SHOWN_STORE}`);
   });
 
   test("a path means a file", async () => {
@@ -290,7 +290,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     expect((await sql("name", path, "--json")).stdout).toContain(JSON.stringify({ path }).slice(1, -1));
     expect((await sql("name", ID)).stdout).toBe("Fix the totals\n");
     const mixed = await sql("rm", path, ID, "--yes");
-    expect([mixed.code, mixed.stderr]).toEqual([2, expect.stringContaining("name them apart")]);
+    expect([mixed.code, mixed.stderr]).toEqual([2, expect.stringContaining("delete them separately")]);
     expect(statSync(path).isFile()).toBe(true);
     expect((await sql("rm", path, "--permanent", "--yes")).stdout).toBe(`Deleted permanently: ${path}\n`);
   });

@@ -104,7 +104,7 @@ describe("stats across sessions", () => {
     ];
     const result = await cli(line, TERMINAL);
     expect(result.stderr).toBe(
-      "1 more group; the total is that of all.\n2,003 tokens without a known price; --prices FILE estimates them.\n",
+      "1 more group; the total includes all groups.\n2,003 tokens without a known price; --prices FILE estimates them.\n",
     );
     expect(result.stdout).toMatch(/^other\s+Close the/m);
     expect(result.stdout).not.toContain("Count the till");

@@ -96,7 +96,7 @@ test("view makes no folder for a page: a name may have a typing error", async ()
   const scribe = new Scribe(folder);
   scribe.user("Hello.");
   const { code, stderr } = await cli(["view", scribe.path, "-o", "pgaes/s.html"], { cwd: folder });
-  expect([code, stderr]).toEqual([2, expect.stringContaining("There is no folder")]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("does not exist; create it first")]);
   expect(readdirSync(folder)).toEqual([basename(scribe.path)]);
 });
 
@@ -130,7 +130,7 @@ test("a session that is too large for a page is refused, and the message says wh
   const { path } = story();
   const session = { path, fileName: "story.jsonl" };
   expect(() => makeSessionPage(session, { maxBytes: 100 })).toThrow(
-    /too much for one page.*export SESSION --jsonl/,
+    /too large for one page.*export SESSION --jsonl/,
   );
   expect(() => makeSessionPage(session, { maxBytes: 100 })).toThrow(
     expect.objectContaining({ code: "WRITE_FAILED" }),

@@ -366,9 +366,7 @@ test("an overview whose time runs out says that it is partial", async () => {
     while (brief.time.signal?.aborted === false) await new Promise((resolve) => setTimeout(resolve, 20));
     await writeOverview(brief, session, answer);
   });
-  expect(answer.finish()).toMatch(
-    /partial: of the first 0 of 500 entries[\s\S]*\nPartial: the time was over/,
-  );
+  expect(answer.finish()).toMatch(/partial: of the first 0 of 500 entries[\s\S]*\nPartial: time ran out/);
 });
 
 test.each([
@@ -424,7 +422,7 @@ test("what is damaged, grows or is gone is answered as far as it can be", async 
 });
 
 test.each([
-  ["search_sessions", { query: 5 }, "query must be a text."],
+  ["search_sessions", { query: 5 }, "query must be a string."],
   ["search_sessions", { query: "x", limit: 21 }, "limit must be a whole number from 1 to 20."],
   [
     "search_sessions",
@@ -436,11 +434,11 @@ test.each([
     { query: "x", since: "soon" },
     "since must be a time: 2026-11, 2026-11-23, 2026-11-23T12:00, or 7d for seven days ago.",
   ],
-  ["search_sessions", { query: "x", text: 1 }, 'There is no argument "text"; there are query,'],
+  ["search_sessions", { query: "x", text: 1 }, 'Unknown argument "text"; the arguments are query,'],
   ["read_entries", { session: "none" }, 'No session "none".'],
-  ["read_entries", { session: ID(1), entry: "none" }, `There is no one entry none in ${ID(1)}.`],
-  ["usage", { by: ["model", "color"] }, "by takes one of day, week,"],
-  ["usage", { by: "color" }, "by takes one of day, week,"],
+  ["read_entries", { session: ID(1), entry: "none" }, `No single entry matches none in ${ID(1)}.`],
+  ["usage", { by: ["model", "color"] }, "by must be one of day, week,"],
+  ["usage", { by: "color" }, "by must be one of day, week,"],
   ["usage", { by: 1 }, "by must be an array of day, week,"],
 ])("%s with %j says what is wrong", async (name, values, message) => {
   const { text, isError } = await ask(project().recall, name, values);

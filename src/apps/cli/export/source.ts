@@ -13,7 +13,7 @@ export interface ExportSource {
   /** Level of detail of output from tools and commands in Markdown. */
   readonly results: ResultDetail;
   readonly atif?: AtifChoices;
-  /** ATIF document, after it is created. */
+  /** ATIF document, if it has already been created. */
   readonly exported?: ExportedTrajectory;
 }
 
@@ -43,7 +43,7 @@ export interface NumberedEntry {
 
 const BATCH = 64;
 
-/** Yields entries with their bodies, in the order of the ordinals, in small batches to limit memory. */
+/** Yields entries with their bodies, in the order of the ordinals, in small batches to limit memory use. */
 export function* readNumberedEntries(
   session: SessionView,
   ordinals: Int32Array,

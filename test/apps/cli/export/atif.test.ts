@@ -289,5 +289,5 @@ test("--lossless stores the file, byte for byte", async () => {
 test("its options are refused for other formats", async () => {
   const { path } = written();
   const { code, stderr } = await cli(["export", path, "--markdown", "--lossless"]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining("belong to --atif")]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("require --atif")]);
 });

@@ -56,7 +56,10 @@ test.each([
   expect(code).toBe(0);
   expect(stdout.startsWith(start)).toBe(true);
   const missing = await cli(["export", path, `--${name}`, "--output", "sub/out"], { cwd: folder });
-  expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("There is no folder")]);
+  expect([missing.code, missing.stderr]).toEqual([
+    2,
+    expect.stringContaining("does not exist; create it first"),
+  ]);
   mkdirSync(join(folder, "sub"));
   const file = join(folder, "sub", "out");
   expect((await cli(["export", path, `--${name}`, "--output", "sub/out"], { cwd: folder })).stdout).toMatch(

@@ -160,10 +160,7 @@ describe("a transcript", () => {
     const full = await markdownOf(scribe.path, "--results", "full");
     expect(full.match(/\nline 25\n/g)).toHaveLength(4);
     const other = await cli(["export", scribe.path, "--mermaid", "--results", "full"]);
-    expect([other.code, other.stderr]).toEqual([
-      2,
-      expect.stringContaining("--results belongs to --markdown"),
-    ]);
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining("--results requires --markdown")]);
   });
 
   test("of changes of settings mentions what is in force where something is said", async () => {

@@ -79,7 +79,7 @@ test("says why nothing is shown", () => {
   const first = (state: PickerState) => renderPicker(state, { columns: 60, rows: 12, ...plain })[2];
   expect(first(makeEmptyPicker("all"))).toContain("Looking for sessions");
   expect(first(picker(0))).toContain("tab shows all projects");
-  expect(first(picker(2, { filter: "zzz" }))).toContain("Nothing fits");
+  expect(first(picker(2, { filter: "zzz" }))).toContain("No sessions match");
 });
 
 test("asks before it deletes, and shows what was said", () => {
