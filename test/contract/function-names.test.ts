@@ -17,15 +17,20 @@ const IN_THE_FIELD: AllowedNames = {
 /** Names with more than two meanings. */
 const SHARED: AllowedNames = {};
 
-const isChecked = (path: string) => !path.startsWith("test/") || path.includes("/support/");
-const sources = new Map(
-  ["src", "test", "fixtures", "docs/examples"]
-    .flatMap((folder) => [...readSources(folder)])
-    .filter(([path]) => isChecked(path)),
-);
+const files = ["src", "test", "fixtures", "docs/examples"].flatMap((folder) => [...readSources(folder)]);
+const isTest = (path: string) => path.endsWith(".test.ts");
+/** All files but tests, whose helpers are local. */
+const sources = new Map(files.filter(([path]) => !isTest(path)));
 
 test("functions are named by a verb and a noun, and bounds MAX_ and MIN_", () => {
   expect([...sources].flatMap(([path, text]) => findNameFaults(path, text, IN_THE_FIELD))).toEqual([]);
+});
+
+test("bounds are named MAX_ and MIN_ in tests, too", () => {
+  const faults = files
+    .filter(([path, text]) => isTest(path) && /\b(?:most|least)\b|MOST_|LEAST_/.test(text))
+    .flatMap(([path, text]) => findNameFaults(path, text, IN_THE_FIELD));
+  expect(faults.filter((fault) => fault.includes("name a bound"))).toEqual([]);
 });
 
 test("functions share a name only where they are the same", () => {
