@@ -13,14 +13,14 @@ export interface LogUnderTest {
   readonly writeForeign?: (text: string) => void;
 }
 
-/** Makes a log over a storage with the given text. */
+/** Creates a log over a storage with the given text. */
 export type LogFactory = (content: string) => LogUnderTest;
 
 const TIME = "2026-03-01T12:00:00.000Z";
 
 const HEADER = `{"type":"session","version":3,"id":"one","timestamp":"${TIME}","cwd":"/project"}`;
 
-/** Makes a line with an entry. */
+/** Creates a line with an entry. */
 const entryText = (id: string, parentId: string | null, text: string) =>
   JSON.stringify({
     type: "message",

@@ -6,7 +6,7 @@ import { readAnchors, readFences } from "./support/markdown.ts";
 import { findVersions, wrongVersions } from "./support/named-versions.ts";
 import { openWorkshop, type Workshop } from "./support/run-programs.ts";
 
-/** Makes a document of fenced blocks, each given as `mark` and code. */
+/** Creates a document of fenced blocks, each given as `mark` and code. */
 function document(...blocks: [mark: string, code: string][]): string {
   return ["# Title", ...blocks.map(([mark, code]) => `\`\`\`${mark}\n${code}\n\`\`\``)].join("\n\n");
 }

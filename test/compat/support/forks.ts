@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { contextAt } from "./sessions.ts";
 
 /**
- * Makes a session of the branch that ends at a leaf, and checks the guarantees of a fork: a new id, the source as its parent,
+ * Creates a session of the branch that ends at a leaf, and checks the guarantees of a fork: a new id, the source as its parent,
  * every parent in the file, and the same context, immediately and after reopening.
  *
  * @param folder - Folder of the new session.

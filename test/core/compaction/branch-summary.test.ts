@@ -10,7 +10,7 @@ import type { SessionEntry } from "../../../src/core/format/entry.ts";
 import { call, toolResult as result, tokens, usage, user } from "../../support/messages.ts";
 import { assistant, makeKnownPath, makePath, system } from "./builders.ts";
 
-/** Makes a session that consists of parents only. */
+/** Creates a session that consists of parents only. */
 function sessionOf(parents: { [id: string]: string | null }) {
   const entries = Object.entries(parents).map(([id, parentId]): SessionEntry => {
     return { type: "custom", customType: "x", id, parentId, timestamp: "2026-01-01T00:00:00.000Z" };

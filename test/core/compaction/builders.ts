@@ -9,7 +9,7 @@ import type {
 } from "../../../src/core/format/message.ts";
 import { assistant as answer, usage } from "../../support/messages.ts";
 
-/** Makes an answer whose usage is that of a context of `totalTokens`. */
+/** Creates an answer whose usage is that of a context of `totalTokens`. */
 export function assistant(text: string, calls: ToolCall[] = [], totalTokens = 0): AssistantMessage {
   return answer(text === "" ? [] : text, { usage: usage(totalTokens) }, ...calls);
 }

@@ -18,7 +18,7 @@ function prepare(path: AnySessionEntry[]): CompactionPreparation {
   return preparation;
 }
 
-/** Makes a scripted model that replies in order and records its requests. */
+/** Creates a scripted model that replies in order and records its requests. */
 function scripted(...replies: (string | SummarizeReply)[]) {
   const requests: SummarizeRequest[] = [];
   const summarize: Summarize = async (request) => {

@@ -6,7 +6,7 @@ import { user } from "../../support/messages.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { deferred, names, rejection, stage, talk } from "./support/stage.ts";
 
-/** Makes a controller over a session in a file, with one turn. */
+/** Creates a controller over a session in a file, with one turn. */
 function onDisk(options: SessionOptions = {}) {
   const root = temporaryFolder();
   const cwd = join(root, "project");

@@ -21,7 +21,7 @@ function open(content: string): { cache: EntryCache; reads: number[] } {
   return { cache: new EntryCache(log), reads };
 }
 
-/** Makes more entries than are kept, in lines of a megabyte. */
+/** Creates more entries than are kept, in lines of a megabyte. */
 const large = () =>
   lines(
     header(),

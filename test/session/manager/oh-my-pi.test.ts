@@ -17,7 +17,7 @@ const header = {
   title: "Old title",
 };
 
-/** Makes a chain of entries with the ids e1, e2, … */
+/** Creates a chain of entries with the ids e1, e2, … */
 function chain(...entries: { type: string; [field: string]: unknown }[]): object[] {
   return entries.map(({ type, ...rest }, i) => {
     const parentId = i === 0 ? null : `e${i}`;
