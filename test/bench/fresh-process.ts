@@ -53,7 +53,7 @@ function naiveModule(): string {
   return naive;
 }
 
-/** Measures of a new session, in a folder of its own. */
+/** Measures of a new session, in a separate folder. */
 const ON_NEW_SESSION = new Set(["turns", "appends"]);
 
 /** Measures importing a module, and the first operations of a user with it, in a newly started process: see `fresh.mjs`. */

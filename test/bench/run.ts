@@ -1,7 +1,7 @@
 /**
  * Runs all benchmarks and prints a table, or JSON with --json. Options: --runs N (default 5; 31 of what is short), --huge, --only TEXT.
  *
- * Every measurement is a process of its own; implementations alternate, and the median counts.
+ * Every measurement is a separate process; implementations alternate, and the median counts.
  */
 import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";

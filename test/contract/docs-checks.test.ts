@@ -140,7 +140,7 @@ describe("a program that runs", () => {
   });
   const run = (text: string) => workshop.run({ place: "a.md:1", file: "a.md", text, runs: true });
 
-  test("has the package, and a folder of its own as working directory, home, and temporary folder", async () => {
+  test("has the package, and a separate folder as working directory, home, and temporary folder", async () => {
     const text =
       'import * as whole from "sessiontree";\nimport * as core from "sessiontree/core";\n' +
       'import { homedir, tmpdir } from "node:os";\nimport { realpathSync } from "node:fs";\n' +

@@ -96,7 +96,7 @@ function ordinarySession(entries: number): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 
-/** Writes each source as a module of its own without types, so that functions are counted where they are written. */
+/** Writes each source as a separate module without types, so that functions are counted where they are written. */
 function transpileSources(folder: string): void {
   for (const name of readdirSync(SOURCES, { recursive: true, encoding: "utf8" })) {
     if (!name.endsWith(".ts") || name.endsWith(".d.ts") || name.startsWith("apps/page/")) continue;

@@ -1,6 +1,6 @@
 /**
  * Demonstrates two hosts with one session: starts a real PostgreSQL server, lets two processes continue the same session on
- * different branches, kills the server once meanwhile, and checks that nothing is missing.
+ * different branches, kills the server once in the meantime, and checks that nothing is missing.
  *
  * npx tsx test/tools/two-hosts.ts [--keep]   With --keep the server continues running, and its address is printed.
  */
@@ -33,7 +33,7 @@ async function beHost(name: string, url: string, id: string, from: string): Prom
   await store.close();
 }
 
-/** A host in a process of its own. */
+/** A host in a separate process. */
 interface Host {
   readonly name: string;
   /** Ids of the entries that were reported as stored. */

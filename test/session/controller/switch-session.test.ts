@@ -322,7 +322,7 @@ describe("switchSession", () => {
     await on.controller.close();
   });
 
-  test("to a file removed meanwhile keeps the current session open", async () => {
+  test("to a file removed in the meantime keeps the current session open", async () => {
     const on = onDisk();
     const target = await another(on);
     on.controller.hooks.on("session_before_switch", () => rmSync(target));

@@ -101,7 +101,7 @@ describe("a session's data in a list cache", () => {
     },
   );
 
-  test("is not restored by a list that was running meanwhile", async () => {
+  test("is not restored by a list that was running in the meantime", async () => {
     for await (const { id } of iterateSessions({ sessionDir, cacheDir })) {
       if (id === "b") continue;
       const session = SessionManager.open(path);
@@ -111,7 +111,7 @@ describe("a session's data in a list cache", () => {
     expect(cached()).toContain("harmless");
   });
 
-  test("is not restored by a list that writes it meanwhile", async () => {
+  test("is not restored by a list that writes it in the meantime", async () => {
     const cache = new CatalogCache({ cacheDir });
     const files = [...listSessionFiles(sessionDir, () => undefined)];
     for (const file of files) cache.putSummary(file, await summarizeFile(file.path, undefined, new Pace()));

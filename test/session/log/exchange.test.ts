@@ -73,7 +73,7 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       expect(litter(dirname(path))).toEqual([]);
     });
 
-    test("is restored by the next session, with the lines others append meanwhile", () => {
+    test("is restored by the next session, with the lines others append in the meantime", () => {
       const path = redactAndDie();
       appendFileSync(path, STRAY);
       const next = SessionManager.open(path, { fs: systemFs(system) });
