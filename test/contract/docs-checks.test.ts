@@ -42,7 +42,7 @@ describe("programs of a document", () => {
     expect(faults).toEqual([[], [9]]);
   });
 
-  test("are checked whatever their mark", () => {
+  test("are checked with any mark", () => {
     expect(() => readDocPrograms("a.md", document(["js", "one();"]))).toThrow("a.md:4 is marked js");
     expect(() => readDocPrograms("a.md", document(["TypeScript", "one();"]))).toThrow("write ts");
     expect(() => readDocPrograms("a.md", document(["ts norun", "one();"]))).toThrow("unknown mark norun");

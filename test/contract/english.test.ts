@@ -3,7 +3,7 @@ import { findEnglishFaults } from "./support/english.ts";
 import { ENGLISH_RULES } from "./support/english-rules.ts";
 import { listDocuments, readSources, readText } from "./support/repository.ts";
 
-/** Words that stay, by file, with the reason. */
+/** Words that stay, by file, each with its reason. */
 const EXCEPTIONS: { readonly [path: string]: { readonly [words: string]: string } } = {
   "src/core/compaction/request-summary.ts": { cancelled: "pi's error messages" },
   "src/core/jsonl/redaction-zones.ts": { cancelled: "a field of pi's messages" },

@@ -48,7 +48,7 @@ describe("entries are ranked", () => {
     );
   });
 
-  test("in the order in which they were added if they are equal", () => {
+  test("in insertion order if they are equal", () => {
     expect(places("lock", [["lock"], ["lock"], ["lock"]])).toEqual(["0.0", "1.0", "2.0"]);
     expect(places("lock", [["lock"], ["lock"], ["lock"]], () => 1, 2)).toEqual(["0.0", "1.0"]);
     expect(places("lock", [["lock"]], () => 1, 0)).toEqual([]);

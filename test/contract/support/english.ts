@@ -11,7 +11,7 @@ interface PlacedText {
   readonly text: string;
 }
 
-/** A use of words that are not idiomatic. */
+/** A match of a rule. */
 export interface EnglishFault {
   /** As `path:line`. */
   readonly at: string;

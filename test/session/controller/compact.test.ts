@@ -248,7 +248,7 @@ describe("handlers of session_before_compact", () => {
     expect(seen[1]).toMatchObject(["session_compact_failed", { fromExtension: true, aborted: false }]);
   });
 
-  test("need not know the size of the context", async () => {
+  test("do not need the size of the context", async () => {
     const { session, controller } = stage();
     talk(session, 3);
     compactBy(controller, () => ({ tokensBefore: Number.NaN }));

@@ -55,7 +55,7 @@ describe("a summary that fails", () => {
   });
 
   test.each([{ contextWindow: 300 }, { contextWindow: 250 }])(
-    "throws if so requested (%o)",
+    "throws on request (%o)",
     async (options) => {
       const { session, controller, writer } = stage();
       talk(session, 3);

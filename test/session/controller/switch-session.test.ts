@@ -301,7 +301,7 @@ describe("switchSession", () => {
     expect(on.controller.session).toBe(on.session);
   });
 
-  test("is not ended by the signal with which the current session was loaded", async () => {
+  test("ignores the signal that loaded the current session", async () => {
     const on = onDisk();
     const target = await another(on);
     const abort = new AbortController();
