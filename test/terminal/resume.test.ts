@@ -9,7 +9,7 @@ import { quoted, SESSIONTREE, type TerminalSettings, TmuxTerminal } from "./supp
 
 const ID = (number: number) => `0198aaaa-0000-7000-8000-00000000000${number}`;
 
-/** Makes a folder with three sessions, the later ones first in a list: Poem, Bug, and one that is hostile and wide. */
+/** Creates a folder with three sessions, the later ones first in a list: Poem, Bug, and one that is hostile and wide. */
 function threeSessions() {
   const folder = temporaryFolder();
   const sessions = join(folder, "sessions");
@@ -219,7 +219,7 @@ describe("any session on any screen", () => {
   });
 });
 
-/** Makes a session of one message; a greater number is a later one. */
+/** Creates a session of one message; a greater number is a later one. */
 function smallSession(number: number, cwd: string): string {
   const timestamp = new Date(Date.UTC(2026, 0, 1) + number * 60_000).toISOString();
   const message = {

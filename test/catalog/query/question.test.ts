@@ -54,7 +54,7 @@ describe("a question", () => {
     expect(parseQuestion(text).terms).toEqual(phrases);
   });
 
-  test("of 100,000 characters is read, and of more refused", () => {
+  test("of 100,000 characters is read, and a longer one is refused", () => {
     const long = "word ".repeat(20_000);
     expect(words(long)).toEqual(["word"]);
     expect(() => parseQuestion(`${long}x`)).toThrow(

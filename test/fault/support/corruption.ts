@@ -126,7 +126,7 @@ export interface Case {
   readonly damaged: Buffer;
 }
 
-/** Makes a case of a seed: the same in every run. */
+/** Creates a case of a seed: the same in every run. */
 export function makeCase(fixtures: readonly Buffer[], seed: number): Case {
   const next = seededRandom(seed);
   const random: Random = (below) => (below <= 0 ? 0 : Math.floor(next() * below));

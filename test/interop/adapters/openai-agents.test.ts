@@ -519,7 +519,7 @@ describe("a manager opened earlier", () => {
     expect(await other.getItems()).toHaveLength(3);
   });
 
-  test("applies the transaction to a history of its own", async () => {
+  test("applies the transaction to a separate history", async () => {
     const { session, other } = await twoManagers();
     await session.addItems([user("own")]);
     await other.applyHistoryTransaction({ operationId: "op1", transaction: append });

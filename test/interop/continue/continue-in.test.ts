@@ -54,7 +54,7 @@ describe("the output", () => {
     expect(listFiles(home)).toEqual([]);
   });
 
-  test("for OpenCode goes to a folder of its own, for import from there", () => {
+  test("for OpenCode goes to a separate folder, for import from there", () => {
     const { session, options } = makeHome();
     const { paths, commands } = continueIn("opencode", session, { ...options, dryRun: true });
     expect(dirname(paths[0] ?? "")).toMatch(/sessiontree-ses_\w+$/);

@@ -9,7 +9,7 @@ const model = "claude-opus-5-5";
 
 type Request = ReturnType<typeof toAnthropic>;
 
-/** A chat whose host reports what it sent, with a system text and tools of its own. */
+/** A chat whose host reports what it sent, with its own system text and tools. */
 class TellingChat extends BindingChat {
   system = "Be brief.";
   tools = [{ name: "bash" }];

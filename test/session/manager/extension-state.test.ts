@@ -52,7 +52,7 @@ class FakeSession implements StateSession {
 
 const counter = defineEntryType("counter", z.object({ count: z.number() }));
 
-/** Makes a Standard Schema by hand, in the form that libraries use. */
+/** Creates a Standard Schema by hand, in the form that libraries use. */
 function schemaOf<Input, Output = Input>(
   validate: StandardSchema<Input, Output>["~standard"]["validate"],
 ): StandardSchema<Input, Output> {

@@ -165,7 +165,7 @@ describe("an unavailable server", () => {
     const timers = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     fail(new Error("the connection was closed"));
     await new Promise((resolve) => setImmediate(resolve));
-    // Timers of other files in this process may end meanwhile.
+    // Timers of other files in this process may end in the meantime.
     const left = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     expect(left).toBeLessThanOrEqual(timers);
     expect(states).toEqual([]);
