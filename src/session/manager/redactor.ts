@@ -9,8 +9,8 @@ import {
 } from "../fs/limited-scripts.ts";
 
 /**
- * Milliseconds that an expression may take for texts that are redacted, in addition to the time for their length; sufficient on a
- * busy machine.
+ * Maximum time for an expression when redacting, in milliseconds, in addition to the time allowed for the length of the strings.
+ * Sufficient on a busy machine.
  */
 const REDACTION_MS = 3_000;
 
@@ -22,7 +22,7 @@ const IS_IN = `texts.some((text) => {
 const ALL_MATCHES = `texts.flatMap((text) =>
   Array.from(text.matchAll(expression), (match) => [match.index, match.index + match[0].length]))`;
 
-/** Creates the redactor of a string or an expression, which must match neither the empty string nor the replacement. */
+/** Creates a redactor for a string or a regular expression, which must match neither the empty string nor the replacement. */
 export function makeRedactor(matching: string | RegExp, replacement = REDACTED_TEXT): TextRedactor {
   if (typeof replacement !== "string") throw new TypeError("replacement must be a text.");
   const pattern = toPattern(matching);
@@ -35,7 +35,7 @@ export function makeRedactor(matching: string | RegExp, replacement = REDACTED_T
 
 function toPattern(matching: string | RegExp) {
   if (matching instanceof RegExp) {
-    // Does not test the expression itself, which may have state.
+    // Tests a copy, because the expression itself may have state.
     const isEmpty = new RegExp(matching.source, matching.flags.replace(/[gy]/g, "")).test("");
     if (!isEmpty) return makeExpressionPattern(matching);
   } else if (typeof matching !== "string") {
@@ -46,7 +46,7 @@ function toPattern(matching: string | RegExp) {
   );
 }
 
-/** Creates the pattern of an expression, which throws a `TypeError` if it takes too long, and ignores empty matches. */
+/** Creates a pattern from a regular expression. It throws a `TypeError` if matching takes too long, and ignores empty matches. */
 function makeExpressionPattern(expression: RegExp): TextPattern {
   const scripts = makeLimitedScripts([makeMatchAll(expression)]);
   const [isIn, allMatches] = [scripts(IS_IN), scripts(ALL_MATCHES)];
