@@ -58,7 +58,7 @@ export function getPartialAnswers(
 }
 
 /**
- * Saves partial answers, and recovers answers that a killed process left behind. See `SessionManager.savePartialAnswer`.
+ * Saves partial answers, and recovers those saved by a killed process. See `SessionManager.savePartialAnswer`.
  */
 export class PartialAnswers {
   readonly #state: SessionState;

@@ -1021,7 +1021,7 @@ export class SessionManager {
   }
 
   /**
-   * Returns the partial answer that a killed process left behind, as an aborted answer to append or discard.
+   * Returns the partial answer that a killed process saved, as an aborted answer to append or discard.
    *
    * Reports damaged partial answers as issues, and also answers for other leaves if there is none for this one. Ignores partial
    * answers of running processes.
