@@ -2,7 +2,7 @@ import type { IssueCode, SessionIssue } from "../format/issue.ts";
 import type { LinkFinding } from "../tree/pending-parents.ts";
 import type { LineSpan } from "./line-spans.ts";
 
-/** Message of each issue; `about` is the id or detail that it mentions. */
+/** Message of each issue. `about` is the id or detail that the message mentions. */
 const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
   RECORD_BEFORE_HEADER: () => "A record of another kind is before the session header; it is kept.",
   HEADER_MISSING: () => "The file has no session header.",
@@ -63,7 +63,7 @@ export function makeIssue(code: IssueCode, place: LineSpan, entryId?: string, ab
   };
 }
 
-/** Maximum number of issues, which take about half a gigabyte: a damaged file must not exhaust memory. */
+/** Maximum number of issues. They take about half a gigabyte, and a damaged file must not exhaust memory. */
 const MAX_ISSUES = 1_000_000;
 
 /** Issues of one session. */
@@ -72,14 +72,14 @@ export class IssueLog {
   tail: SessionIssue | undefined;
   readonly #issues = new Map<string, SessionIssue>();
   readonly #maxIssues: number;
-  /** First omitted issue, and number of omitted issues. */
+  /** The first omitted issue and the number of omitted issues. */
   #omitted: { readonly first: LineSpan; count: number } | undefined;
 
   constructor(maxIssues = MAX_ISSUES) {
     this.#maxIssues = maxIssues;
   }
 
-  /** Adds an issue unless it is already known, such as when a damaged body is read twice. */
+  /** Adds an issue unless it has already been added, for example because a damaged body is read twice. */
   add(issue: SessionIssue): void {
     const key = makeIssueKey(issue);
     if (this.#issues.has(key)) return;
@@ -99,7 +99,7 @@ export class IssueLog {
     else this.add(issue);
   }
 
-  /** Returns all issues, or the first million and the number of omitted ones; a copy. */
+  /** Returns a copy of all issues, or of the first million and the number of omitted ones. */
   list(): SessionIssue[] {
     const issues = [...this.#issues.values()];
     if (this.#omitted !== undefined) {

@@ -1,7 +1,7 @@
 import { SessionError } from "../format/errors.ts";
 import { type ForeignSource, IMPORTED_SOURCES } from "./foreign-source.ts";
 
-/** Description of a file of each format. */
+/** Description of a file in each format. */
 const NAMES: { readonly [source in ForeignSource]: string } = {
   atif: "an ATIF trajectory",
   "claude-code": "a Claude Code transcript",
@@ -19,7 +19,7 @@ const NAMES: { readonly [source in ForeignSource]: string } = {
 };
 
 /**
- * Describes another program's file, and what the user can do with it.
+ * Describes another program's file and what the user can do with it.
  *
  * @param subject - Path or other subject of the sentence.
  */
