@@ -18,9 +18,9 @@ export interface OldFile {
 }
 
 /**
- * Retires the old file, then appends the lines that only it contains to the file at the path.
+ * Retires the old file, and then appends the lines that only it contains to the file at the path.
  *
- * Restarts if a writer truncates its failed line from the old file in the meantime, or another file replaces the one at the path.
+ * Restarts if a writer removes its failed line from the old file in the meantime, or if the file at the path is replaced.
  *
  * @returns False if another session is at the path.
  */
@@ -28,7 +28,7 @@ export function takeOver(old: OldFile): boolean {
   return retryUntilUnchanged(() => takeOverOnce(old));
 }
 
-/** Returns whether a file has a session header, and does not merely contain entries of a session. */
+/** Returns whether a file has a session header and does not merely contain entries of a session. */
 export function hasHeader(fs: FileSystem, path: string): boolean {
   const fd = openForReading(fs, path);
   try {
