@@ -20,7 +20,7 @@ export interface FileLogOptions {
   /** Maximum length of a line, in bytes. Longer lines are reported as issues. Default: 256 MiB. */
   readonly maxLineBytes?: number;
   /**
-   * What to do if another process holds the lease. `none` (default): ignore leases. `fail`: throw. `read-only`: open the session
+   * Behavior if another process holds the lease. `none` (default): ignore leases. `fail`: throw. `read-only`: open the session
    * read-only. `wait`: wait for the lease.
    */
   readonly lease?: "none" | "fail" | "read-only" | "wait";

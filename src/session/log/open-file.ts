@@ -38,7 +38,7 @@ const NS_PER_MS = 1_000_000n;
 /** Time after a change, in milliseconds, within which another change may leave the file with the same modification time. */
 const MTIME_STEP_MS = 3_000;
 
-/** What is at the path of an open file: the file as read, the file with more data, another file, or no file. */
+/** State of the path of an open file: it has the file as read, the file with more data, another file, or no file. */
 export type FoundAtPath = "same" | "grown" | "replaced" | "gone";
 
 /**
