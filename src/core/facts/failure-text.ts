@@ -119,7 +119,7 @@ function describePurpose(input: unknown): string {
   return isCut ? `${first.slice(0, MAX_CALL_LENGTH - 1)}…` : first;
 }
 
-/** Returns the last nonempty lines of a text before an index. Omits a line whose beginning is cut off. */
+/** Returns the last nonempty lines of a string before an index. Omits a line whose beginning is cut off. */
 function getLastLines(text: string, end = text.length): string[] {
   const start = Math.max(0, end - PIECE);
   const cut = start === 0 ? -1 : text.indexOf("\n", start);

@@ -5,7 +5,7 @@ export function formatCount(value: number): string {
   return String(Math.round(value)).replace(THOUSANDS, ",");
 }
 
-/** Joins the nonempty texts with a separator. */
+/** Joins the nonempty strings with a separator. */
 export function joinNonempty(between: string, ...texts: readonly string[]): string {
   return texts.filter(Boolean).join(between);
 }

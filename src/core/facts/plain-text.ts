@@ -47,7 +47,7 @@ const INVISIBLE = /(?!\u200c|\u200d|\ufe0f)\p{Default_Ignorable_Code_Point}/gu;
 const IDLE_JOINERS = /(?<=[\t\n -~])(?:\u200c|\u200d|\ufe0f)+(?=[\t\n -~])/g;
 
 /**
- * Removes control and invisible characters from a text, for readers other than terminals. Keeps line breaks and tabs.
+ * Removes control and invisible characters from a string, for readers other than terminals. Keeps line breaks and tabs.
  *
  * @param substitute - Replaces each removed character.
  */
@@ -59,7 +59,7 @@ export function withoutHarmful(text: string, substitute = ""): string {
   );
 }
 
-/** Returns the beginning of a text as one safe line. Each run of white space becomes a single space. */
+/** Returns the beginning of a string as one safe line. Each run of white space becomes a single space. */
 export function toPlainLine(text: string): string {
   return toWholeLine(text.trimStart().slice(0, MAX_READ));
 }
@@ -67,13 +67,13 @@ export function toPlainLine(text: string): string {
 /** Maximum number of characters of a shortened line. */
 const LONGEST = 400;
 
-/** Returns the beginning of a text as one safe line, with an ellipsis if the text is longer. */
+/** Returns the beginning of a string as one safe line, with an ellipsis if the string is longer. */
 export function toShortLine(text: string, longest = LONGEST): string {
   const line = toPlainLine(text);
   return line.length > longest ? `${takeStart(line, longest - 1).trimEnd()}…` : line;
 }
 
-/** Returns a whole text as one safe line. Each run of white space becomes a single space. */
+/** Returns a whole string as one safe line. Each run of white space becomes a single space. */
 export function toWholeLine(text: string): string {
   return LINE.test(text) ? text : toPlainText(text).replace(WIDE_SPACE, " ").trim();
 }

@@ -28,13 +28,13 @@ export interface SessionMessageEntry extends SessionEntryBase {
 /** `customType` of an entry that only marks its parent as the leaf. */
 export const LEAF_CUSTOM_TYPE = "sessiontree.leaf";
 
-/** Sets the thinking level of the branch from here on. */
+/** Sets the thinking level for the rest of the branch. */
 export interface ThinkingLevelChangeEntry extends SessionEntryBase {
   type: "thinking_level_change";
   thinkingLevel: string;
 }
 
-/** Sets the model of the branch from here on. */
+/** Sets the model for the rest of the branch. */
 export interface ModelChangeEntry extends SessionEntryBase {
   type: "model_change";
   provider: string;

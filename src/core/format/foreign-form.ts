@@ -56,7 +56,7 @@ const FORM_OF_BLOCK: ReadonlyMap<unknown, MessageForm> = new Map(
   BLOCK_TYPES.flatMap(([form, types]) => types.map((type) => [type, form] as const)),
 );
 
-/** Field names by which Bedrock's content blocks are recognized, because they have no type. */
+/** Field names that identify Bedrock content blocks, which have no type. */
 const BEDROCK_BLOCKS: ReadonlySet<string> = new Set([
   ...["text", "image", "document", "video", "audio", "searchResult"],
   ...["toolUse", "toolResult", "reasoningContent", "citationsContent", "guardContent", "cachePoint"],

@@ -117,7 +117,7 @@ const formatIssue: z.core.$ZodErrorMap = (issue) => {
 
 function listProblems(issues: readonly z.core.$ZodIssue[]): Problem[] {
   const problems: Problem[] = [];
-  // Unions contain issues of their own, so open issues are kept on a stack, first on top.
+  // Unions contain nested issues, so open issues are kept on a stack with the first one on top.
   const open: { issue: z.core.$ZodIssue; path: readonly PropertyKey[] }[] = [];
   const push = (more: readonly z.core.$ZodIssue[], base: readonly PropertyKey[]) => {
     for (const issue of [...more].reverse()) open.push({ issue, path: [...base, ...issue.path] });

@@ -889,7 +889,7 @@ export class SessionManager {
   }
 
   /**
-   * Copies the path root → `at` to another session and returns it. This object stays on its session, unlike with
+   * Copies the path root → `at` to another session and returns it. This object keeps its session, unlike with
    * `createBranchedSession`.
    *
    * Omits label entries, and appends the current labels of the path. Entries keep their ids. The copy has its own id and records
