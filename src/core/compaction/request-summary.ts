@@ -66,7 +66,7 @@ export async function requestSummary(
   const reason = stopReason.toLowerCase().replaceAll(/[-_]/g, "");
   if (reason === "aborted") throw makeCancelledError(kind, undefined);
   if (UNFINISHED.has(reason)) {
-    throw makeFailedError(kind, `the model stopped for "${stopReason}" before it was done`, { stopReason });
+    throw makeFailedError(kind, `the model stopped for "${stopReason}" before it finished`, { stopReason });
   }
   if (text === "") throw makeFailedError(kind, "the reply is empty", { stopReason });
   const { usage } = reply;
@@ -98,7 +98,7 @@ function makeFailedError(
   details: { readonly [key: string]: unknown },
   cause?: unknown,
 ): SessionError {
-  const message = `No summary was written: ${what}. Nothing was changed; try again, or do without a model.`;
+  const message = `No summary was written: ${what}. Nothing was changed; try again, or continue without a model.`;
   return new SessionError("SUMMARY_FAILED", message, { details: { kind, ...details }, cause });
 }
 

@@ -263,7 +263,7 @@ function makeEndingParts(fields: Fields): ContentPart[] {
     case "pending":
       return [{ kind: "note", text: "The answer ends here: it was still being written." }];
     case "length":
-      return [{ kind: "note", text: "The answer ends here: it reached its greatest length." }];
+      return [{ kind: "note", text: "The answer ends here: it reached its maximum length." }];
     default:
       return [];
   }

@@ -72,7 +72,7 @@ export function formatFailure(message: unknown, input?: unknown): string {
  */
 export function failureLine(message: unknown): string {
   const { what, exitCode, line } = getFailure(message);
-  const nothing = what === "" ? "the model failed" : "failed without a word";
+  const nothing = what === "" ? "the model failed" : "failed without a message";
   return joinNonempty(": ", exitCode, line) || nothing;
 }
 

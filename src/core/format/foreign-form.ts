@@ -79,7 +79,7 @@ export function isForeignBlockType(type: string): boolean {
   return FORM_OF_BLOCK.has(type);
 }
 
-/** Returns the name of a field in an SDK's message whose content would be lost on readers of this format. */
+/** Returns the name of a field in an SDK's message that readers of this format would ignore. */
 export function findForeignField(message: JsonRecord): string | undefined {
   const { tool_calls: calls, function_call: call } = message;
   if ((Array.isArray(calls) && calls.length > 0) || isJsonRecord(call)) {

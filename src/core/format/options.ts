@@ -34,12 +34,12 @@ export const COUNT: OptionRule = {
 export const FLAG: OptionRule = { fits: (value) => typeof value === "boolean", words: "true or false" };
 
 /** Rule for a string, which may be empty. */
-export const TEXT: OptionRule = { fits: (value) => typeof value === "string", words: "a text" };
+export const TEXT: OptionRule = { fits: (value) => typeof value === "string", words: "a string" };
 
 /** Rule for an array of strings. */
 export const TEXTS: OptionRule = {
   fits: (value) => Array.isArray(value) && value.every((one) => typeof one === "string"),
-  words: "a list of texts",
+  words: "an array of strings",
 };
 
 /** Rule for a point in time. */
@@ -70,12 +70,12 @@ export const SIGNAL: OptionRule = {
  */
 export function assertOptions<Options extends object>(options: Options, rules: OptionRules<Options>): void {
   if (!OBJECT.fits(options))
-    throw new TypeError(`Options must be an object, and are ${describeValue(options)}.`);
+    throw new TypeError(`Options must be an object, but are ${describeValue(options)}.`);
   for (const name in rules) {
     const value: unknown = options[name];
     const { fits, words } = rules[name];
     if (value !== undefined && !fits(value)) {
-      throw new TypeError(`The option ${name} must be ${words}, and is ${describeValue(value)}.`);
+      throw new TypeError(`The option ${name} must be ${words}, but is ${describeValue(value)}.`);
     }
   }
 }
@@ -86,7 +86,7 @@ export function assertOptions<Options extends object>(options: Options, rules: O
  */
 function describeValue(value: unknown): string {
   if (typeof value === "string")
-    return value.length <= MAX_VALUE_LENGTH ? JSON.stringify(value) : "a longer text";
+    return value.length <= MAX_VALUE_LENGTH ? JSON.stringify(value) : "a longer string";
   if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);
-  return Array.isArray(value) ? "a list" : `of type ${typeof value}`;
+  return Array.isArray(value) ? "an array" : `of type ${typeof value}`;
 }

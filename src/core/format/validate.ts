@@ -17,7 +17,7 @@ export type Validation<T> =
     };
 
 /**
- * Checks whether an entry matches its type declaration exactly.
+ * Checks an entry against its type declaration.
  *
  * For an entry of unknown type, or a message with a role that a host added, only the head is checked. Readers are more lenient:
  * they can still read, keep, and display an entry that fails validation.
@@ -31,7 +31,7 @@ export function validateEntry(value: unknown): Validation<AnySessionEntry> {
 }
 
 /**
- * Checks whether a session header matches its type declaration exactly.
+ * Checks a session header against its type declaration.
  *
  * @param value - The first record of a file, or a header in memory.
  * @returns The given value itself (never a copy) with its type, or its problems. Does not throw or change the value.

@@ -48,7 +48,7 @@ export function encodeDeep(
       replace("the circular reference", "[circular]");
       return;
     }
-    if (stack.length === maxDepth) refuse("data that is so deep");
+    if (stack.length === maxDepth) refuse("data that is nested so deeply");
     open.add(value);
     stack.push(openValue(value));
     parts.push(Array.isArray(value) ? "[" : "{");

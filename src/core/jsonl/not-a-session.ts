@@ -26,8 +26,8 @@ const NAMES: { readonly [source in ForeignSource]: string } = {
 export function describeForeign(subject: string, source: ForeignSource): string {
   const isImported = source === "sqlite" || IMPORTED_SOURCES.some((one) => one === source);
   const advice = isImported
-    ? `Import it with "sessiontree import FILE" or importSessions(); the file stays as it is.`
-    : "This version of sessiontree does not read it, and leaves it alone. Open it with the program that wrote it.";
+    ? `Import it with "sessiontree import FILE" or importSessions(); the file does not change.`
+    : "This version of sessiontree cannot read it, and does not change it. Open it with the program that wrote it.";
   return `${subject} is ${NAMES[source]}. ${advice}`;
 }
 

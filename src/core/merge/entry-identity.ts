@@ -73,7 +73,7 @@ const REFERENCES = ["targetId", "targetIds", "firstKeptEntryId", "fromId"];
 const OWN_PREFIX = "sessiontree.";
 
 /**
- * Maps the ids with which an entry references other entries, except its parent.
+ * Maps the ids that an entry uses to reference other entries, except the id of its parent.
  *
  * @param map - Called for each such id.
  * @returns The same object if nothing changes.

@@ -80,11 +80,12 @@ interface Attempt {
 const CANCELLED = "Compaction cancelled";
 
 const SKIPPED: { readonly [reason in Exclude<NoCompactionReason, "cannotFit">]: string } = {
-  empty: "The context holds no messages; compact when there are some.",
+  empty: "The context has no messages; compact when there are some.",
   justCompacted: "The last entry is a compaction; compact again when there are new messages.",
   noCutPoint:
-    "The context cannot be cut without tearing a tool result from its call; wait for the next turn.",
-  nothingToSummarize: "All that is not summarized yet is recent; compact later, or keep fewer recent tokens.",
+    "The context cannot be cut without separating a tool result from its call; wait for the next turn.",
+  nothingToSummarize:
+    "Everything that is not summarized yet is recent; compact later, or keep fewer recent tokens.",
   running: "Another compaction of this session is running; wait for it, or abort it.",
 };
 
@@ -316,7 +317,7 @@ function checkExtensionCompaction(
     throw makeUnusableError("its summary has no text");
   const firstKept: unknown = input.firstKeptEntryId;
   if (firstKept !== null && !branchEntries.some(({ id }) => id === firstKept)) {
-    throw makeUnusableError(`it keeps from ${JSON.stringify(firstKept)} on, which is not on the branch`);
+    throw makeUnusableError(`its first kept entry ${JSON.stringify(firstKept)} is not on the branch`);
   }
   const tokensBefore = Number.isFinite(input.tokensBefore) ? input.tokensBefore : preparation.tokensBefore;
   return { ...input, tokensBefore };
@@ -325,7 +326,7 @@ function checkExtensionCompaction(
 function makeUnusableError(why: string): SessionError {
   return new SessionError(
     "SUMMARY_FAILED",
-    `The compaction that a handler of session_before_compact gave cannot be used: ${why}. Nothing was changed; correct the extension.`,
+    `The compaction that a handler of session_before_compact returned cannot be used: ${why}. Nothing was changed; correct the extension.`,
     { details: { kind: "history" } },
   );
 }

@@ -146,11 +146,11 @@ export function explainCannotFit(
   const [largest] = sizes.sort((a, b) => b.tokens - a.tokens);
   const parts = [
     `the system message takes ${systemTokens}`,
-    ...(overheadTokens > 0 ? [`what is sent in addition to the messages ${overheadTokens}`] : []),
+    ...(overheadTokens > 0 ? [`other parts of the request take ${overheadTokens}`] : []),
     ...(largest === undefined
       ? []
       : [
-          `the largest message that must stay, of role ${largest.role} in entry ${largest.id}, ${largest.tokens}`,
+          `the largest message that must be kept, of role ${largest.role} in entry ${largest.id}, ${largest.tokens}`,
         ]),
   ];
   const edit =

@@ -60,18 +60,19 @@ export function takeSnapshot(session: SessionManager): BranchSnapshot {
 export function assertNotLeft(snapshot: BranchSnapshot, current: SessionManager): void {
   assertSameSession(snapshot, current);
   if (isOnBranch(current, snapshot.leafId)) return;
-  throw makeStaleError("The branch was left meanwhile", snapshot, current);
+  throw makeStaleError("The branch was left in the meantime", snapshot, current);
 }
 
 /** Throws if the session was replaced since the snapshot. */
 export function assertSameSession(snapshot: BranchSnapshot, current: SessionManager): void {
-  if (snapshot.session !== current) throw makeStaleError("The session was left meanwhile", snapshot, current);
+  if (snapshot.session !== current)
+    throw makeStaleError("The session was left in the meantime", snapshot, current);
 }
 
 /** Throws if the branch was compacted since the snapshot. */
 export function assertNotCompacted(snapshot: BranchSnapshot): void {
   if (findLatestCompactionId(snapshot.session) === snapshot.compactionId) return;
-  throw makeStaleError("The branch was compacted meanwhile", snapshot, snapshot.session);
+  throw makeStaleError("The branch was compacted in the meantime", snapshot, snapshot.session);
 }
 
 /** Returns the id of the first entry appended to a branch since the snapshot; null if there is none. */

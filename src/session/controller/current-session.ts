@@ -96,5 +96,5 @@ export class CurrentSession {
 }
 
 function makeClosedError(): SessionError {
-  return new SessionError("SESSION_CLOSED", "The controller is closed; make another one.");
+  return new SessionError("SESSION_CLOSED", "The controller is closed; create another one.");
 }

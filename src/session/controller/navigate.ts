@@ -139,7 +139,7 @@ function checkUsable(input: ExtensionBranchSummary): ExtensionBranchSummary {
   if (typeof text === "string" && text.trim() !== "") return input;
   throw new SessionError(
     "SUMMARY_FAILED",
-    "A handler of session_before_tree gave a summary without text; nothing was changed. Correct the extension.",
+    "A handler of session_before_tree returned a summary without text; nothing was changed. Correct the extension.",
     { details: { kind: "branch" } },
   );
 }

@@ -115,7 +115,7 @@ function assertFolder(cwd: string, sessionFile: string, from: SessionManager): v
   if (callIfPresent(() => statSync(cwd))?.isDirectory()) return;
   throw new SessionError(
     "CWD_MISSING",
-    `The session works in ${cwd}, which does not exist; continue elsewhere with switchSession(path, { cwd }).`,
+    `The session's working directory is ${cwd}, which does not exist; continue elsewhere with switchSession(path, { cwd }).`,
     { details: { sessionFile, sessionCwd: cwd, fallbackCwd: from.getCwd() } },
   );
 }

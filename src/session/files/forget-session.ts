@@ -59,7 +59,7 @@ export function forgetReplaced(): void {
 
 function purgeCaches(isKept: Parameters<typeof purgeCache>[1], what: string): void {
   for (const cache of cacheFolders())
-    tryTo(`The cache of lists in ${cache} may still hold text`, what, () => purgeCache(cache, isKept));
+    tryTo(`The cache of lists in ${cache} may still contain text`, what, () => purgeCache(cache, isKept));
 }
 
 function tryTo(fault: string, what: string, remove: () => void): void {

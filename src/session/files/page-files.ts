@@ -39,7 +39,7 @@ export function listPages(): PageFile[] {
 }
 
 /**
- * Removes the pages of a session's file from the folder for temporary files, and all unfinished pages that killed processes left.
+ * Removes the pages of a session's file from the folder for temporary files, and any unfinished pages that killed processes left.
  */
 export function removePages(fileName: string): void {
   for (const folder of listPageFolders()) {

@@ -23,7 +23,7 @@ import { isSystemError } from "./skipped-files.ts";
 /** Version of the file format. */
 const VERSION = 1;
 
-/** Answer that had arrived only in part. */
+/** Partially received answer. */
 export interface PartialAnswer {
   readonly sessionId: string;
   /** Id of the entry being answered; null before the first entry. */
@@ -68,11 +68,11 @@ export function encodePartialAnswer(answer: PartialAnswer): string {
 /** Parses a line that `encodePartialAnswer` wrote. If this fails, returns the reason as a string. */
 export function parsePartialAnswer(text: string): PartialAnswer | string {
   const { version, type, sessionId, leafId, savedMs, message } = parseRecord(text.trimEnd()) ?? {};
-  if (type !== "partial_answer") return "it is torn, or no partial answer";
+  if (type !== "partial_answer") return "it is torn, or not a partial answer";
   if (version !== VERSION)
-    return `it is of version ${String(version)}, and this library knows version ${VERSION}`;
+    return `it is of version ${String(version)}, and this library supports version ${VERSION}`;
   const isPlaced = typeof sessionId === "string" && (typeof leafId === "string" || leafId === null);
-  if (!isPlaced || typeof savedMs !== "number" || !isAnswerRecord(message)) return "it holds no answer";
+  if (!isPlaced || typeof savedMs !== "number" || !isAnswerRecord(message)) return "it contains no answer";
   return { sessionId, leafId, savedMs, message };
 }
 

@@ -28,7 +28,7 @@ export function runWithin(milliseconds: number, script: LimitedScript, texts: re
     return script(texts, Math.ceil(milliseconds + length / CHARACTERS_PER_MS));
   } catch (error) {
     if (!(error instanceof TooSlowError)) throw error;
-    throw new TypeError("The expression takes too long on some text; make it simpler.", { cause: error });
+    throw new TypeError("The expression takes too long on some text; simplify it.", { cause: error });
   }
 }
 

@@ -191,7 +191,7 @@ export class AppendFile {
   /** Waits until written bytes survive a power failure. */
   sync(): void {
     const fd = this.#open();
-    if (fd === undefined) throw new FileChangedError(`${this.path} is another file now`);
+    if (fd === undefined) throw new FileChangedError(`${this.path} was replaced by another file`);
     this.#fs.fsyncSync(fd);
   }
 
@@ -223,7 +223,7 @@ export class AppendFile {
     if (!before.isFile()) throw new NotAPlainFileError(`${this.path} is not a plain file`);
     const fd = openForReading(this.#fs, this.path);
     try {
-      if (!this.#isOfFile(fd)) throw new FileChangedError(`${this.path} is another file now`);
+      if (!this.#isOfFile(fd)) throw new FileChangedError(`${this.path} was replaced by another file`);
     } catch (error) {
       closeQuietly(this.#fs, fd);
       throw error;
@@ -373,7 +373,7 @@ export class AppendFile {
       if (parts === 1) return;
       const { size } = this.#fs.fstatSync(fd);
       if (size === start + end) return;
-      if (attempt === MAX_ATTEMPTS) throw new Error("others' lines came between the parts of a write");
+      if (attempt === MAX_ATTEMPTS) throw new Error("lines of other processes split the write");
       start = size;
       lines = Buffer.concat([LINE_BREAK, bytes.subarray(0, length)]);
       end = lines.length;

@@ -184,7 +184,7 @@ export class CurrentFile {
   #continueWithout(file: OpenFile, intent: Intent, isForLines: boolean): void {
     const { fs, path } = this.#session;
     awaitFile(fs, path);
-    if (file.findAtPath() !== "gone") throw new FileChangedError("the file was replaced meanwhile");
+    if (file.findAtPath() !== "gone") throw new FileChangedError("the file was replaced in the meantime");
     if (intent === "write" && !this.mayRestore) throw makeGoneError(path);
     if (intent === "write") this.state = this.#files.restored(file);
     // A retired file may contain content that was redacted in the file that replaced it.

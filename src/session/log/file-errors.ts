@@ -32,7 +32,7 @@ export class ReplacedError extends SessionError {
   constructor(path: string) {
     super(
       "WRITE_FAILED",
-      `The file at ${path} was replaced by one without entries that this session has. Open it again.`,
+      `The file at ${path} was replaced by one that lacks entries of this session. Open it again.`,
       { details: { path } },
     );
   }
@@ -72,7 +72,7 @@ export function toFileError(path: string, intent: Intent, cause: unknown): Error
 export function makeGoneError(path: string, cause?: unknown): SessionError {
   return new SessionError(
     "SESSION_NOT_FOUND",
-    `${path} no longer exists, and is neither read nor written. Put it back, or start a new session.`,
+    `${path} no longer exists, and cannot be read or written. Restore it, or start a new session.`,
     { details: { path }, cause },
   );
 }
@@ -81,7 +81,7 @@ export function makeGoneError(path: string, cause?: unknown): SessionError {
 export function makeTooNewError(path: string | undefined, version: number): SessionError {
   return new SessionError(
     "VERSION_TOO_NEW",
-    `The session is of version ${version}, newer than this library knows; update sessiontree to write to it.`,
+    `The session is of version ${version}, newer than this library supports; update sessiontree to write to it.`,
     { details: { path, version } },
   );
 }
@@ -90,7 +90,7 @@ export function makeTooNewError(path: string | undefined, version: number): Sess
 export function makeForeignFileError(path: string | undefined): SessionError {
   return new SessionError(
     "READ_ONLY",
-    `${path} is another program's: no record in it is of this format. Continue in a copy that forkFrom(path, cwd) makes.`,
+    `${path} belongs to another program: it contains no record of this format. Continue in a copy made with forkFrom(path, cwd).`,
     { details: { path } },
   );
 }

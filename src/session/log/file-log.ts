@@ -498,4 +498,4 @@ function isRefused(error: unknown): boolean {
 }
 
 const NOT_FLUSHED =
-  "This process may not flush files (node --permission): what sessions append survives the process, but not a power cut.";
+  "This process is not permitted to flush files (node --permission): appended entries survive the process, but not a power failure.";

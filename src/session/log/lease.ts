@@ -324,7 +324,7 @@ export function makeLeaseTakenError(path: string, { pid, host }: LeaseOwner): Se
 function makeLeaseHeldError(path: string, { pid, host }: LeaseOwner): SessionError {
   return new SessionError(
     "LEASE_HELD",
-    `Process ${pid} on ${host} has the lease of ${path}. Wait until it closes the session, or open it read-only.`,
+    `Process ${pid} on ${host} holds the lease of ${path}. Wait until it closes the session, or open it read-only.`,
     { details: { path, pid, host } },
   );
 }

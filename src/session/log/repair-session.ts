@@ -67,7 +67,7 @@ const ACTIONS: { readonly [code in IssueCode]?: string } = {
   RECORDS_GLUED: "split; incomplete records moved to the side file",
   BODY_DAMAGED: "kept as text in a custom entry in its place",
   ID_INVENTED: "written down",
-  ID_DUPLICATE: "rewritten with the id that the reader gave it",
+  ID_DUPLICATE: "rewritten with the id that the reader assigned",
   ENTRY_REPEATED: "moved to the side file",
   PARENT_MISSING: "rewritten as a root",
   PARENT_BRIDGED: "rewritten with the previous entry as its parent",
@@ -169,7 +169,7 @@ function readHeaderless(file: DamagedFile): SessionIndex {
   if (Array.from(tree.ordinals()).some((ordinal) => isKnownEntryType(tree.typeAt(ordinal)))) return index;
   throw new SessionError(
     "NOT_A_SESSION",
-    `${path} holds no entry of a session; there is nothing to repair.`,
+    `${path} contains no entry of a session; there is nothing to repair.`,
     { details: { path } },
   );
 }

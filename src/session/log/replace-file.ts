@@ -152,7 +152,7 @@ function settleFile(old: OldFile): void {
 }
 
 function warnUnsettled(path: string, error: unknown): void {
-  const warning = `${path} was replaced, but the work after that failed: ${getErrorMessage(error)}. Until the next append or refresh, the old content may still be in ${makeOldFilePath(path)}, and a power cut may bring it back.`;
+  const warning = `${path} was replaced, but the work after the replacement failed: ${getErrorMessage(error)}. Until the next append or refresh, the old content may still be in ${makeOldFilePath(path)}, and a power failure may bring it back.`;
   process.emitWarning(warning, { code: "SESSIONTREE_REPLACED" });
 }
 
@@ -338,7 +338,7 @@ function keepCopy({ fs, path, fd, copied }: OldFile, wanted: string): string {
 function assertReplaceable({ fs, fd, copied }: OldFile, name: string): void {
   const open = getOpenState(fs, fd);
   if (isSameFile(findFileState(fs, name), open) && open.size >= copied) return;
-  throw new FileChangedError("another process changed the file meanwhile");
+  throw new FileChangedError("another process changed the file in the meantime");
 }
 
 function takeLock(fs: FileSystem, path: string, lock: string, waitMs: number): Lease {
@@ -371,6 +371,6 @@ function listStrayNames(fs: FileSystem, path: string): string[] {
 
 function findFreeStrayName(fs: FileSystem, path: string): string {
   const number = listStrayNames(fs, path).length + 1;
-  if (number > MAX_STRAYS) throw new FileChangedError(`another program makes ${path} again and again`);
+  if (number > MAX_STRAYS) throw new FileChangedError(`another program keeps creating ${path}`);
   return makeStrayPath(path, number);
 }

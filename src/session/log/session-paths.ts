@@ -104,7 +104,7 @@ export function getDefaultSessionDir(cwd: string, agentDir?: string): string {
 export function makeSessionFileName(timestamp: string, id: string): string {
   assertValidSessionId(id);
   if (id.length > MAX_ID_LENGTH) {
-    const message = `A session id of ${id.length} characters is too long for a file; use at most ${MAX_ID_LENGTH}.`;
+    const message = `A session id of ${id.length} characters is too long for a file name; use at most ${MAX_ID_LENGTH}.`;
     throw new SessionError("INVALID_SESSION_ID", message, { details: { id } });
   }
   return `${timestamp.replace(/[:.]/g, "-")}_${id}.jsonl`;
@@ -129,8 +129,8 @@ export function isRemotePath(path: string, platform: string = process.platform):
 }
 
 /**
- * Returns the path of a session that is named in another session, to read it. A relative path is relative to the folder of the
- * session that names it.
+ * Resolves a reference to a session in another session to a path from which it can be read. Relative paths are relative to the
+ * folder of the session that contains the reference.
  *
  * @param name - Name as stored in the session: a path, a `file://` URL, or any other string.
  * @param from - Path of the session that names it; undefined if it has no file.

@@ -55,7 +55,7 @@ function takeOverOnce({ fs, path, fd, copied }: OldFile): boolean {
       ...readLines(fs, fd, before, missing),
     ]);
     if (file.append(bytes, bytes.length, now.position, true) !== undefined) return true;
-    throw new FileChangedError(`${path} is another file now`);
+    throw new FileChangedError(`${path} was replaced by another file`);
   } finally {
     file.release();
   }

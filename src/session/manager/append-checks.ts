@@ -26,12 +26,12 @@ export function assertMessage(message: unknown, findProblems = findMessageProble
   }
   if (PROJECTED_ROLES.has(role)) {
     throw new TypeError(
-      `Messages of role ${role} are made from entries; use branchWithSummary or appendCompaction.`,
+      `Messages of role ${role} are created from entries; use branchWithSummary or appendCompaction.`,
     );
   }
   const problems = findProblems(message);
   if (problems.length === 0) return;
-  throw new TypeError(`This is not a message of a session: ${problems.join("; ")}.${getAdvice(message)}`);
+  throw new TypeError(`This is not a session message: ${problems.join("; ")}.${getAdvice(message)}`);
 }
 
 /** Returns advice for a message of another shape. */
@@ -83,7 +83,7 @@ export function toEntryFields(draft: unknown): EntryFields {
   const { unknownType, ...rest } = isJsonRecord(draft) ? draft : {};
   const type = unknownType === undefined ? rest["type"] : unknownType;
   if (!isJsonRecord(draft) || typeof type !== "string" || RESERVED_TYPES.has(type)) {
-    throw new TypeError('An entry needs a type of its own; "session" and "leaf" are taken by the format.');
+    throw new TypeError('An entry needs its own type; "session" and "leaf" are reserved by the format.');
   }
   const isCopy = isString(draft["id"]) && isString(draft["timestamp"]);
   if (isKnownEntryType(type) === (unknownType !== undefined) && !isCopy) throw makeWrongTypeError(type);
@@ -121,7 +121,9 @@ function assertNeeded(type: SessionEntry["type"], draft: JsonRecord, isCopy: boo
  */
 export function assertReplacement(replacement: unknown): void {
   if (isReplacement(replacement)) return;
-  throw new TypeError("A replacement is null or { content }, with a text or a list of content blocks.");
+  throw new TypeError(
+    "A replacement must be null or { content } with a string or an array of content blocks.",
+  );
 }
 
 /** Returns whether an entry or a draft is a tool result. */

@@ -92,7 +92,7 @@ type Reading<Value> =
 
 /** zod also returns a promise if a transform throws. */
 const ASYNCHRONOUS =
-  "the schema answered with a promise, since it is asynchronous or threw an error; pass one that answers at once";
+  "the schema returned a promise because it is asynchronous or threw an error; pass a synchronous one";
 
 const NOWHERE = { line: 0, offset: 0, length: 0 };
 
@@ -124,7 +124,7 @@ export function defineEntryType<Schema extends StandardSchema>(
   schema: Schema,
 ): EntryType<Schema> {
   if (typeof customType !== "string" || customType === "") {
-    throw new TypeError("An entry type needs a name; pass a non-empty text.");
+    throw new TypeError("An entry type needs a name; pass a nonempty string.");
   }
   const isOurs = (entry: SessionEntry): entry is CustomEntry =>
     entry.type === "custom" && entry.customType === customType;
@@ -174,7 +174,7 @@ function assertFits(customType: string, schema: StandardSchema, data: unknown): 
     if (reading.ok) continue;
     throw new SessionError(
       "ENTRY_INVALID",
-      `The value does not fit the schema of ${JSON.stringify(customType)} (${reading.problems.join("; ")}); correct it and append again.`,
+      `The value does not match the schema of ${JSON.stringify(customType)} (${reading.problems.join("; ")}); correct it and append again.`,
       { details: { customType, problems: reading.problems }, cause: reading.cause },
     );
   }

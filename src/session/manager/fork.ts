@@ -151,7 +151,7 @@ function checkOrder(path: string, log: FileLog): FileLog {
   log.release();
   throw new SessionError(
     "WRITE_FAILED",
-    `The copy at ${path} was removed because it is damaged: ${issue.message} Run "sessiontree verify" on the original, or look at the issues of the session.`,
+    `The copy at ${path} was removed because it is damaged: ${issue.message} Run "sessiontree verify" on the original, or check the session's issues.`,
     { details: { path, issue } },
   );
 }

@@ -21,7 +21,8 @@ export function makeInstructionDrafts(
   pathIds: readonly string[],
   text: string,
 ): (EntryFields | FieldsMaker)[] {
-  if (typeof text !== "string") throw new TypeError("Instructions are a text; pass an empty one for none.");
+  if (typeof text !== "string")
+    throw new TypeError("Instructions must be a string; pass an empty one for none.");
   const { content, sections = {}, toolsAdded } = foldSystemMessages(messages, 0) ?? { content: "" };
   const inForce = sections[INSTRUCTIONS_SECTION] ?? "";
   if (content === "" ? inForce === text : content === text && inForce === "") return [];
@@ -45,7 +46,7 @@ function dropReplay(compaction: AnySessionEntry, pathIds: readonly string[]): Fi
   if (toArray(retainedTail).length > 0) {
     throw new SessionError(
       "ENTRY_INVALID",
-      `Compaction ${compaction.id} retains messages of its own, so that its instructions cannot be replaced. Compact the session first.`,
+      `Compaction ${compaction.id} retains its own messages, so its instructions cannot be replaced. Compact the session first.`,
       { details: { entryId: compaction.id } },
     );
   }

@@ -65,9 +65,7 @@ export function mergeCopies(
   const { fs = realFileSystem } = options;
   const path = "to" in options && options.to !== undefined ? toAbsolutePath(options.to) : undefined;
   if ((path !== undefined) === ("inPlace" in options && options.inPlace === true)) {
-    throw new TypeError(
-      "Say where the merged session goes: { to: PATH } or { inPlace: true }, and not both.",
-    );
+    throw new TypeError("Specify the target of the merge: { to: PATH } or { inPlace: true }, but not both.");
   }
   if (path !== undefined) assertFree(path, fs);
   const merge = () => mergeInto(fs, path, copyA, copyB, options);
@@ -90,7 +88,8 @@ function mergeInto(
     try {
       const plan = planCopies(a, b, options);
       if (path !== undefined) return writeNew(fs, path, plan);
-      if (a.path === undefined) throw new TypeError("Only a file is replaced: name one, or { to: PATH }.");
+      if (a.path === undefined)
+        throw new TypeError("Only a file can be replaced: pass a path, or { to: PATH }.");
       return plan.changesA() ? replaceCopy(fs, a, plan) : { path: a.path, ...plan.report() };
     } finally {
       closeCopy(fs, b);
@@ -159,6 +158,6 @@ function assertSound(fs: FileSystem, path: string, plan: MergePlan): void {
   closeQuietly(fs, fd);
   const { entries } = plan.report();
   const [issue] = index.issues;
-  if (issue !== undefined) throw new Error(`the merged session is not sound: ${issue.message}`);
+  if (issue !== undefined) throw new Error(`the merged session is damaged: ${issue.message}`);
   if (index.tree.size !== entries) throw new Error(`${index.tree.size} entries instead of ${entries}`);
 }

@@ -135,7 +135,10 @@ export class PartialAnswers {
     this.#end();
   }
 
-  /** Returns the ids of entries that an answer at the leaf would answer. Only entries outside the conversation follow them. */
+  /**
+   * Returns the ids of the entries that a partial answer can belong to at the current leaf. Only entries outside the conversation
+   * follow them.
+   */
   #listPlaces(leafId: string | undefined): ReadonlySet<string | null> {
     if (leafId !== undefined) return new Set([leafId]);
     const { tree, leaf } = this.#state;
@@ -236,7 +239,7 @@ export class PartialAnswers {
     const about =
       answer === undefined
         ? `The partial answer in ${path} cannot be recovered: ${fault}. Copy what you need, and call discardPartialAnswer.`
-        : `There is a partial answer for ${answer.leafId ?? "the beginning"}, which is not the leaf. Pass that to recoverPartialAnswer or discardPartialAnswer.`;
+        : `There is a partial answer for ${answer.leafId ?? "the beginning"}, which is not the leaf. Pass that id to recoverPartialAnswer or discardPartialAnswer.`;
     const entryId = answer?.leafId ?? undefined;
     const place = { code: "PARTIAL_ANSWER_LEFT", line: 0, offset: 0, length: 0, message: about } as const;
     this.#report(entryId === undefined ? place : { ...place, entryId });

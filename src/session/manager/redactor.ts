@@ -24,11 +24,11 @@ const ALL_MATCHES = `texts.flatMap((text) =>
 
 /** Creates a redactor for a string or a regular expression, which must match neither the empty string nor the replacement. */
 export function makeRedactor(matching: string | RegExp, replacement = REDACTED_TEXT): TextRedactor {
-  if (typeof replacement !== "string") throw new TypeError("replacement must be a text.");
+  if (typeof replacement !== "string") throw new TypeError("replacement must be a string.");
   const pattern = toPattern(matching);
   const redactor = new TextRedactor(pattern, replacement);
   if (redactor.hasMatch(replacement)) {
-    throw new TypeError("The replacement holds what is to be redacted; choose another replacement.");
+    throw new TypeError("The replacement contains the text to redact; choose another replacement.");
   }
   return redactor;
 }
@@ -39,10 +39,10 @@ function toPattern(matching: string | RegExp) {
     const isEmpty = new RegExp(matching.source, matching.flags.replace(/[gy]/g, "")).test("");
     if (!isEmpty) return makeExpressionPattern(matching);
   } else if (typeof matching !== "string") {
-    throw new TypeError("matching must be a text or a regular expression.");
+    throw new TypeError("matching must be a string or a regular expression.");
   } else if (matching !== "") return makeLiteralPattern(matching);
   throw new TypeError(
-    "An empty text matches everywhere; give a text or an expression that does not match it.",
+    "An empty string matches everywhere; pass a string or an expression that does not match it.",
   );
 }
 

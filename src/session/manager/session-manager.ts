@@ -162,7 +162,7 @@ export class SessionManager {
   private constructor(log: SessionLog, cwd: string, sessionDir: string, options: LogSessionOptions) {
     if (typeof log !== "object" || !("readLines" in log)) {
       throw new TypeError(
-        "Sessions are not made with new. Use SessionManager.create(cwd), open(path) or inMemory().",
+        "Sessions are not created with new. Use SessionManager.create(cwd), open(path) or inMemory().",
       );
     }
     this.#state = new SessionState(log, options);

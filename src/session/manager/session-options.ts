@@ -99,7 +99,7 @@ export function toSessionOptions(given: string | SessionOptions | undefined): Se
 export function assertCwd(cwd: unknown, name: string): asserts cwd is string {
   if (typeof cwd === "string") return;
   throw new TypeError(
-    `SessionManager.${name} needs cwd, the working directory of the project, as a text, such as process.cwd(); it is ${cwd === null ? "null" : `of type ${typeof cwd}`}.`,
+    `SessionManager.${name} needs cwd, the working directory of the project, as a string, such as process.cwd(); it is ${cwd === null ? "null" : `of type ${typeof cwd}`}.`,
   );
 }
 

@@ -331,7 +331,7 @@ export class SessionState {
   assertNotPreparing(): void {
     if (!this.#isPreparing) return;
     throw new TypeError(
-      "beforePersist may only alter the entry; append, switch or close the session after the append.",
+      "beforePersist may only change the entry; append, switch or close the session after the append.",
     );
   }
 

@@ -243,6 +243,6 @@ function makeUnknownEntryError(name: string, candidates: readonly string[]): Ses
   const message =
     candidates.length === 0
       ? `Entry ${name} not found in this session. "sessiontree tree SESSION --all" shows the ids of all entries.`
-      : `${candidates.length} entries go by ${name}, such as ${candidates.slice(0, MAX_NAMED).join(", ")}. Give more of the id.`;
+      : `${candidates.length} entries match ${name}, such as ${candidates.slice(0, MAX_NAMED).join(", ")}. Enter more of the id.`;
   return new SessionError("ENTRY_NOT_FOUND", message, { details: { entryId: name } });
 }
