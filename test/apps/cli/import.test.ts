@@ -302,7 +302,7 @@ test("bad arguments are told, with code 2, and nothing is written", async () => 
     [["--since", "soon"], /--since <time> takes "today", .* a month/],
     [[join(home, "missing.jsonl")], /missing\.jsonl does not exist/],
     [[pi], /is a session of pi: it opens as it is/],
-    [[kimi], /of kimi-cli, which Kimi Code has replaced\. This version of sessiontree does not read it/],
+    [[kimi], /of kimi-cli, which Kimi Code has replaced\. This version of sessiontree cannot read it/],
   ] as const) {
     const done = await imported(args);
     expect([done.code, done.stdout]).toEqual([2, ""]);
