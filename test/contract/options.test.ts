@@ -220,7 +220,7 @@ describe.each(CALLS)("%s", (_name, call, wrong) => {
   test.each(cases)("rejects %s: %j, and names the allowed values", async (name, value) => {
     const refused = expect((async () => call({ [name]: value }))()).rejects;
     await refused.toThrow(TypeError);
-    await refused.toThrow(/ must be (?:"|a |an |true)|^Say where|needs a contextWindow/);
+    await refused.toThrow(/ must be (?:"|a |an |true)|^Specify the target|needs a contextWindow/);
   });
 });
 
