@@ -302,7 +302,7 @@ test("reports bad arguments, exits with code 2, and writes nothing", async () =>
     [["--since", "soon"], /--since <time> accepts "today", .* a month/],
     [[join(home, "missing.jsonl")], /missing\.jsonl does not exist/],
     [[pi], /is a session of pi: it can be opened without an import/],
-    [[kimi], /of kimi-cli, which Kimi Code has replaced\. This version of sessiontree does not read it/],
+    [[kimi], /of kimi-cli, which Kimi Code has replaced\. This version of sessiontree cannot read it/],
   ] as const) {
     const done = await imported(args);
     expect([done.code, done.stdout]).toEqual([2, ""]);

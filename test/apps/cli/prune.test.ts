@@ -146,7 +146,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     const { code, stderr } = await cli([...PRUNE, "--dir", folder, "--yes"]);
     await open.close();
     expect([code, existsSync(a), existsSync(b)]).toEqual([1, true, false]);
-    expect(stderr).toContain("has the lease");
+    expect(stderr).toContain("holds the lease");
   });
 
   test("--json prints the plan and the result, one value per line", async () => {

@@ -153,7 +153,7 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
     const open = SessionManager.open(path, { lease: "fail" });
     const { code, stderr } = await cli(["rm", path, "--yes"]);
     expect([code, existsSync(path)]).toEqual([1, true]);
-    expect(stderr).toMatch(/^sessiontree: Process \d+ on .* has the lease/);
+    expect(stderr).toMatch(/^sessiontree: Process \d+ on .* holds the lease/);
     expect((await cli(["rm", path, "--force", "--yes"])).code).toBe(0);
     expect(existsSync(path)).toBe(false);
     await open.close();

@@ -34,7 +34,7 @@ test("a failure shows the line of the error, not the harmless ones around it", (
   expect(output("cannot add", "Tests 1 failed")).toBe("cannot add");
   expect(output("one", "two")).toBe("two");
   expect(output("(no output)", "", "Command exited with code 1")).toBe("exit code 1");
-  expect(output("")).toBe("failed without a word");
+  expect(output("")).toBe("failed without a message");
 });
 
 test("lines of any length and any number take no time", () => {

@@ -226,7 +226,7 @@ test("a pattern that never ends makes the answer an error", async () => {
     hide: secretPatterns("^(a+)+$"),
   });
   const { text, isError } = await ask(recall, "search_sessions", { query: "tulips" });
-  expect([isError, text]).toEqual([true, "The expression takes too long on some text; make it simpler."]);
+  expect([isError, text]).toEqual([true, "The expression takes too long on some text; simplify it."]);
   expect(() => secretPatterns("(")).toThrow("is not a regular expression");
 });
 

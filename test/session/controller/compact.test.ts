@@ -413,7 +413,7 @@ describe("during a compaction", () => {
     expect(session.getEntryCount()).toBe(6);
     expect(seen[1]).toMatchObject([
       "session_compact_failed",
-      { aborted: false, errorMessage: expect.stringContaining("left meanwhile") },
+      { aborted: false, errorMessage: expect.stringContaining("left in the meantime") },
     ]);
   });
 

@@ -180,7 +180,7 @@ describe("a session's data in a list cache", () => {
     const session = SessionManager.open(path);
     session.redactEntry(session.getLeafId() ?? "");
     expect(warn).toHaveBeenCalledExactlyOnceWith(
-      expect.stringContaining(`${cacheDir} may still hold text of ${path}: EISDIR`),
+      expect.stringContaining(`${cacheDir} may still contain text of ${path}: EISDIR`),
       {
         code: "SESSIONTREE_CACHE",
       },

@@ -170,7 +170,7 @@ describe("append", () => {
     expect(error).toMatchObject({
       code: "ENTRY_INVALID",
       message: expect.stringMatching(
-        /^The value does not fit the schema of "counter" \(count: .*number.*\); /,
+        /^The value does not match the schema of "counter" \(count: .*number.*\); /,
       ),
       details: { customType: "counter", problems: [expect.stringMatching(/^count: /)] },
     });
