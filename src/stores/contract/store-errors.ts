@@ -1,6 +1,6 @@
 import { SessionError } from "../../core/format/errors.ts";
 
-/** Makes the error for an id that a store or backend does not have. */
+/** Creates the error for a session that does not exist in a store or backend. */
 export function sessionNotFound(id: string): SessionError {
   return new SessionError(
     "SESSION_NOT_FOUND",
@@ -9,7 +9,7 @@ export function sessionNotFound(id: string): SessionError {
   );
 }
 
-/** Makes the error for an id that a store or backend already has. */
+/** Creates the error for a session that already exists in a store or backend. */
 export function sessionExists(id: string): SessionError {
   return new SessionError(
     "SESSION_EXISTS",
@@ -18,7 +18,7 @@ export function sessionExists(id: string): SessionError {
   );
 }
 
-/** Makes the error for a session without the line that the caller wrote or read before: nothing was added or read. */
+/** Creates the error for a session that lost a line that the caller wrote or read earlier. Nothing was added or read. */
 export function writesLost(id: string): SessionError {
   return new SessionError(
     "WRITES_LOST",
@@ -27,7 +27,7 @@ export function writesLost(id: string): SessionError {
   );
 }
 
-/** Makes the error for calls to a closed store. */
+/** Creates the error for calls to a closed store. */
 export function storeClosed(): SessionError {
   return new SessionError("SESSION_CLOSED", "The store was closed; create a new one.");
 }
