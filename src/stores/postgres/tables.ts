@@ -201,9 +201,9 @@ end`)}`;
  * Row-level security prevents the use of the search index: PostgreSQL applies the policy before `like`. The function
  * checks the tenant itself and returns only keys; the caller reads the lines under the policies of its own role.
  *
- * With the index, it collects matches up to a bound. If there are no more, it sorts them. Otherwise the words are frequent, and
- * it searches session by session until the page is full, because the index would not help. At the bound, both cost the same: it
- * is proportional to the square root of the number of lines.
+ * The function uses the index to collect matches up to a limit. If there are no more matches, it sorts them. Otherwise,
+ * the words are frequent and the index would not help, so the function searches session by session until the page is
+ * full. At the limit, which is proportional to the square root of the number of lines, both methods cost the same.
  */
 const findLines = ({ findLines: name, quotedSchema, lines, sessions }: Names) => `
 create function ${name}(p_patterns json, p_project text, p_after_id text, p_after_seq bigint, p_limit integer)
@@ -300,7 +300,7 @@ export function createTables(names: Names): string[] {
   ];
 }
 
-/** Returns the statements that drop the tables and functions, and thereby all sessions. */
+/** Returns the statements that drop the tables and functions, including all sessions. */
 export function dropTables(names: Names): string[] {
   return [
     `drop function ${names.findLinesSignature}`,
