@@ -8,7 +8,7 @@ import type { LogLine } from "../../session/log/session-log.ts";
 import type { SessionBackend } from "../contract/session-backend.ts";
 import { type RemoteLines, readAllLines, type WholeSession } from "./remote-lines.ts";
 
-/** Creates a job that tells `work` whether an earlier attempt may have succeeded even though its response was lost. */
+/** Creates a job that passes to `work` whether an earlier attempt may have succeeded although its response was lost. */
 export function makeRepeatable(work: (isRepeated: boolean) => Promise<void>): () => Promise<void> {
   let isRepeated = false;
   return async () => {

@@ -35,7 +35,7 @@ import { canReplay, canSign, findFamily } from "./provider-state.ts";
 
 const MAX_ID = 64;
 
-/** Dialect of model messages, whatever the provider. */
+/** Dialect of model messages for any provider. */
 export const MODEL_MESSAGES: Dialect = {
   ...USUAL_DIALECT,
   form: "modelMessage",
@@ -63,8 +63,8 @@ export const MODEL_MESSAGES: Dialect = {
  * Writes signatures and item ids where the SDK's own providers read them. The results of an answer form one message.
  * Files and provider-executed tools of saved UI messages become the same parts as in `convertToModelMessages`.
  *
- * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
- * @returns The instructions and `messages` for `generateText` and `streamText`, and the issues.
+ * @param source - Session, or messages such as `buildSessionContext().messages`. Not modified.
+ * @returns Instructions and `messages` for `generateText` and `streamText`, and issues.
  * @throws {TypeError} If `sdk` is a version other than 5, 6, or 7.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#ai-sdk
  */
@@ -98,8 +98,7 @@ export function toModelMessages(
       item.index,
     ),
   );
-  // Each major version ignores or prefers the other's name: a request for the wrong one would silently lose the
-  // instructions.
+  // Includes both names, because a request for the wrong major version would silently lose the instructions.
   const instructions = system === "" ? {} : { system, instructions: system };
   return { ...instructions, messages: request, issues: issues.list() };
 }
@@ -123,8 +122,8 @@ function writeItem(item: PlannedItem, said: readonly JsonRecord[], dialect: Appr
 }
 
 /**
- * Returns a kept answer; for another model, with the text input of a custom tool as an object, which every model can
- * read.
+ * Returns a kept answer. For another model, converts the text input of a custom tool to an object, which every model
+ * can read.
  */
 function writeKeptAnswer(raw: ModelMessage, isOwn: boolean): ModelMessage {
   if (isOwn || raw.role !== "assistant" || typeof raw.content === "string") return raw;
@@ -136,7 +135,7 @@ function writeKeptAnswer(raw: ModelMessage, isOwn: boolean): ModelMessage {
   return { ...raw, content };
 }
 
-/** Returns a part without its item id: OpenAI rejects items with ids if their reasoning is missing. */
+/** Returns a part without its item id, because OpenAI rejects items with ids if their reasoning is missing. */
 function withoutItem(part: ModelContentPart): ModelContentPart {
   const { providerOptions, ...rest } = part;
   const { openai, ...others } = providerOptions ?? {};
@@ -203,9 +202,9 @@ class SdkDialect {
   readonly #issues: ConversionIssues;
 
   /**
-   * @param named - The caller's major version. Default: the oldest one that supports the latest file among the tool
-   *   results.
-   * @throws {TypeError} If it is a version other than 5, 6, or 7.
+   * @param named - Major version specified by the caller. Default: the oldest version that supports the latest file in
+   *   the tool results.
+   * @throws {TypeError} If the version is not 5, 6, or 7.
    */
   constructor(named: AiSdkMajor | undefined, messages: readonly AgentMessage[], issues: ConversionIssues) {
     if (named !== undefined && !Object.hasOwn(WRITE_FILE, String(named)))
@@ -214,7 +213,7 @@ class SdkDialect {
     this.#issues = issues;
   }
 
-  /** Returns the messages with only those parts that the major version supports. */
+  /** Returns the messages with only the parts that the major version supports. */
   fit(messages: readonly ModelMessage[], index: number): ModelMessage<AiSdkMajor>[] {
     return messages.flatMap((message): ModelMessage<AiSdkMajor>[] => {
       if (typeof message.content === "string") return [message];
@@ -238,7 +237,7 @@ class SdkDialect {
     return known;
   }
 
-  /** Before version 7, a file's data is a string. */
+  /** Converts the data of a file to a string, as required before version 7. */
   #fitFile<Part extends object>(part: Part, index: number): Part | ModelTextPart {
     const { type, data } = toRecord(part);
     if (this.major === 7 || type !== "file" || typeof data === "string") return part;
@@ -286,14 +285,14 @@ class SdkDialect {
   }
 }
 
-/** Returns the oldest major version that supports the latest file in tool output; undefined without such files. */
+/** Returns the oldest major version that supports the latest file in tool output; undefined if there are no files. */
 function findMajor(messages: readonly AgentMessage[]): AiSdkMajor | undefined {
   const majors = messages.flatMap((message) => {
     if (message.role !== "toolResult") return [];
     const { type, value } = toRecord(toRecord(findRaw(message, "modelMessage"))["output"]);
     const kept = type === "content" ? toArray(value) : [];
     const [first] = kept.flatMap((part) => OUTPUT_PARTS.get(toRecord(part)["type"])?.[0] ?? []);
-    // An original in the form of version 7 is not kept, because it equals the written form.
+    // Originals in the form of version 7 are not kept, because they equal the written form.
     return (
       first ??
       (toContentBlocks(message.content).some((block) => toRecord(block)["type"] === "image") ? 7 : [])

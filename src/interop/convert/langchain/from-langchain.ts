@@ -39,7 +39,8 @@ const FORM: SdkForm = {
  * Converts LangChain messages, as instances or in their stored form, to session messages.
  *
  * Keeps data without a counterpart, such as ids, metadata, and artifacts, in `details`; `toLangChain` restores it.
- * Model, provider, tokens, and stop reason of an answer come from its metadata, unless the options name them.
+ * The model, provider, tokens, and stop reason of an answer are read from its metadata. An option for the model or
+ * provider takes precedence.
  *
  * @param messages - Instances, results of `toDict`, a checkpointer's serialized form, or fields with a type.
  * @throws {TypeError} If a message has an unknown type, or the time is missing.
@@ -59,7 +60,7 @@ export function fromLangChain(
   return history.done();
 }
 
-/** Parts may be strings, which other SDKs do not allow. */
+/** Removes parts that are strings, which only LangChain allows. */
 function withoutContent(message: unknown): unknown {
   const { content } = toRecord(message);
   const parts = toArray(content);
@@ -108,7 +109,7 @@ function addSystem(history: History, original: LangChainRecord, index: number): 
   history.dropFields(index, others, "a system message");
 }
 
-/** Returns an answer's facts from its own data. */
+/** Reads facts about an answer from its own data. */
 function readAnswerFields(
   data: LangChainRecord["data"],
   content: NonNullable<ReturnType<typeof readAnswer>>,
