@@ -106,7 +106,7 @@ export class UnreadableMarks extends SessionError {
   readonly folder: string;
 
   constructor(folder: string, cause: unknown) {
-    const message = `Cannot read ${folder}: ${getErrorMessage(cause)}. It lists the deleted sessions; until it can be read, only sessions that are already here are updated. Make it readable, and import again.`;
+    const message = `Cannot read ${folder}: ${getErrorMessage(cause)}. This folder records deleted sessions; until it is readable, imports only update existing sessions. Make it readable and import again.`;
     super("READ_FAILED", message, { details: { path: folder }, cause });
     this.folder = folder;
   }
@@ -146,7 +146,7 @@ function warnUnmarked({ source, sourceId }: ImportOrigin, error: unknown): void 
     source === OWN_SOURCE
       ? `An import will bring back the session ${sourceId} if it was continued in another program`
       : `The next import will bring back the session ${sourceId} of ${source}`;
-  warnOnce(`${what}, since its mark cannot be written: ${getErrorMessage(error)}.`);
+  warnOnce(`${what} because its mark cannot be written: ${getErrorMessage(error)}.`);
 }
 
 /**
@@ -162,7 +162,7 @@ export function unmarkDeletedImport(origin: ImportOrigin): void {
   } catch (error) {
     if (warnedFolders.has(folder)) return;
     warnedFolders.add(folder);
-    warnOnce(`Sessions that are here again stay marked as deleted in ${folder}: ${getErrorMessage(error)}.`);
+    warnOnce(`Restored sessions remain marked as deleted in ${folder}: ${getErrorMessage(error)}.`);
   }
 }
 

@@ -155,7 +155,7 @@ function makeAmbiguousError<S extends Nameable>(
   });
   const more = found.length - lines.length;
   if (more > 0) lines.push(`  and ${formatCounted(more, "other")}`);
-  const head = `${found.length} sessions fit ${JSON.stringify(wanted)}. Name one by its id:`;
+  const head = `${found.length} sessions match ${JSON.stringify(wanted)}. Specify one by id:`;
   return new SessionError("SESSION_AMBIGUOUS", [head, ...lines].join("\n"), { details });
 }
 

@@ -29,14 +29,14 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 export function parseQuestion(text: string): SearchQuery {
   if (text.length > MAX_UNITS) {
     throw makeInvalidError(
-      `The question has ${text.length} characters, at most ${MAX_UNITS} are allowed; ask with a part of it.`,
+      `The question has ${text.length} characters, but at most ${MAX_UNITS} are allowed; shorten it.`,
     );
   }
   const phrases = Array.from(text.matchAll(QUOTED), ([, phrase = ""]) => phrase.trim());
   const terms = [...new Set(phrases.filter((phrase) => phrase !== ""))];
   if (terms.length > MAX_TERMS) {
     throw makeInvalidError(
-      `The question has ${terms.length} phrases in quotes, at most ${MAX_TERMS} are allowed; ask without some of the quotes.`,
+      `The question has ${terms.length} quoted phrases, but at most ${MAX_TERMS} are allowed; remove some of the quotes.`,
     );
   }
   return { terms, regex: undefined, caseSensitive: false, words: parseWords(text) };

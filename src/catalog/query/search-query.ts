@@ -51,7 +51,7 @@ export function parseQuery(text: string, options: QueryOptions = {}): SearchQuer
   const { regex = false, caseSensitive = false } = options;
   if (text.length > MAX_UNITS) {
     throw makeInvalidError(
-      `The search has ${text.length} characters, at most ${MAX_UNITS} are allowed; look for a part.`,
+      `The search has ${text.length} characters, but at most ${MAX_UNITS} are allowed; shorten it.`,
     );
   }
   if (regex) {
@@ -62,7 +62,7 @@ export function parseQuery(text: string, options: QueryOptions = {}): SearchQuer
   const wanted = [...new Set(terms.filter((term) => term !== ""))];
   if (wanted.length > MAX_TERMS) {
     throw makeInvalidError(
-      `The search has ${wanted.length} words, at most ${MAX_TERMS} are allowed; look for the rarest.`,
+      `The search has ${wanted.length} words, but at most ${MAX_TERMS} are allowed; use only the rarest words.`,
     );
   }
   return { terms: wanted, regex: undefined, caseSensitive };
@@ -106,7 +106,7 @@ export function parseExpression(source: string, flags: string): RegExp {
   try {
     return new RegExp(source, flags);
   } catch (error) {
-    throw makeInvalidError(`${JSON.stringify(source)} is not a regular expression; correct it.`, error);
+    throw makeInvalidError(`${JSON.stringify(source)} is not a valid regular expression; correct it.`, error);
   }
 }
 

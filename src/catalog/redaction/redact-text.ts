@@ -351,7 +351,7 @@ const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
 const WRITTEN_MEANWHILE = "It was written while the redaction ran; run it again.";
 
 function joinStructural(fields: ReadonlySet<string>): string {
-  return `It is part of ${[...fields].join(", ")}, without which the session could not be read; delete the session if it must go.`;
+  return `It is part of ${[...fields].join(", ")}, which the session requires; to remove the text, delete the session.`;
 }
 
 interface Edit extends RawSpan {
@@ -370,7 +370,7 @@ function redactIdleFile(path: string, redactor: TextRedactor): void {
   const { temporary, before } = writeRedacted(path, redactor);
   try {
     if (!isSameState(before, findFileState(fs, path)))
-      throw new FileChangedError("another process changed the file meanwhile");
+      throw new FileChangedError("another process changed the file in the meantime");
     retryWhileHeld(fs, () => fs.renameSync(temporary, path));
   } catch (error) {
     removeTemporary(fs, temporary);

@@ -171,7 +171,7 @@ function readQuery(text: string, options: QueryOptions): SearchQuery {
   if (match === "all") return parseQuery(text, options);
   if (regex || caseSensitive)
     throw new TypeError(
-      `match "any" compares words without case: leave out ${regex ? "regex" : "caseSensitive"}.`,
+      `match "any" compares words ignoring case: omit ${regex ? "regex" : "caseSensitive"}.`,
     );
   const question = parseQuestion(text);
   return question.words?.length === 0 ? parseQuery(text) : question;

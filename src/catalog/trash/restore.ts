@@ -159,14 +159,14 @@ function restorePartials(before: string, path: string): void {
       removeFile(realFileSystem, trashPath);
       removeQuietly(realFileSystem, infoPath);
     } catch (error) {
-      const warning = `A partial answer of ${path} stays in the trash, at ${trashPath}: ${getErrorMessage(error)}`;
+      const warning = `A partial answer of ${path} remains in the trash at ${trashPath}: ${getErrorMessage(error)}`;
       process.emitWarning(warning, { code: "SESSIONTREE_CACHE" });
     }
   }
 }
 
 function notInTrash(path: string): SessionError {
-  const message = `${path} is no longer in the trash. List the trash to see what is there.`;
+  const message = `${path} is no longer in the trash. List the trash to see its sessions.`;
   return new SessionError("SESSION_NOT_FOUND", message, { details: { path } });
 }
 
@@ -176,7 +176,7 @@ function prepareFolder(folder: string): void {
   } catch (cause) {
     if (!hasErrorCode(cause, "EEXIST")) throw cause;
     // The session file itself does not exist, so a file has the path of the folder.
-    const message = `${folder} is not a folder. Move the file that is there, or restore the session to another place.`;
+    const message = `${folder} is not a folder. Move the file at this path, or restore the session to another path.`;
     throw new SessionError("WRITE_FAILED", message, { details: { path: folder }, cause });
   }
 }
@@ -297,7 +297,7 @@ const STICKY = 0o1000;
 export function assertReadableTrash(platform: string = process.platform): void {
   const advice = BY_HAND[platform];
   if (advice === undefined) return;
-  const message = `No program can look for sessions in the trash of this system. ${advice}.`;
+  const message = `Programs cannot search this system's trash for sessions. ${advice}.`;
   throw new SessionError("SESSION_NOT_FOUND", message, { details: { platform } });
 }
 

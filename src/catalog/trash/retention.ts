@@ -64,7 +64,7 @@ export function planRetention<S extends RetentionCandidate>(
   others: readonly SessionLineage[] = [],
 ): RetentionPlan<S> {
   assertOptions(policy, RETENTION_RULES);
-  if (policy.olderThanMs === undefined) throw new TypeError("A policy needs olderThanMs.");
+  if (policy.olderThanMs === undefined) throw new TypeError("A policy requires olderThanMs.");
   if (Number.isNaN(nowMs)) throw new TypeError("nowMs must be a number.");
   const reasons = new Map<SessionLineage, KeepReason>();
   for (const session of sessions) {

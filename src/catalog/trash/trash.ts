@@ -118,7 +118,7 @@ export function assertPlainFile(path: string): void {
   const stats = callIfPresent(() => lstatSync(path));
   if (stats?.isFile()) return;
   const message = stats?.isSymbolicLink()
-    ? `${path} is a symbolic link, and no session file. Delete the session that it leads to, or remove the link by hand.`
+    ? `${path} is a symbolic link, not a session file. Delete the session it points to, or remove the link manually.`
     : `There is no session file at ${path}. Check the path.`;
   throw new SessionError("SESSION_NOT_FOUND", message, { details: { path } });
 }
@@ -143,7 +143,7 @@ function removeForGood(path: string): void {
     removeOldFile(realFileSystem, path);
     syncFolder(realFileSystem, dirname(path));
   } catch (cause) {
-    throw makeRefusedError(path, "remove it", "Remove it by hand if it must go.", cause);
+    throw makeRefusedError(path, "remove it", "Remove it manually.", cause);
   }
 }
 
@@ -183,7 +183,7 @@ async function loadTrash(path: string): Promise<Trash> {
   } catch (cause) {
     throw makeRefusedError(
       path,
-      "put it into the trash without the package trash",
+      "move it to the trash without the trash package",
       "Install it next to the program or bundle, or delete the session permanently.",
       cause,
     );
@@ -195,7 +195,7 @@ async function putIntoTrash(path: string, trash: Trash): Promise<void> {
     // Disables glob patterns, because a name such as `a[1].jsonl` would match other files.
     await trash(path, { glob: false });
   } catch (cause) {
-    throw makeRefusedError(path, "put it into the trash", "Delete it permanently instead.", cause);
+    throw makeRefusedError(path, "move it to the trash", "Delete it permanently instead.", cause);
   }
 }
 
@@ -203,7 +203,7 @@ function makeRefusedError(path: string, what: string, advice: string, cause: unk
   const [reason = ""] = getErrorMessage(cause).split(/\.?(?:\n|$)/, 1);
   return new SessionError(
     "WRITE_FAILED",
-    `${path} stays, because the system does not ${what}: ${reason}. ${advice}`,
+    `${path} was not deleted, because the system did not ${what}: ${reason}. ${advice}`,
     {
       details: { path },
       cause,

@@ -381,7 +381,7 @@ function estimatePrice(calls: CallTable, i: number, prices: PriceFunction | unde
   }
   if (price === undefined) return undefined;
   if (typeof price === "number" && price >= 0 && Number.isFinite(price)) return price;
-  throw failed(`the function returns ${String(price)}, and not a number of dollars or undefined`);
+  throw failed(`the function returns ${String(price)}, which is not a number of dollars or undefined`);
 }
 
 /** Returns the times shared by several recorded calls. Only such calls can be copies. */

@@ -51,7 +51,7 @@ export function planContinuation(
   issues.locate((index) => sources[index]?.entry.id);
   messages.forEach((message, index) => {
     if (message !== sources[index]?.message)
-      issues.report("CONTENT_REPLACED", index, `${IMAGE_REPLACED} that is not base64 by a text.`);
+      issues.report("CONTENT_REPLACED", index, `${IMAGE_REPLACED} that is not base64 with text.`);
   });
   const turns = items.flatMap((item): ContinuedTurn[] => {
     const source = sources[item.index];

@@ -32,7 +32,7 @@ export function assistantMessage(
   fields: AnswerFields,
 ): AssistantMessage {
   if (!Number.isFinite(fields?.timestamp)) {
-    throw new TypeError("An assistant message needs a time; pass { timestamp: Date.now() }.");
+    throw new TypeError("An assistant message requires a time; pass { timestamp: Date.now() }.");
   }
   const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
   return {

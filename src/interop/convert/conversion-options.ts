@@ -62,14 +62,14 @@ export function makeUsages({
   if (typeof usage === "function") return (index) => usage(index);
   if (input !== undefined && !isJsonRecord(input))
     throw new TypeError(
-      "The usage of an answer is an object, as the SDK reports it, or a function of the index.",
+      "The usage of an answer must be an object, as reported by the SDK, or a function of the index.",
     );
   return (_, isLast) => (isLast ? usage : undefined);
 }
 
 function asTime(value: unknown): number {
   if (typeof value === "number" && Number.isFinite(value)) return value;
-  throw new TypeError("A conversion needs the time of the messages; pass { timestamp: Date.now() }.");
+  throw new TypeError("A conversion requires the time of the messages; pass { timestamp: Date.now() }.");
 }
 
 /**

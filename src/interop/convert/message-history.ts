@@ -201,11 +201,7 @@ export class History {
       return plain !== undefined && isJsonRecord(said) ? plain(said) : said;
     };
     if (isSameJson(normal(original), normal(again))) return undefined;
-    this.report(
-      "KEPT_IN_DETAILS",
-      index,
-      `Kept ${what} in details.${name}: not all of it has a counterpart.`,
-    );
+    this.report("KEPT_IN_DETAILS", index, `Kept ${what} in details.${name}: part of it has no counterpart.`);
     return keepRaw(name, original);
   }
 
@@ -268,7 +264,7 @@ export function assertMessages(messages: readonly unknown[], element: Element = 
     if (at === -1) return;
     throw new TypeError(
       `Part ${at} of ${element.toLowerCase()} ${index} is ${describeValue(all[at])}, not an object. ` +
-        "Remove it from the list, or make it a part with a text.",
+        "Remove it from the list, or make it a part with text.",
     );
   });
 }
@@ -290,6 +286,6 @@ export function isList<Message>(messages: object | readonly Message[]): messages
 
 /** Describes a value without its content. */
 function describeValue(value: unknown): string {
-  if (Array.isArray(value)) return "a list";
-  return typeof value === "string" ? "a text" : String(value);
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "string" ? "a string" : String(value);
 }

@@ -59,7 +59,7 @@ export class RequestContent {
     const { api } = answer;
     if (block.type === "thinking") {
       if (isOwn && this.#dialect.canReplay(block, answer)) return [block];
-      this.#issues.report("THINKING_DROPPED", index, "Dropped thinking that the model would refuse.");
+      this.#issues.report("THINKING_DROPPED", index, "Dropped thinking that the model would reject.");
       return [];
     }
     const kept = this.#signed(block, isOwn, api, index);
@@ -92,7 +92,7 @@ export class RequestContent {
   #image(block: ImageContent, index: number): UserBlock {
     const isKnown = this.#dialect.imageTypes?.has(block.mimeType) ?? true;
     if (isKnown && block.data !== "") return block;
-    this.#issues.report("CONTENT_REPLACED", index, `${IMAGE_REPLACED} of type ${block.mimeType} by a text.`);
+    this.#issues.report("CONTENT_REPLACED", index, `${IMAGE_REPLACED} of type ${block.mimeType} with text.`);
     return makePlaceholder("image", block.mimeType);
   }
 
@@ -101,7 +101,7 @@ export class RequestContent {
     this.#issues.report(
       "CONTENT_REPLACED",
       index,
-      "Replaced the arguments of a tool call by {}: they are not an object.",
+      "Replaced the arguments of a tool call with {} because they are not an object.",
     );
     return {};
   }

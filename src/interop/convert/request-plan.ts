@@ -96,13 +96,13 @@ const FIRST_WORDS = "(The conversation starts with an answer.)";
 const IMAGES_FOLLOW = "(see the image that follows)";
 
 const REPAIRS: Readonly<Record<Exclude<ToolPairRepair["kind"], "messageDropped">, string>> = {
-  resultMade: "has no result; one that says so was added",
-  resultMoved: "has its result further on; the result was moved to its call",
+  resultMade: "has no result; a result that states this was added",
+  resultMoved: "has its result later in the conversation; the result was moved to its call",
   resultQuoted:
-    "has a late result, after an answer that is bound to the one made in its place; it is sent there, as text of the user",
+    "has a late result after an answer that is bound to the synthetic result; it is sent there as user text",
   resultDropped: "has a result but no call; the result was dropped",
   callDropped: "cannot be paired; the call was dropped",
-  callRenamed: "reuses an id; it got a new one",
+  callRenamed: "reuses an id; it was assigned a new one",
 };
 
 /** Returns whether the model of an answer rejects its thinking if preceding content changes. */
@@ -182,7 +182,7 @@ class Planner {
     this.#issues.report(
       "CONTENT_ADDED",
       index,
-      "Added a user message, since the conversation starts with an answer.",
+      "Added a user message because the conversation starts with an answer.",
     );
     items.unshift({ kind: "user", index, content: FIRST_WORDS, raw: undefined });
   }
@@ -196,14 +196,14 @@ class Planner {
         this.#issues.report(
           "CONTENT_REPLACED",
           index,
-          "Replaced halves of characters, which providers refuse, by U+FFFD.",
+          "Replaced halves of characters, which providers reject, with U+FFFD.",
         );
       }
       if (converted.length === 0 && toRecord(message)["excludeFromContext"] !== true) {
         this.#issues.report(
           "MESSAGE_DROPPED",
           index,
-          `Dropped a message of role ${getRole(message)}, which no provider knows.`,
+          `Dropped a message of role ${getRole(message)}, which no provider supports.`,
         );
       }
       return converted.flatMap((one) => {
@@ -229,7 +229,7 @@ class Planner {
       if (kind === "resultMade") this.#made.add(newToolCallId);
       const text =
         kind === "messageDropped"
-          ? "Dropped a message that held nothing but dropped calls."
+          ? "Dropped a message that contained only dropped calls."
           : `Tool call ${JSON.stringify(toolCallId)} ${REPAIRS[kind]}.`;
       this.#issues.report("PAIR_REPAIRED", input[index]?.index ?? -1, text);
     }
@@ -330,7 +330,7 @@ class Planner {
     for (const { id, name } of calls) this.#callNames.set(id, name);
     const changed = calls.filter(({ id }) => !this.#ids.isUnchanged(id));
     if (changed.length > 0)
-      this.#issues.report("ID_CHANGED", index, "Changed ids that the provider would refuse.");
+      this.#issues.report("ID_CHANGED", index, "Changed ids that the provider would reject.");
     const read = changed.length > 0 ? () => undefined : this.#dialect.readAnswer;
     const raw = this.#raw(message, index, read, blocks);
     const { api, details } = message;
@@ -354,7 +354,7 @@ class Planner {
 
   #withoutThinking(blocks: AnswerBlock[], index: number): AnswerBlock[] {
     if (!this.#dialect.wantsThinkingWhole || !blocks.some(isThinking)) return blocks;
-    this.#issues.report("THINKING_DROPPED", index, "Dropped thinking, since part of its answer is missing.");
+    this.#issues.report("THINKING_DROPPED", index, "Dropped thinking because part of its answer is missing.");
     return blocks.filter((block) => !isThinking(block));
   }
 
@@ -405,7 +405,7 @@ class Planner {
   #reportLost(index: number, forms: readonly FormName[]): void {
     if (forms.length === 0) return;
     const what = forms.map((form) => `details.${form}`).join(" and ");
-    this.#issues.report("DETAILS_DROPPED", index, `Dropped what ${what} keeps.`);
+    this.#issues.report("DETAILS_DROPPED", index, `Dropped the data kept in ${what}.`);
   }
 
   /** Returns the forms of kept originals that contain data for a model. */
@@ -448,7 +448,7 @@ export function reportFailedResult({ items, issues }: RequestPlan): void {
   const failed = answers.flatMap(({ results }) => results.filter(({ message }) => message.isError));
   const [first] = failed;
   if (first === undefined || answers.at(-1)?.results.includes(first) !== true) return;
-  issues.report("FLAG_DROPPED", first.index, "Dropped isError: a result cannot say that its call failed.");
+  issues.report("FLAG_DROPPED", first.index, "Dropped isError: a result cannot state that its call failed.");
 }
 
 /** Consecutive content of one role, in a form's representation. */

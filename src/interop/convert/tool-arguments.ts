@@ -28,7 +28,7 @@ export function reportRounded(history: History, index: number, args: readonly un
   history.report(
     "CONTENT_REPLACED",
     index,
-    "Rounded numbers in the arguments of a tool call: integers beyond 2^53 lose digits. Pass such ids as texts.",
+    "Rounded numbers in the arguments of a tool call: integers beyond 2^53 lose digits. Pass such ids as strings.",
   );
 }
 

@@ -338,7 +338,7 @@ function keepCopy({ fs, path, fd, copied }: OldFile, wanted: string): string {
 function assertReplaceable({ fs, fd, copied }: OldFile, name: string): void {
   const open = getOpenState(fs, fd);
   if (isSameFile(findFileState(fs, name), open) && open.size >= copied) return;
-  throw new FileChangedError("another process changed the file meanwhile");
+  throw new FileChangedError("another process changed the file in the meantime");
 }
 
 function takeLock(fs: FileSystem, path: string, lock: string, waitMs: number): Lease {

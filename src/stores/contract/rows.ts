@@ -19,12 +19,12 @@ export function toRows(rows: readonly unknown[]): Row[] {
 export function readText(row: Row, column: string): string | undefined {
   const value = row[column];
   if (value === null || value === undefined) return undefined;
-  return typeof value === "string" ? value : refuseColumn(column, "a text");
+  return typeof value === "string" ? value : refuseColumn(column, "a string");
 }
 
 /** Returns the string in a column that must not be null. */
 export function readRequiredText(row: Row, column: string): string {
-  return readText(row, column) ?? refuseColumn(column, "a text");
+  return readText(row, column) ?? refuseColumn(column, "a string");
 }
 
 /** Returns the whole number in a column. Some drivers return bigint values as strings. */
@@ -43,7 +43,7 @@ export function readOptionalNumber(row: Row, column: string): number | undefined
 
 function refuseColumn(column: string, what: string): never {
   throw new TypeError(
-    `The client gave something else than ${what} in column ${column}; set no other type parsers for it.`,
+    `The client returned something other than ${what} in column ${column}; do not set other type parsers for it.`,
   );
 }
 

@@ -4,7 +4,7 @@ import { SessionError } from "../../core/format/errors.ts";
 export function sessionNotFound(id: string): SessionError {
   return new SessionError(
     "SESSION_NOT_FOUND",
-    `There is no session ${id}. List the sessions to see which there are.`,
+    `There is no session ${id}. List the sessions to see which exist.`,
     { details: { id } },
   );
 }
@@ -22,7 +22,7 @@ export function sessionExists(id: string): SessionError {
 export function writesLost(id: string): SessionError {
   return new SessionError(
     "WRITES_LOST",
-    `Lines of session ${id} that were stored are lost, as after a failover. Append them again, or open the session again.`,
+    `Lines of session ${id} that were stored have been lost, for example because of a failover. Append them again, or open the session again.`,
     { details: { id } },
   );
 }

@@ -137,7 +137,7 @@ export async function withDatabase<T>(
     return await work(database);
   } catch (error) {
     if (getSqlState(error) === READ_ONLY_SERVER)
-      throw new Error("the server only reads, as a standby does; use the address of the primary", {
+      throw new Error("the server is read-only, like a standby; use the address of the primary", {
         cause: error,
       });
     throw translateError(error, schema);
@@ -338,26 +338,27 @@ export function translateError(error: unknown, schema: string): unknown {
   const state = getSqlState(error);
   if (FINAL_CLASSES.includes(state.slice(0, 2))) {
     const advice = MISSING_STATES.includes(state)
-      ? `call migrateDatabase() of sessiontree/postgres, or run "sessiontree db migrate", to make the tables in schema ${schema}`
-      : "correct what it says (address, password, rights), and try again";
+      ? `call migrateDatabase() of sessiontree/postgres, or run "sessiontree db migrate", to create the tables in schema ${schema}`
+      : "correct the address, password, or permissions, and try again";
     return makeFinalError(
-      `The database refuses it (${state}): ${said}; ${advice}.`,
+      `The database refused the call (${state}): ${said}; ${advice}.`,
       { sqlState: state },
       error,
     );
   }
   const code = getErrorCode(error);
   if (CERTIFICATE_CODES.some((codes) => codes.test(code))) {
-    const advice = "give the client the authority that signed it (ssl.ca, or sslrootcert in the address)";
+    const advice =
+      "configure the certificate authority that signed it (ssl.ca, or sslrootcert in the address)";
     return makeFinalError(
-      `The certificate of the database's server is refused (${code}): ${said}; ${advice}.`,
+      `The database server's certificate was rejected (${code}): ${said}; ${advice}.`,
       { code },
       error,
     );
   }
   if (!DRIVER_REFUSES.test(said)) return error;
   const advice = "correct the address (password, sslmode), and try again";
-  return makeFinalError(`The connection to the database cannot be made: ${said}; ${advice}.`, {}, error);
+  return makeFinalError(`Cannot connect to the database: ${said}; ${advice}.`, {}, error);
 }
 
 function makeFinalError(

@@ -189,14 +189,14 @@ export async function readVersion(run: RunSql, names: Names): Promise<number> {
 export function makeNewerTablesError(schema: string, version: number): SessionError {
   return new SessionError(
     "VERSION_TOO_NEW",
-    `The tables in schema ${schema} have version ${version}, and this release knows ${SCHEMA_VERSION}; use the release that made them, or a newer one.`,
+    `The tables in schema ${schema} have version ${version}, but this release supports only version ${SCHEMA_VERSION}; use the release that created them, or a newer one.`,
     { details: { schema, version } },
   );
 }
 
 function assertVersion(to: number): void {
   if (Number.isInteger(to) && to >= 0 && to <= SCHEMA_VERSION) return;
-  throw new TypeError(`to must be a version from 0 to ${SCHEMA_VERSION}; leave it out for the newest.`);
+  throw new TypeError(`to must be a version from 0 to ${SCHEMA_VERSION}; omit it for the newest version.`);
 }
 
 /** Returns the statements that migrate from one version to another. */
@@ -239,7 +239,7 @@ async function assertUtf8(run: RunSql): Promise<void> {
   if (encoding === "UTF8") return;
   throw new SessionError(
     "STORE_UNAVAILABLE",
-    `The database keeps text as ${encoding}; make one with encoding UTF8, which holds every text.`,
+    `The database stores text as ${encoding}; create a database with encoding UTF8, which can store any text.`,
     { details: { encoding } },
   );
 }

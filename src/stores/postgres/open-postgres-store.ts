@@ -155,7 +155,7 @@ class OwningBackend extends PostgresBackend {
 function readAddress(text: string): { address: string; schema?: string; tenant?: string } {
   if (!isPostgresUrl(text)) {
     throw new TypeError(
-      "A store in PostgreSQL has an address such as postgres://user@host/database; correct it.",
+      "The address of a PostgreSQL store must look like postgres://user@host/database; correct it.",
     );
   }
   const url = new URL(text);
@@ -189,7 +189,7 @@ async function loadDriver(): Promise<typeof import("pg").Pool> {
     if (toRecord(error)["code"] !== "ERR_MODULE_NOT_FOUND") throw error;
     throw new SessionError(
       "STORE_UNAVAILABLE",
-      "The package pg, which talks to PostgreSQL, is not installed; npm install pg.",
+      "The pg package, which connects to PostgreSQL, is not installed; run npm install pg.",
       { cause: error },
     );
   }

@@ -214,7 +214,7 @@ export class PostgresBackend implements SessionBackend {
       await added.catch((error: unknown) => {
         if (getSqlState(error) !== NO_RIGHT) throw error;
         // Only notifications are refused. A role with read-only permissions polls.
-        throw new Error("the role may not say that it watches a session", { cause: error });
+        throw new Error("the role may not register as a watcher of sessions", { cause: error });
       });
     });
   }
@@ -260,7 +260,7 @@ export class PostgresBackend implements SessionBackend {
 function searchCancelled(cause: unknown): SessionError {
   return new SessionError(
     "STORE_UNAVAILABLE",
-    "The server canceled the search (57014), as after statement_timeout; search for longer or rarer words, or in one project, or raise the limit.",
+    "The server canceled the search (57014), for example because of statement_timeout; search for longer or rarer words, or in one project, or raise the limit.",
     { details: { sqlState: CANCELLED }, cause },
   );
 }

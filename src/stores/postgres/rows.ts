@@ -136,7 +136,7 @@ export function assertPossibleId(id: string): void {
   if (isStorable(id) && Buffer.byteLength(id) <= MAX_ID_BYTES) return;
   throw new SessionError(
     "INVALID_SESSION_ID",
-    `The session id takes more than ${MAX_ID_BYTES} bytes, or is not valid text; choose another one.`,
+    `The session id is longer than ${MAX_ID_BYTES} bytes or is not valid text; choose another id.`,
     { details: { id } },
   );
 }

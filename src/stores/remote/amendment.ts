@@ -48,7 +48,7 @@ export async function amendLines(
     const receipt = await backend.amend?.(id, amendment);
     if (receipt !== undefined) return { before: revision, after: receipt.revision };
   }
-  throw new Error("others changed lines of the session all the time");
+  throw new Error("other processes kept changing lines of the session");
 }
 
 /** Parts of an amendment that are computed from the lines. */

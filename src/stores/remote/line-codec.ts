@@ -27,7 +27,7 @@ export function toNewLine(bytes: Uint8Array, withSearchText: boolean): NewLine {
 /** Creates the line of an entry encoded by this library. */
 export function makeEntryLine(text: string, withSearchText: boolean): NewEntryLine {
   const entry = parseEntryFacts(text, withSearchText);
-  if (entry === undefined) throw new TypeError("a line that is to be appended holds no entry with an id");
+  if (entry === undefined) throw new TypeError("a line to append must contain an entry with an id");
   return { text, entry };
 }
 

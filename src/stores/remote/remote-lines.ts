@@ -183,7 +183,7 @@ export async function readAllLines(
   for (let revision: number | undefined; ; ) {
     const page = await readNext(backend, id, lines.at(-1)?.seq ?? 0, known.lastEntryId);
     onAnswer?.();
-    if (page === undefined) throw new Error("the store has lost lines while they were read");
+    if (page === undefined) throw new Error("the store lost lines while they were read");
     if (revision !== undefined && page.revision !== revision) {
       [lines, known, revision] = [[], new RemoteLines(), undefined];
       continue;

@@ -272,7 +272,7 @@ export class RemoteLog implements SessionLog {
     if (count + lines.length <= maxQueueEntries && characters + more <= maxQueueBytes) return;
     throw new SessionError(
       "WRITE_FAILED",
-      `${count} entries wait to be written to the store, and no more fit. Nothing was appended; await flush(), and append again.`,
+      `${count} entries are waiting to be written to the store, and the queue is full. Nothing was appended; await flush(), then append again.`,
       { details: { waitingEntries: count, maxQueueEntries, maxQueueBytes } },
     );
   }

@@ -471,7 +471,7 @@ export class RemotePlace {
 
 /** Creates the error for lines that were lost immediately after the store accepted them. The queue sends them again. */
 function makeLostError(): Error {
-  return new Error("the store has lost lines right after it took them");
+  return new Error("the store lost lines immediately after it accepted them");
 }
 
 /** Converts a refusal caused by a concurrent write into an error that the queue retries. */
@@ -485,12 +485,12 @@ async function retryOn<T>(code: SessionErrorCode, answer: Promise<T>): Promise<T
 
 /** Issue message for changes, such as redactions, that a backend has lost. */
 const CHANGES_LOST =
-  "Changes of lines that were stored, such as a redaction, are lost, as after a failover; make them again.";
+  "Stored changes to lines, such as a redaction, were lost, for example because of a failover; make them again.";
 
 function makeCannotAmendError(id: string): SessionError {
   return new SessionError(
     "WRITE_FAILED",
-    "This store keeps lines as they are: it can neither redact nor upgrade. Copy the session to one that can, such as files.",
+    "This store cannot change stored lines, so it can neither redact nor upgrade. Copy the session to a store that can, such as a file store.",
     { details: { id } },
   );
 }

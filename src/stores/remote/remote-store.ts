@@ -329,7 +329,7 @@ function toRow(facts: SessionFacts): SessionRow {
 function notImported(id: string, cause: unknown): SessionError {
   return new SessionError(
     "WRITE_FAILED",
-    `Session ${id} could not be written: ${formatReason(cause)}. Check the connection, and try again; if it exists then, it was written after all.`,
+    `Session ${id} could not be written: ${formatReason(cause)}. Check the connection and try again; if the session exists then, it was written.`,
     { details: { id }, cause },
   );
 }

@@ -80,7 +80,7 @@ export async function pauseUnless(signal: AbortSignal | undefined, ms: number): 
 function makeUnavailableError(cause: unknown): SessionError {
   return new SessionError(
     "STORE_UNAVAILABLE",
-    `The store does not answer: ${formatReason(cause)}. Check the connection, and try again.`,
+    `The store does not respond: ${formatReason(cause)}. Check the connection, and try again.`,
     { cause },
   );
 }
@@ -111,7 +111,7 @@ export async function waitOrAbort<T>(
 async function waitWithin<T>(promise: Promise<T>, ms: number, signal: AbortSignal | undefined): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(makeUnavailableError("no answer came in time")), Math.max(1, ms));
+    timer = setTimeout(() => reject(makeUnavailableError("no response in time")), Math.max(1, ms));
   });
   try {
     return await waitUnlessAborted(Promise.race([promise, timeout]), signal);

@@ -218,10 +218,10 @@ export class RetryQueue {
 }
 
 function notWritten(cause: Error | undefined, ms: number): SessionError {
-  const reason = cause === undefined ? "no answer came" : formatReason(cause);
+  const reason = cause === undefined ? "no response" : formatReason(cause);
   return new SessionError(
     "WRITE_FAILED",
-    `The store has taken nothing for ${ms} ms: ${reason}. What was appended is kept here and tried on; check the connection, and flush again.`,
+    `The store has accepted nothing for ${ms} ms: ${reason}. Appended entries are kept in memory and retried; check the connection and flush again.`,
     { cause },
   );
 }
@@ -229,7 +229,7 @@ function notWritten(cause: Error | undefined, ms: number): SessionError {
 function makeGivenUpError(cause: Error | undefined): SessionError {
   return new SessionError(
     "WRITE_FAILED",
-    "The store was closed, and what was not written was given up. Append it again in a store that is open.",
+    "The store was closed, and pending writes were discarded. Append the entries again in an open store.",
     { cause },
   );
 }

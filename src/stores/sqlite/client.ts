@@ -39,7 +39,7 @@ export function assertSqliteClient(client: SqliteClient): void {
   const has = (name: string) => typeof Reflect.get(client, name) === "function";
   if (has("prepare") || has("transactionSync")) return;
   const advice = has("exec")
-    ? "pass ctx.storage instead of ctx.storage.sql, because it has the transactions"
+    ? "pass ctx.storage instead of ctx.storage.sql, because only ctx.storage provides transactions"
     : "pass a DatabaseSync of node:sqlite, a Database of bun:sqlite or better-sqlite3, or the ctx.storage of a Durable Object";
-  throw new TypeError(`The option database has no SQLite database; ${advice}.`);
+  throw new TypeError(`The option database is not a SQLite database; ${advice}.`);
 }

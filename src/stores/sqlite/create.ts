@@ -43,7 +43,7 @@ function assertPossibleId(id: string): void {
   if (isStorable(id)) return;
   throw new SessionError(
     "INVALID_SESSION_ID",
-    "The session id holds a zero byte or half a surrogate pair; choose another one.",
+    "The session id contains a zero byte or half of a surrogate pair; choose another id.",
     { details: { id } },
   );
 }

@@ -96,7 +96,7 @@ export function listMigrationSql(database: Database, to = SQLITE_SCHEMA_VERSION)
 function assertTarget(to: number): void {
   if (Number.isInteger(to) && to >= 0 && to <= SQLITE_SCHEMA_VERSION) return;
   throw new TypeError(
-    `to must be a version from 0 to ${SQLITE_SCHEMA_VERSION}; leave it out for the newest.`,
+    `to must be a version from 0 to ${SQLITE_SCHEMA_VERSION}; omit it for the newest version.`,
   );
 }
 
@@ -124,7 +124,7 @@ function applySteps(run: RunStatement, to: number): MigrationResult {
 export function makeNewerTablesError(version: number): SessionError {
   return new SessionError(
     "VERSION_TOO_NEW",
-    `The database has tables of version ${version}, and this release knows ${SQLITE_SCHEMA_VERSION}; use the release that made them, or a newer one.`,
+    `The database has tables of version ${version}, but this release supports only version ${SQLITE_SCHEMA_VERSION}; use the release that created them, or a newer one.`,
     { details: { version } },
   );
 }

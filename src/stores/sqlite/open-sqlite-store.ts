@@ -138,7 +138,7 @@ function readOwnVersion({ run }: Database, path: string): number {
   if (others.length === 0) return version;
   throw new SessionError(
     "STORE_UNAVAILABLE",
-    `${path} is a database of another program: it has the table ${others[0]}. Choose another file, or pass your own handle to sqliteStore(), which adds tables to it.`,
+    `${path} belongs to another program: it contains the table ${others[0]}. Choose another file, or pass your own handle to sqliteStore(), which adds tables to it.`,
     { details: { path } },
   );
 }

@@ -37,7 +37,7 @@ const DAMAGED: FinalAnswer = {
 const FINAL: { readonly [name: string]: FinalAnswer } = {
   SQLITE_READONLY: {
     code: "READ_ONLY",
-    what: "The database can only be read",
+    what: "The database is read-only",
     advice: "allow this user to write to the file and its folder, and open it for writing",
   },
   SQLITE_CORRUPT: DAMAGED,
@@ -58,7 +58,7 @@ const FINAL: { readonly [name: string]: FinalAnswer } = {
   },
   SQLITE_TOOBIG: {
     code: "STORE_UNAVAILABLE",
-    what: "A text is longer than the database stores",
+    what: "A string is too long for the database",
     advice: "raise its limit (SQLITE_LIMIT_LENGTH)",
   },
 };
@@ -66,10 +66,10 @@ const FINAL: { readonly [name: string]: FinalAnswer } = {
 /** Advice about transient failures, after which the call is repeated. */
 const TRANSIENT: { readonly [name: string]: string } = {
   SQLITE_FULL: "the disk is full; free space",
-  SQLITE_IOERR: "the disk cannot be read or written; check it, and the space that is left",
+  SQLITE_IOERR: "the disk cannot be read or written; check the disk and its free space",
   SQLITE_BUSY: "another connection is writing; let it end its transaction",
   SQLITE_LOCKED: "the connection is in use; end its running statement",
-  SQLITE_CANTOPEN: "a file cannot be opened; check that its folder exists and may be written to",
+  SQLITE_CANTOPEN: "a file cannot be opened; check that its folder exists and is writable",
 };
 
 /** Matches messages about closed databases from `node:sqlite`, `better-sqlite3`, and Bun, which have no result code. */
@@ -98,7 +98,7 @@ export function translateError(error: unknown, place?: string): unknown {
   const said = getErrorMessage(error);
   const details = place === undefined ? {} : { path: place };
   if (CLOSED.test(said)) {
-    const message = "The handle of the database was closed; close the store first, and open both again.";
+    const message = "The database handle was closed; close the store before the handle, and open both again.";
     return new SessionError("SESSION_CLOSED", message, { details, cause: error });
   }
   const name = getSqliteCode(error);

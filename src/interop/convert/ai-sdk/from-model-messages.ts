@@ -123,7 +123,7 @@ class ModelMessageReader {
         for (const part of getParts(message)) this.#addResult(part, index);
         return;
       default:
-        throw makeUnknownRoleError(index, role, ", which the AI SDK does not know");
+        throw makeUnknownRoleError(index, role, ", which the AI SDK does not support");
     }
   }
 
@@ -195,7 +195,7 @@ class ModelMessageReader {
       this.history.report(
         "BLOCK_DROPPED",
         index,
-        `Dropped a part of type ${String(type)}, which only has a meaning during one run.`,
+        `Dropped a part of type ${String(type)}, which is meaningful only during one run.`,
       );
   }
 }

@@ -104,7 +104,7 @@ class UIMessageReader {
         this.#addTurn(message, index);
         return;
       default:
-        throw makeUnknownRoleError(index, role, ", which the AI SDK does not know");
+        throw makeUnknownRoleError(index, role, ", which the AI SDK does not support");
     }
   }
 

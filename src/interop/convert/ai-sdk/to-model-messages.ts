@@ -208,7 +208,7 @@ class SdkDialect {
    */
   constructor(named: AiSdkMajor | undefined, messages: readonly AgentMessage[], issues: ConversionIssues) {
     if (named !== undefined && !Object.hasOwn(WRITE_FILE, String(named)))
-      throw new TypeError(`The AI SDK's versions are 5, 6 and 7; ${String(named)} is none of them.`);
+      throw new TypeError(`The AI SDK's versions are 5, 6 and 7; ${String(named)} is not one of them.`);
     this.major = named ?? findMajor(messages) ?? 7;
     this.#issues = issues;
   }
@@ -233,7 +233,7 @@ class SdkDialect {
 
   #known<Part extends { readonly type: string }>(parts: readonly Part[], index: number): Part[] {
     const known = parts.filter(({ type }) => this.#knows(PARTS, type));
-    if (known.length < parts.length) this.#report("BLOCK_DROPPED", index, "Dropped");
+    if (known.length < parts.length) this.#report("BLOCK_DROPPED", index, "it was dropped");
     return known;
   }
 
@@ -275,13 +275,17 @@ class SdkDialect {
   }
 
   #asText(content: unknown, index: number): ModelTextPart {
-    this.#report("CONTENT_REPLACED", index, "Replaced by a text");
+    this.#report("CONTENT_REPLACED", index, "it was replaced with text");
     const { text } = toRecord(toArray(content)[0]);
     return { type: "text", text: String(text ?? "") };
   }
 
   #report(code: "BLOCK_DROPPED" | "CONTENT_REPLACED", index: number, done: string): void {
-    this.#issues.report(code, index, `${done} what version ${this.major} of the AI SDK does not know.`);
+    this.#issues.report(
+      code,
+      index,
+      `Version ${this.major} of the AI SDK does not support some content; ${done}.`,
+    );
   }
 }
 

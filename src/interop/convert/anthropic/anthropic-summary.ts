@@ -73,7 +73,7 @@ export function requestAnthropicSummary(
   const preparation = prepare(session, leafId, keepRecentTokens);
   const { plan, written } = planAnthropic(session, rest);
   if (!bindsThinking(plan.target?.model))
-    throw new TypeError("A summary by the provider needs a model from Claude 5.1 on; pass { model }.");
+    throw new TypeError("A summary by the provider requires Claude 5.1 or later; pass { model }.");
   const at = findCut(session.getBranch(leafId), plan, written, preparation.firstKeptEntryId);
   const firstKeptEntryId = plan.sourceAt(written[at]?.index ?? -1)?.entry.id;
   if (firstKeptEntryId === undefined) throw nothingToCompact("noCutPoint");

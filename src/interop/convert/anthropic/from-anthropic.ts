@@ -116,7 +116,7 @@ function addUser(history: History, content: AnthropicMessageLike["content"], ind
 function getBlocks(content: unknown): readonly object[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   if (isBlocks(content)) return content;
-  throw new TypeError("Content of Anthropic's messages is a string or an array of blocks with a type.");
+  throw new TypeError("Content of Anthropic's messages must be a string or an array of blocks with a type.");
 }
 
 /**
@@ -134,7 +134,7 @@ export function fromAnthropicResponse(
   const message = addResponse(history, response, 0);
   const transformed = keepTransformations(toRecord(response)["input_transformations"], options.request);
   for (const { type, path, reason, entryId } of transformed.list) {
-    const done = type === "thinking_dropped" ? "left out" : "used";
+    const done = type === "thinking_dropped" ? "omitted" : "used";
     history.issues.report(
       "THINKING_MISMATCH",
       -1,

@@ -158,7 +158,7 @@ function writeInline(plan: RequestPlan): (Written | WrittenSystem)[] {
   flush();
   trimEnd(written.at(-1));
   for (const { index } of pending)
-    plan.issues.report("CONTENT_MOVED", index, "A system message follows the next message of the user.");
+    plan.issues.report("CONTENT_MOVED", index, "Moved a system message after the next user message.");
   return written;
 }
 
@@ -192,7 +192,7 @@ function makeResultBlock(
 ): AnthropicToolResult {
   const result = isResult(raw) ? raw : writeResult(message, ids.of(message.toolCallId));
   if (result.is_error !== true || result.content !== undefined) return result;
-  issues.report("CONTENT_ADDED", index, "Added a text to the empty result of a failed call.");
+  issues.report("CONTENT_ADDED", index, "Added text to the empty result of a failed call.");
   return { ...result, content: [{ type: "text", text: NO_WORDS }] };
 }
 

@@ -99,7 +99,7 @@ function makeUnknownTypeError(index: number, type: unknown): TypeError {
   return makeUnknownRoleError(
     index,
     type,
-    "; LangChain's types are human, ai, system and tool, which needs a tool_call_id",
+    "; LangChain's types are human, ai, system, and tool, which requires a tool_call_id",
   );
 }
 

@@ -127,7 +127,7 @@ class ItemReader {
     const rule = readSystem(item);
     if (user !== undefined) this.#history.user(index, user, item);
     else if (rule !== undefined) this.#history.system(index, rule, withOneText(item, rule));
-    else throw makeUnknownRoleError(index, toRecord(item)["role"], ", which OpenAI does not know", "Item");
+    else throw makeUnknownRoleError(index, toRecord(item)["role"], ", which OpenAI does not support", "Item");
   }
 }
 

@@ -143,7 +143,7 @@ class ItemWriter {
     this.#plan.issues.report(
       "DETAILS_DROPPED",
       index,
-      "Replaced the output of a tool by a message, since its call is missing.",
+      "Replaced the output of a tool with a message because its call is missing.",
     );
     return writeUser(content);
   }

@@ -101,11 +101,11 @@ export class BoundThinking {
   /** Returns the reason why the thinking of an answer is invalid; undefined if it is valid. */
   find({ message, step, entry }: ContextItem): VoidThinking | undefined {
     const reported = this.#reported.get(entry.id);
-    if (reported !== undefined) return { why: "that the provider found void", causedBy: reported };
+    if (reported !== undefined) return { why: "that the provider found invalid", causedBy: reported };
     if (step < this.#keptSteps) return this.#findKept(message, step, entry);
     const record = readRecord(message);
     if (record !== undefined) return this.#findByRecord(record, step, entry);
-    if (this.#isImported) return { why: "that was made elsewhere", causedBy: undefined };
+    if (this.#isImported) return { why: "that was created elsewhere", causedBy: undefined };
     const redaction = this.#redactions.find((one) => this.#isRedactedBefore(step, one));
     if (redaction !== undefined) return voidSince(redaction.what, redaction.entryId);
     const edit = this.#edited.find(({ from, until }) => from < step && step < until);
@@ -131,15 +131,15 @@ export class BoundThinking {
     const { system, tools } = this.#request;
     const now = this.#hashesAt(this.#request.steps.length);
     if (tools !== undefined && record.tools !== "" && digestTools(tools) !== record.tools)
-      return { why: "whose request had other tools", causedBy: undefined };
+      return { why: "whose request had different tools", causedBy: undefined };
     if (record.messages !== now.beforeStep.get(step))
-      return this.#cause(step, "whose request had other messages");
+      return this.#cause(step, "whose request had different messages");
     // If the host does not pass the system text, only the session's part of it can have changed.
     const isSame =
       system === undefined
         ? record.system === now.system || this.#isSystemAsMade(step, entry, now)
         : record.system === digestSystem(system);
-    return isSame ? undefined : this.#cause(step, "whose request had another system text");
+    return isSame ? undefined : this.#cause(step, "whose request had a different system text");
   }
 
   /**
@@ -236,7 +236,7 @@ function countKept([first, ...others]: readonly ProjectedSessionEntry[]): number
 }
 
 function voidSince(what: string, entryId: string): VoidThinking {
-  return { why: `that is void since the ${what} ${entryId}`, causedBy: entryId };
+  return { why: `that has been invalid since the ${what} ${entryId}`, causedBy: entryId };
 }
 
 /**

@@ -85,7 +85,7 @@ function boundThinking({ prepare, write, ...input }: BoundInput): BoundThinking 
   });
 }
 
-const UNREADABLE: VoidThinking = { why: "that the model would refuse", causedBy: undefined };
+const UNREADABLE: VoidThinking = { why: "that the model would reject", causedBy: undefined };
 
 /**
  * Finds answers with thinking that precede an answer whose request did not contain this thinking. Thinking may be

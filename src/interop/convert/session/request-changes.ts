@@ -128,7 +128,7 @@ function isAnswerStep(
 function changeInFront(from: MadeRequest["answer"], to: MadeRequest["answer"]): RequestChange | undefined {
   if (from === undefined || to === undefined) return undefined;
   const [before, now] = [from, to].map(({ message }) => `${message.provider}/${message.model}`);
-  if (before !== now) return inFront(`${now} was asked after ${before}`, to.id);
+  if (before !== now) return inFront(`${now} was requested after ${before}`, to.id);
   const [sent, sends] = [readRecord(from.message), readRecord(to.message)];
   if (sent === undefined || sends === undefined) return undefined;
   return sent.tools === sends.tools ? undefined : inFront("the tools that were sent differ", undefined);
@@ -164,7 +164,7 @@ function described(
   cause: Pick<ContextChange, "what" | "entryId"> | undefined,
 ): RequestChange {
   const what = index === -1 ? "The system text" : `Message ${index} (entry ${entryId})`;
-  const why = cause === undefined ? "" : ` since the ${cause.what} ${cause.entryId}`;
+  const why = cause === undefined ? "" : ` because of the ${cause.what} ${cause.entryId}`;
   return { index, entryId, causedBy: cause?.entryId, message: `${what} differs${why}.` };
 }
 

@@ -102,7 +102,8 @@ export function digestTools(tools: unknown): string {
 /** Creates the `details` that record the sent request, in Anthropic's or Bedrock's form. */
 export function keepRequest(request: object | undefined): JsonObject {
   if (request === undefined) return {};
-  if (!isJsonRecord(request)) throw new TypeError("The request of an answer is the object that was sent.");
+  if (!isJsonRecord(request))
+    throw new TypeError("The request of an answer must be the object that was sent.");
   const { system, tools, toolConfig, messages } = request;
   const written = toArray(messages);
   const hashed = hashMessages(
