@@ -106,7 +106,7 @@ export function parseExpression(source: string, flags: string): RegExp {
   try {
     return new RegExp(source, flags);
   } catch (error) {
-    throw makeInvalidError(`${JSON.stringify(source)} is not a valid regular expression; correct it.`, error);
+    throw makeInvalidError(`${JSON.stringify(source)} is not a regular expression; correct it.`, error);
   }
 }
 
