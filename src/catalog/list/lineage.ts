@@ -72,7 +72,7 @@ const MARK = BytePattern.of(SUBAGENT_CUSTOM_TYPE);
 /**
  * Returns a session's relation to the parent in its header: `fork` or `subagent`; empty if it has no parent.
  *
- * @remarks Cost: reads the beginning of the session's file if its header names a parent.
+ * @remarks Cost: reads the beginning of the session's file if its header has a parent.
  */
 export function getKinship({
   parentSession,

@@ -39,7 +39,7 @@ export const WEIGHTS: Readonly<Record<TextKind, number>> = {
   date: 1,
 };
 
-/** Number of characters in a text of average length. */
+/** Average length of a text, in characters. */
 const USUAL_LENGTH = 1_000;
 
 /** Length at which a word counts as rarest, in characters. */

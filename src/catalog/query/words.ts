@@ -46,7 +46,7 @@ const hashes = new Int32Array(MAX_LENGTH);
 export type WordTaker = (hash: number, start: number, end: number) => void;
 
 /**
- * Calls a function with each word of a text, in order.
+ * Calls a function with each word in a string, in order.
  *
  * A word is a run of letters and digits. `getUserName` is a word, and its parts `get`, `User`, and `Name` are words
  * too. A run in a script without spaces, such as Chinese or Japanese, is read in pairs of characters. A run of emoji is

@@ -123,7 +123,7 @@ export interface TextRedaction {
  * Redacts text permanently wherever this library stores it: in sessions, the sessions they were forked from and into,
  * backups, the trash, caches, leftovers of killed processes, and pages in the folder for temporary files.
  *
- * Each changed session gets one record of the entries that contained the text. Files of other programs, such as the
+ * Adds one record of the entries that contained the text to each changed session. Files of other programs, such as the
  * transcript that a session was imported from, are not changed, but the result lists them. The text cannot be restored.
  * If the redaction is interrupted, run it again.
  *

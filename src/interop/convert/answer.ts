@@ -47,7 +47,7 @@ export function assistantMessage(
   };
 }
 
-/** Map from a provider's stop reasons to those of sessions. */
+/** Map from a provider's stop reasons to session stop reasons. */
 export type StopReasons = ReadonlyMap<unknown, StopReason>;
 
 /** Stop reasons of Anthropic, Bedrock, OpenAI Chat, and LangChain, which do not conflict. */

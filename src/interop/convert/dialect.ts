@@ -40,7 +40,7 @@ export interface Dialect {
   /** Changes a tool name to fit the provider's pattern. */
   fitName(name: string): string;
   newIds(): ToolIds;
-  /** Returns whether a text counts as empty. */
+  /** Returns whether a string counts as empty. */
   isBlank(text: string): boolean;
   /** Whether an answer must contain either all of its thinking, in order and not at the end, or none. */
   readonly wantsThinkingWhole: boolean;
@@ -89,7 +89,7 @@ export const NO_ORIGINALS = {
   readResult: () => undefined,
 } satisfies Partial<Dialect>;
 
-/** Returns whether a text is blank. Models write such texts, but several providers reject them. */
+/** Returns whether a string is blank. Models write blank texts, but several providers reject them. */
 export function isBlank(text: string): boolean {
   return text.trim() === "";
 }

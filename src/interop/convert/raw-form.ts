@@ -133,7 +133,7 @@ function hasUnreadState(metadata: unknown): boolean {
  *
  * Items of OpenAI's responses are not parts and keep their texts. A blank text that must carry a signature is kept.
  *
- * @param isBlank - Returns whether the provider counts a text as empty.
+ * @param isBlank - Returns whether the provider considers a string to be empty.
  */
 export function withoutBlankTexts(raw: unknown, isBlank: (text: string) => boolean): unknown {
   if (Array.isArray(raw)) return raw.filter((part) => !isBlankPart(part, isBlank));

@@ -26,7 +26,7 @@ import {
 import { type Family, findFamilyOfParts, getFamilyIdentity } from "./provider-state.ts";
 import { applyChange, readUIState } from "./ui-state.ts";
 
-/** Stop reasons for the SDK's finish reasons, to which the SDK maps those of providers. */
+/** Session stop reasons by the SDK's finish reasons, which the SDK derives from those of providers. */
 export const STOP_REASONS: StopReasons = new Map([
   ["stop", "stop"],
   ["length", "length"],
