@@ -18,7 +18,7 @@ export interface ListOptions extends CatalogOptions {
 
 /** Options for iterating over sessions. */
 export interface IterateOptions extends CatalogOptions {
-  /** Words that must all occur in name, first message, id, or working directory, in any case. */
+  /** Words that must all occur in the name, first message, id, or working directory, ignoring case. */
   readonly query?: string;
   /** Maximum number of sessions. */
   readonly limit?: number;
@@ -28,12 +28,12 @@ export interface IterateOptions extends CatalogOptions {
 const PARTIAL_AFTER_MS = 250;
 
 /**
- * Lists sessions, latest first: by their latest user or assistant message.
+ * Lists sessions in order of their latest user or assistant message, latest first.
  *
  * Skips files that are not sessions or cannot be read, and reports them to `onSkipped`. A damaged session is listed
- * with an `issueCount`. Two sessions with the same id are two rows.
+ * with an `issueCount`. Two files with the same session id produce two rows.
  *
- * @returns Empty if there are none, or if the folder is missing.
+ * @returns Empty if there are no sessions or the folder is missing.
  * @remarks Cost: a stat of each file, and reading the bytes added since the last list.
  */
 export async function listSessions(options: ListOptions = {}): Promise<FileRow[]> {
@@ -55,7 +55,7 @@ export async function listSessions(options: ListOptions = {}): Promise<FileRow[]
   return sessions.sort(compareRows);
 }
 
-/** Creates a function to call after each file; it occasionally reports partial lists. */
+/** Creates a function to call after each file, which occasionally reports partial lists. */
 function makeProgressNotifier(onProgress: ListProgress, total: number): (found: FileRow[]) => void {
   let [loaded, nextPartial, shownAt] = [0, 1, Date.now()];
   return (found) => {

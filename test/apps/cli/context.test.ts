@@ -231,7 +231,7 @@ test("--changes shows which request did not continue the previous one, and why",
   const third = scribe.assistant("Three");
   const { lines } = await cli(["context", scribe.path, "--changes"]);
   expect(lines.slice(2).join(" ")).toMatch(
-    new RegExp(`^${third}: Message 0 \\(entry \\w+\\) differs since the compaction ${compaction}\\.$`),
+    new RegExp(`^${third}: Message 0 \\(entry \\w+\\) differs because of the compaction ${compaction}\\.$`),
   );
   const [json] = jsonLines(await cli(["context", scribe.path, "--changes", "--json"]));
   expect(json).toMatchObject({ changes: [{ fromId: second, toId: third, causedBy: compaction, index: 0 }] });

@@ -255,7 +255,7 @@ test.each(["db copy", "verify"])(
     const { code, stdout, stderr } = await cli([name, "0198", own.path, "--dir", sessions, ...to]);
     expect(code).toBe(1);
     const said = (name === "db copy" ? stderr : stdout).split("\n");
-    expect(said[0]).toContain('2 sessions fit "0198". Name one by its id:');
+    expect(said[0]).toContain('2 sessions match "0198". Specify one by id:');
     expect(said.slice(1, 3).map((line) => line.trimStart().slice(0, 8))).toEqual(["0198aaaa", "0198aaaa"]);
     expect(stdout).toContain(name === "db copy" ? "Copied" : "OK");
   },

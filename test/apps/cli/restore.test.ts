@@ -72,7 +72,7 @@ describe.runIf(process.platform === "linux")("sessiontree restore", () => {
   test("reports ambiguous and missing names", async () => {
     await twoDeleted();
     expect((await cli(["restore", "0198"])).stderr).toMatch(
-      /2 sessions fit "0198"\. Name one by its id:\n {2}0198/,
+      /2 sessions match "0198"\. Specify one by id:\n {2}0198/,
     );
     expect((await cli(["restore", "zzz"])).stderr).toMatch(/No session "zzz" is in the trash\./);
     const empty = folderWithTrash();

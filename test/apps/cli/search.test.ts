@@ -261,7 +261,7 @@ describe("--any", () => {
     expect(long.lines.map((line) => line.split("\t")[1])).toEqual([answered]);
     const { code, stderr } = await ask("x".repeat(100_001), "--dir", sessions);
     expect(code).toBe(2);
-    expect(stderr).toContain("at most 100000 are allowed; ask with a part of it.");
+    expect(stderr).toContain("at most 100000 are allowed; shorten it.");
     expect((await ask("", "--dir", sessions)).code).toBe(2);
   });
 
@@ -485,7 +485,7 @@ describe("an argument with spaces after a query", () => {
     const { first, run } = named();
     first.session.appendSessionInfo("Flower beds");
     const { code, stderr } = await run("tulip", "Flower beds");
-    expect([code, stderr]).toEqual([1, expect.stringContaining('2 sessions fit "Flower beds".')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('2 sessions match "Flower beds".')]);
   });
 
   test("is a session of a database", async () => {

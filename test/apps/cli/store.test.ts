@@ -277,7 +277,10 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     await run(["fork", ID, "--here", "--store", URL_OF_STORE], { cwd: "/projects/b" });
     expect((await sql("show", "fix the", "--json")).stdout).toContain(ID);
     const elsewhere = await run(["show", "fix", "--store", URL_OF_STORE], { cwd: "/projects/c" });
-    expect([elsewhere.code, elsewhere.stderr]).toEqual([1, expect.stringContaining('2 sessions fit "fix"')]);
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([
+      1,
+      expect.stringContaining('2 sessions match "fix"'),
+    ]);
     expect((await sql("show", "totals fix", "--json")).stdout).toContain(ID);
     expect(await database.ids()).toHaveLength(2);
     const none = await run(["show", "@last", "--store", URL_OF_STORE], { cwd: "/projects/c" });

@@ -60,7 +60,7 @@ describe("a question", () => {
     expect(() => parseQuestion(`${long}x`)).toThrow(
       expect.objectContaining({
         code: "INVALID_QUERY",
-        message: expect.stringMatching(/100001 characters.*part/),
+        message: expect.stringMatching(/100001 characters.*shorten/),
       }),
     );
   });
@@ -71,7 +71,7 @@ describe("a question", () => {
     expect(() => parseQuestion(quote(33))).toThrow(
       expect.objectContaining({
         code: "INVALID_QUERY",
-        message: expect.stringMatching(/33 phrases.*at most 32.*without/),
+        message: expect.stringMatching(/33 quoted phrases.*at most 32.*remove/),
       }),
     );
   });

@@ -227,7 +227,7 @@ describe("blockBinding", () => {
       {
         code: "THINKING_MISMATCH",
         index: -1,
-        message: "The provider left out the thinking at messages.1.content.0: prefix_binding_mismatch.",
+        message: "The provider omitted the thinking at messages.1.content.0: prefix_binding_mismatch.",
         entryId: first,
       },
     ]);

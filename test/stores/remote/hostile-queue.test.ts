@@ -132,7 +132,7 @@ describe("a stopped queue", () => {
     const settled = queue.drained();
     await ticks();
     queue.stop();
-    await expect(settled).rejects.toThrow(/^The store was closed, .* given up/);
+    await expect(settled).rejects.toThrow(/^The store was closed, .* discarded/);
     expect(queue.isEmpty).toBe(true);
   });
 });
@@ -327,7 +327,7 @@ describe("a slow server", () => {
     await session.flush();
     for (let i = 0; i < 3; i++) session.redactEntry(secret, { replacement: `${i}` });
     expect(() => session.redactEntry(secret, { replacement: "once more" })).toThrow(
-      /3 entries wait .* await flush\(\)/,
+      /3 entries are waiting .* await flush\(\)/,
     );
     open();
     await session.flush();

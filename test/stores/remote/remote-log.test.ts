@@ -46,7 +46,7 @@ describe("the queue of a session in a remote store", () => {
     const states: string[] = [];
     session.on("persistence_state", ({ state }) => states.push(state));
     const ids = Array.from({ length: 5 }, (_, i) => say(session, `${i}`));
-    expect(() => say(session, "one too many")).toThrow(/5 entries wait .* await flush\(\)/);
+    expect(() => say(session, "one too many")).toThrow(/5 entries are waiting .* await flush\(\)/);
     expect(session.getLeafId()).toBe(ids.at(-1));
     expect(session.getEntryCount()).toBe(6);
     expect(states).toEqual(["degraded"]);

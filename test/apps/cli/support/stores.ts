@@ -40,7 +40,9 @@ export class TestDatabase implements CliStores {
 
   async migrate(_url: string, to = SCHEMA_VERSION): Promise<{ from: number; to: number }> {
     if (to > SCHEMA_VERSION) {
-      throw new TypeError(`to must be a version from 0 to ${SCHEMA_VERSION}; leave it out for the newest.`);
+      throw new TypeError(
+        `to must be a version from 0 to ${SCHEMA_VERSION}; omit it for the newest version.`,
+      );
     }
     const from = this.version;
     this.version = to;
