@@ -79,7 +79,9 @@ test("a name that matches no entry, or several, is reported", async () => {
   expect(missing.stderr).toMatch(/^sessiontree: Entry bbbb not found .* --all" shows .*\n$/);
   const several = await cli(["show", path, "aaaa"]);
   expect(several.code).toBe(1);
-  expect(several.stderr).toMatch(/^sessiontree: 2 entries match aaaa, such as aaaa1, aaaa2\. Enter more.*\n$/);
+  expect(several.stderr).toMatch(
+    /^sessiontree: 2 entries match aaaa, such as aaaa1, aaaa2\. Enter more.*\n$/,
+  );
 });
 
 test("a message is shown with its complete content, as lines", async () => {
