@@ -279,7 +279,7 @@ function findInFailure(
   return { ...found, parts: [{ kind: "output", text }] };
 }
 
-/** Returns the texts of a failure, the tool's name, and the strings in the call's arguments. */
+/** Returns the text of a failure, the tool's name, and the strings in the call's arguments. */
 function withCall(found: SearchedText, entry: AnySessionEntry, call: SearchedCall | undefined): SearchedText {
   const { toolName } = getMessageFields(entry);
   const named = { id: undefined, name: toText(toolName), input: call?.input };

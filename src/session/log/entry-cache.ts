@@ -190,7 +190,7 @@ export class EntryCache {
     this.#adoptEqual(held, (entry) => encodeLiveRecord(entry).replaced !== undefined);
   }
 
-  /** Adopts each entry whose line is equivalent, or at least its message. */
+  /** Adopts each entry that equals its line, or only its message if the rest differs. */
   #adoptEqual(held: ReadonlyMap<number, Held>, isLive: (entry: AnySessionEntry) => boolean): void {
     const { index } = this.#log;
     const ordinals = [...held.keys()].sort((a, b) => a - b);

@@ -291,8 +291,8 @@ export function finishInterrupted(fs: FileSystem, path: string): void {
 }
 
 /**
- * Returns whether the new file is not at the path yet. Either there is no file, or there is one that another program created by
- * appending while there was none.
+ * Returns whether the new file is not at the path yet: no file exists there, or only one that another program's append created
+ * after the old file was moved away.
  */
 function isExchangeHalfDone(fs: FileSystem, hidden: string, path: string): boolean {
   const now = fs.lstatSync(path, { throwIfNoEntry: false });

@@ -74,7 +74,7 @@ describe.runIf(process.platform === "linux")("sessiontree restore", () => {
     expect((await cli(["restore", "0198"])).stderr).toMatch(
       /2 sessions match "0198"\. Specify one by id:\n {2}0198/,
     );
-    expect((await cli(["restore", "zzz"])).stderr).toMatch(/No session "zzz" is in the trash\./);
+    expect((await cli(["restore", "zzz"])).stderr).toMatch(/The trash contains no session "zzz"\./);
     const empty = folderWithTrash();
     expect((await cli(["restore", "@last", "--dir", empty])).code).toBe(1);
   });

@@ -67,7 +67,7 @@ function findTrashed(name: string, trashed: readonly TrashedSession[], { io }: C
   const atPath = trashed.filter((one) => one.path === path || one.trashPath === path);
   const candidates = trashed.map((one) => ({ ...one.session, path: one.trashPath, one }));
   const found = candidates.filter(({ one }) => atPath.length === 0 || atPath.includes(one));
-  const notFound = `No session ${JSON.stringify(name)} is in the trash. "sessiontree restore" lists those that are.`;
+  const notFound = `The trash contains no session ${JSON.stringify(name)}. "sessiontree restore" lists its sessions.`;
   const copiesAdvice = "Name one by its path in the trash.";
   const choice = { known: candidates, notFound, copiesAdvice };
   return getOnlyOne(atPath.length > 0 ? found : findByName(found, name.trim()), name, choice).one;

@@ -39,12 +39,12 @@ interface TopBarProps {
   readonly following: Following;
   /** Address of the list of sessions, if there is one. */
   readonly indexUrl: string | undefined;
-  /** Part of the bar that is unfolded if space is limited. */
+  /** Part of the bar that is open if space is limited. */
   readonly unfolded: Unfolded;
   readonly onUnfold: (part: Unfolded) => void;
 }
 
-/** Part of the bar that is unfolded on a phone. */
+/** Part of the bar that is open on a phone. */
 export type Unfolded = "nothing" | "search" | "menu";
 
 const FOLLOWING_HINTS = {
