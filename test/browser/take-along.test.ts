@@ -25,23 +25,50 @@ test("the file of the session is saved byte by byte, damage included", async () 
   expect(complaints).toEqual([]);
 });
 
-test.each([
-  ["claude-code", "Continue it in Claude Code:", "claude --resume abc-1"],
-  ["codex", "Continue it in Codex:", "codex resume abc-1"],
-  ["gemini", "Continue it in Gemini CLI:", "gemini --resume abc-1"],
-  [undefined, "Continue it in pi:", "pi --session session.jsonl"],
-])("a session that was imported from %s continues there", async (source, purpose, command) => {
+test("the branch that is shown is saved as Markdown, to read", async () => {
   const session = new SessionWriter(START);
-  if (source !== undefined)
-    session.add("custom", { customType: "sessiontree.import", data: { source, sourceId: "abc-1" } });
-  session.user("Go.");
-  const { page } = await open(session.text);
-  await page.keyboard.press("c");
-  const dialog = page.getByRole("dialog", { name: "Commands" });
-  const rows = dialog.locator(".command:has(.terminal-line)");
-  expect(await rows.first().textContent()).toBe(purpose + command);
-  expect(await rows.nth(1).textContent()).toContain("sessiontree continue session.jsonl --in codex");
+  session.user("Which way?");
+  const fork = session.leaf;
+  session.assistant("To the left.");
+  session.leaf = fork;
+  session.assistant("To the *right*.");
+  const { page, complaints } = await open(session.text, { acceptDownloads: true });
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download Markdown" }).click();
+  const download = await saved;
+  expect(download.suggestedFilename()).toBe("session.md");
+  const text = readFileSync(await download.path(), "utf8");
+  expect(text).toMatch(/^# Which way\?\n/);
+  expect(text).toMatch(/## 1\. User .*\n\nWhich way\?\n\n### Assistant · acorn-2 .*\n\nTo the \*right\*\.\n/);
+  expect(text).not.toContain("To the left.");
+  expect(complaints).toEqual([]);
 });
+
+test.each([
+  ["claude-code", "Continue it in Claude Code:", "claude --resume abc-1", "codex"],
+  ["codex", "Continue it in Codex:", "codex resume abc-1", "claude-code"],
+  ["gemini", "Continue it in Gemini CLI:", "gemini --resume abc-1", "codex"],
+  [undefined, "Continue it in pi:", "pi --session session.jsonl", "codex"],
+])(
+  "a session imported from %s continues there, and in another program",
+  async (source, purpose, command, other) => {
+    const session = new SessionWriter(START);
+    if (source !== undefined)
+      session.add("custom", { customType: "sessiontree.import", data: { source, sourceId: "abc-1" } });
+    session.user("Go.");
+    const { page } = await open(session.text);
+    await page.keyboard.press("c");
+    const dialog = page.getByRole("dialog", { name: "Commands" });
+    const rows = dialog.locator(".command:has(.terminal-line)");
+    expect(await rows.first().textContent()).toBe(purpose + command);
+    expect(await rows.nth(1).textContent()).toContain(`sessiontree continue session.jsonl --in ${other}`);
+    const rest = await dialog.locator("p.command").textContent();
+    expect(rest).toContain(
+      other === "codex" ? "--in also takes " : "--in also takes gemini, opencode, and pi.",
+    );
+    expect(rest).not.toContain(source ?? "pi.");
+  },
+);
 
 test("a session of a program without such a command continues in another one", async () => {
   const session = new SessionWriter(START);

@@ -168,6 +168,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
             onCommands={() => showDialog("commands")}
             onHelp={() => showDialog("help")}
             following={following}
+            end={position.end}
             indexUrl={indexUrl}
             unfolded={unfolded}
             onUnfold={unfold}

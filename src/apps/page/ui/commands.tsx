@@ -1,7 +1,7 @@
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
-import { findOriginCommand } from "../model/origin-command.ts";
+import { CONTINUING_PROGRAMS, findOriginCommand } from "../model/origin-command.ts";
 import { Dialog } from "./help.tsx";
 import { CopyIcon, IconButton } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
@@ -37,8 +37,10 @@ export function Commands({ ordinal, onClose }: { ordinal: number; onClose: () =>
   const { session, path } = usePage();
   const id = ordinal === NONE ? undefined : session.tree.idAt(ordinal);
   const origin = findOriginCommand(session, path);
+  const others = CONTINUING_PROGRAMS.filter((program) => program !== origin?.source);
+  const [first = ""] = others;
   const rows: (readonly [purpose: string, words: readonly string[]])[] = [
-    ["Continue it in another program", ["sessiontree", "continue", path, "--in", "codex"]],
+    ["Continue it in another program", ["sessiontree", "continue", path, "--in", first]],
   ];
   if (origin !== undefined) rows.unshift([`Continue it in ${origin.program}`, origin.words]);
   if (id !== undefined)
@@ -55,8 +57,8 @@ export function Commands({ ordinal, onClose }: { ordinal: number; onClose: () =>
         </div>
       ))}
       <p class="command muted">
-        <code>--in</code> also takes claude-code, gemini, opencode, and pi. <code>sessiontree resume</code>{" "}
-        lists sessions to choose from.
+        <code>--in</code> also takes {new Intl.ListFormat("en").format(others.slice(1))}.{" "}
+        <code>sessiontree resume</code> lists sessions to choose from.
       </p>
     </Dialog>
   );

@@ -9,7 +9,7 @@ import type { View } from "../model/navigation.ts";
 import { findSource } from "../model/session-model.ts";
 import { listModelCalls } from "../model/usage.ts";
 import { SearchBox, Segments, ThemeButton } from "./controls.tsx";
-import { downloadSession } from "./download-session.ts";
+import { downloadSession, downloadTranscript } from "./download-session.ts";
 import { HELP_TITLE } from "./help.tsx";
 import {
   BackIcon,
@@ -20,6 +20,7 @@ import {
   PrintIcon,
   SearchIcon,
   TerminalIcon,
+  TranscriptIcon,
   TreeIcon,
   UnfoldIcon,
   UpIcon,
@@ -37,6 +38,8 @@ interface TopBarProps {
   readonly onCommands: () => void;
   readonly onHelp: () => void;
   readonly following: Following;
+  /** Ordinal of the entry at which the shown branch ends, or NONE. */
+  readonly end: number;
   /** Address of the list of sessions, if there is one. */
   readonly indexUrl: string | undefined;
   /** Part of the bar that is unfolded if space is limited. */
@@ -57,7 +60,7 @@ const FOLLOWING_WORDS = { now: "live", quiet: "", ended: "not live" };
 
 /** Bar at the top: the session, the view, search, and tools. */
 export function TopBar(props: TopBarProps) {
-  const { view, search, searchField, onTree, onFolds, onCommands, onHelp, following, indexUrl } = props;
+  const { view, search, searchField, onTree, onFolds, onCommands, onHelp, following, end, indexUrl } = props;
   const { unfolded, onUnfold } = props;
   const toggle = (part: Unfolded) => onUnfold(unfolded === part ? "nothing" : part);
   const { session, go } = usePage();
@@ -123,6 +126,12 @@ export function TopBar(props: TopBarProps) {
           label="Download JSONL"
           hint="Download JSONL: the session file, byte by byte"
           onClick={() => downloadSession(session)}
+        />
+        <IconButton
+          icon={TranscriptIcon}
+          label="Download Markdown"
+          hint="Download Markdown: this branch, to read"
+          onClick={() => downloadTranscript(session, end)}
         />
         <IconButton icon={PrintIcon} label="Print" hint="Print this branch" onClick={() => print()} />
         <IconButton
