@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { findingsOn } from "./support/axe.ts";
 import { useBrowser } from "./support/browser.ts";
 import { SessionWriter } from "./support/session-writer.ts";
 
@@ -18,6 +19,7 @@ test("the file of the session is saved byte by byte, damage included", async () 
   ]);
   const { page, complaints } = await open(bytes, { acceptDownloads: true });
   const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download", exact: true }).click();
   await page.getByRole("button", { name: "Download JSONL" }).click();
   const download = await saved;
   expect(download.suggestedFilename()).toBe("session.jsonl");
@@ -34,6 +36,8 @@ test("the branch that is shown is saved as Markdown, to read", async () => {
   session.assistant("To the *right*.");
   const { page, complaints } = await open(session.text, { acceptDownloads: true });
   const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download", exact: true }).click();
+  expect(await findingsOn(page)).toEqual([]);
   await page.getByRole("button", { name: "Download Markdown" }).click();
   const download = await saved;
   expect(download.suggestedFilename()).toBe("session.md");
@@ -41,6 +45,7 @@ test("the branch that is shown is saved as Markdown, to read", async () => {
   expect(text).toMatch(/^# Which way\?\n/);
   expect(text).toMatch(/## 1\. User .*\n\nWhich way\?\n\n### Assistant · acorn-2 .*\n\nTo the \*right\*\.\n/);
   expect(text).not.toContain("To the left.");
+  expect(await page.locator("dialog").count()).toBe(0);
   expect(complaints).toEqual([]);
 });
 

@@ -81,8 +81,6 @@ export const FilterIcon = makeIcon(<path d="M2.5 3.5h11L9.3 8.6v4.2l-2.6-1.3V8.6
 export const BesideIcon = makeIcon(<path d="M2.5 3h4.5v10h-4.5zM9 3h4.5v10H9z" />);
 /** Saves a file. */
 export const DownloadIcon = makeIcon(<path d="M8 2.5v7.5M4.8 7L8 10.2 11.2 7M2.8 13.2h10.4" />);
-/** Saves a transcript: a sheet with lines. */
-export const TranscriptIcon = makeIcon(<path d="M3.5 2.5h9v11h-9zM5.8 5.5h4.4M5.8 8h4.4M5.8 10.5h2.6" />);
 /** Opens a menu. */
 export const MenuIcon = makeIcon(<path d="M3.2 8h.1M8 8h.1M12.8 8h.1" class="icon-dot" />);
 /** Links to another session. */
