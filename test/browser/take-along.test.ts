@@ -50,9 +50,9 @@ test("the branch that is shown is saved as Markdown, to read", async () => {
 });
 
 test.each([
-  ["claude-code", "Continue it in Claude Code:", "claude --resume abc-1", "codex"],
-  ["codex", "Continue it in Codex:", "codex resume abc-1", "claude-code"],
-  ["gemini", "Continue it in Gemini CLI:", "gemini --resume abc-1", "codex"],
+  ["claude-code", "Continue it in Claude Code:", "cd /home/ada/till && claude --resume abc-1", "codex"],
+  ["codex", "Continue it in Codex:", "cd /home/ada/till && codex resume abc-1", "claude-code"],
+  ["gemini", "Continue it in Gemini CLI:", "cd /home/ada/till && gemini --resume abc-1", "codex"],
   [undefined, "Continue it in pi:", "pi --session session.jsonl", "codex"],
 ])(
   "a session imported from %s continues there, and in another program",

@@ -9,13 +9,18 @@ import { usePage } from "./page-context.ts";
 interface CommandLineProps {
   /** Words of the command. */
   readonly words: readonly string[];
+  /** Folder in which to run it; empty for any. */
+  readonly folder?: string;
   readonly onCopy?: () => void;
 }
 
 /** Command about the session in shell syntax, with a button that copies it. */
-export function CommandLine({ words, onCopy }: CommandLineProps) {
+export function CommandLine({ words, folder = "", onCopy }: CommandLineProps) {
   const { copy } = usePage();
-  const command = words.map((word) => quoteForShell(toPlainLine(word))).join(" ");
+  const commands = folder === "" ? [words] : [["cd", folder], words];
+  const command = commands
+    .map((one) => one.map((word) => quoteForShell(toPlainLine(word))).join(" "))
+    .join(" && ");
   return (
     <span class="terminal-line">
       <code>{command}</code>
@@ -39,10 +44,10 @@ export function Commands({ ordinal, onClose }: { ordinal: number; onClose: () =>
   const origin = findOriginCommand(session, path);
   const others = CONTINUING_PROGRAMS.filter((program) => program !== origin?.source);
   const [first = ""] = others;
-  const rows: (readonly [purpose: string, words: readonly string[]])[] = [
+  const rows: (readonly [purpose: string, words: readonly string[], folder?: string])[] = [
     ["Continue it in another program", ["sessiontree", "continue", path, "--in", first]],
   ];
-  if (origin !== undefined) rows.unshift([`Continue it in ${origin.program}`, origin.words]);
+  if (origin !== undefined) rows.unshift([`Continue it in ${origin.program}`, origin.words, origin.folder]);
   if (id !== undefined)
     rows.push(
       [`Continue from entry ${id} in a copy`, ["sessiontree", "fork", path, id]],
@@ -50,10 +55,10 @@ export function Commands({ ordinal, onClose }: { ordinal: number; onClose: () =>
     );
   return (
     <Dialog name="Commands" heading="In a terminal" onClose={onClose}>
-      {rows.map(([purpose, words]) => (
+      {rows.map(([purpose, words, folder = ""]) => (
         <div key={purpose} class="command">
           <p>{purpose}:</p>
-          <CommandLine words={words} onCopy={onClose} />
+          <CommandLine words={words} folder={folder} onCopy={onClose} />
         </div>
       ))}
       <p class="command muted">
