@@ -16,7 +16,7 @@ const idOf = (number: number) => `0198aaaa-0000-7000-8000-0000000000${String(num
 
 const SESSIONS = 30;
 
-/** A folder with more sessions than a screen has room for, of two projects; all but one speak of lighthouses, one of them often. */
+/** A folder with more sessions than fit on a screen, of two projects; all but one mention lighthouses, one of them often. */
 async function serveMany() {
   const folder = temporaryFolder();
   for (let number = 1; number < SESSIONS; number++) {
@@ -46,7 +46,7 @@ const getTop = (page: Page, selector: string) =>
     .evaluate((element) => Math.round(element.getBoundingClientRect().top));
 const getScroll = (page: Page) => page.locator(".index-main").evaluate(({ scrollTop }) => scrollTop);
 
-test("Back returns to the query, the scroll position, and the hit that was opened", async () => {
+test("Back restores the query, the scroll position, and the opened hit", async () => {
   const { page, complaints } = await serveMany();
   await searchFor(page, "lighthouse");
   expect(new URL(page.url()).hash).toBe("#search=lighthouse");
@@ -71,7 +71,7 @@ test("Back returns to the query, the scroll position, and the hit that was opene
   expect(complaints).toEqual([]);
 });
 
-test("an address with a query or a filter shows what it finds", async () => {
+test("an address with a query or a filter shows the results", async () => {
   const { page, url } = await serveMany();
   await page.getByRole("textbox").fill("nothing here");
   await expect.poll(() => new URL(page.url()).hash).toBe("#filter=nothing+here");
@@ -106,7 +106,7 @@ test("results start at the top, below folded tiles", async () => {
   expect(await tile.isVisible()).toBe(true);
 });
 
-test("arrow keys lead from the field through the hits and back, and Enter opens one", async () => {
+test("arrow keys move from the field through the hits and back, and Enter opens one", async () => {
   const { page, complaints } = await serveMany();
   const focused = page.locator(".session-hit:focus");
   await searchFor(page, "lighthouse");
@@ -123,7 +123,7 @@ test("arrow keys lead from the field through the hits and back, and Enter opens 
   await page.keyboard.press("ArrowUp");
   await page.keyboard.press("ArrowUp");
   expect(await page.getByRole("textbox").evaluate((field) => field.matches(":focus"))).toBe(true);
-  // Without a search, they lead through the sessions.
+  // Without a search, they move through the sessions.
   await page.keyboard.press("Escape");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
@@ -138,7 +138,7 @@ test("arrow keys lead from the field through the hits and back, and Enter opens 
   expect(complaints).toEqual([]);
 });
 
-test("further hits of a session are shown on demand, and again for a reader who comes back", async () => {
+test("shows more hits of a session on demand, and again after Back", async () => {
   const { page } = await serveMany();
   await searchFor(page, "lighthouse");
   const row = page.locator(".session-row", { hasText: "Count" });
@@ -156,7 +156,7 @@ test("further hits of a session are shown on demand, and again for a reader who 
   expect(await page.locator(".session-hit:focus").textContent()).toBe(text);
 });
 
-test("a choice moves neither itself nor where the list begins", async () => {
+test("choosing a filter moves neither the filter nor the top of the list", async () => {
   const { page } = await serveMany();
   await page.locator(".index-chart").waitFor();
   const project = page.getByLabel("Project");
@@ -176,7 +176,7 @@ test("a choice moves neither itself nor where the list begins", async () => {
   expect(await getTop(page, ".choices")).toBe(top);
 });
 
-test("on a phone, the four tiles are in two rows, and so are the choices", async () => {
+test("on a phone, the four tiles are in two rows, and so are the filters", async () => {
   const { page } = await serveMany();
   await page.setViewportSize({ width: 390, height: 844 });
   await page.locator(".tile").first().waitFor();
@@ -190,7 +190,7 @@ test("on a phone, the four tiles are in two rows, and so are the choices", async
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
 });
 
-test("rows say the day, the program, and the model", async () => {
+test("rows show the day, the program, and the model", async () => {
   const folder = temporaryFolder();
   const day = 86_400_000;
   const now = Date.now();
@@ -212,7 +212,7 @@ test("rows say the day, the program, and the model", async () => {
   ]);
 });
 
-test("a page without sessions lists what can be imported", async () => {
+test("a page without sessions lists sessions that can be imported", async () => {
   const home = temporaryFolder();
   const codex = join(home, ".codex/sessions/2026/11/22", `rollout-2026-11-22T05-00-00-${THREAD_ID}.jsonl`);
   mkdirSync(join(codex, ".."), { recursive: true });

@@ -8,7 +8,7 @@ const open = useBrowser();
 
 const START = { provider: "acme", model: "acorn-2" };
 
-test("the file of the session is saved byte by byte, damage included", async () => {
+test("saves the session's file byte for byte, including damage", async () => {
   const session = new SessionWriter(START);
   session.user("Größe?\u2028");
   session.line("{torn");
@@ -75,7 +75,7 @@ test.each([
   },
 );
 
-test("a session of a program without such a command continues in another one", async () => {
+test("a session of a program without a resume command continues in another one", async () => {
   const session = new SessionWriter(START);
   session.add("custom", { customType: "sessiontree.import", data: { source: "cline", sourceId: "x" } });
   session.user("Go.");
@@ -85,7 +85,7 @@ test("a session of a program without such a command continues in another one", a
   expect(await rows.first().textContent()).toContain("sessiontree continue");
 });
 
-test("a name that is set a year later makes no session long", async () => {
+test("a name set a year later does not extend the session's duration", async () => {
   const session = new SessionWriter(START);
   session.user("Go.");
   session.assistant("Done.");

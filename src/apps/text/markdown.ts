@@ -65,8 +65,8 @@ const MENTIONED: ReadonlyMap<string, string> = new Map([
 
 /**
  * Formats a branch as a Markdown transcript: a heading for the session, then a heading per turn with its messages, calls, and
- * results. Omits state of extensions, labels as entries, and usage records; of changes of the model and other settings before a
- * message, includes only the last.
+ * results. Omits state of extensions, labels as entries, and usage records. If a setting, such as the model,
+ * changes several times before a message, includes only the last change.
  */
 export function* writeMarkdown(source: MarkdownSource): Generator<string, void> {
   const { session, leaf, getLabel, withImages, results } = source;
@@ -104,7 +104,7 @@ export function* writeMarkdown(source: MarkdownSource): Generator<string, void> 
   for (const block of mentions.take()) yield `\n${block}\n`;
 }
 
-/** Changes of settings to be mentioned: the last of each kind, if it differs from the one mentioned before. */
+/** Setting changes to mention: the last of each kind, if it differs from the previously mentioned one. */
 class Mentions {
   readonly #told = new Map<string, string>();
   readonly #open = new Map<string, string>();
@@ -137,12 +137,12 @@ function makeTranscriptHeading({ session, leaf }: MarkdownSource, path: Int32Arr
 }
 
 interface Around {
-  /** Number of the turn, from 1; 0 before the first turn. */
+  /** Number of the turn, starting at 1; 0 before the first turn. */
   readonly turn: number;
   /** Current label, formatted for a heading. */
   readonly mark: string;
   readonly time: string;
-  /** Whether the heading of an answer is above, with no message from anyone else since. */
+  /** Whether the heading of an answer is above, without a user message since then. */
   readonly isAnswering: boolean;
   readonly withImages: boolean;
   readonly results: ResultDetail;
@@ -174,7 +174,7 @@ function makeEntryBlocks(
   return isSilent && parts.length > 0 ? said : [heading, ...said];
 }
 
-/** Formats the result of a tool: short results as they are, longer ones folded. */
+/** Formats the result of a tool: short results in full, longer ones folded and shortened. */
 function makeResultBlocks(parts: readonly ContentPart[], around: Around): string[] {
   const { call, mark, results } = around;
   const output = parts.find((part) => part.kind === "output");

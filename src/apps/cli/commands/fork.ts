@@ -15,17 +15,17 @@ import { UsageError } from "../usage-error.ts";
 const SESSION = argument("<session>", "the session");
 const ENTRY = optionalArgument(
   "[entry]",
-  "the entry to end with: its id or the beginning of it, its label, or @leaf; default: the leaf",
+  "the last entry to copy: its id or the beginning of it, its label, or @leaf; default: the leaf",
 );
 const HERE = flag("--here", "copy all branches into a session of the project in the current folder");
 
 /** `sessiontree fork`: copies the path to an entry, or all entries, to a new session. */
 export const command: Command = {
-  details: `The new session is made in the same folder or database, with the labels of the copied entries; without an entry, it has the active branch. It records which session it comes from; the original does not change.`,
+  details: `The new session is created in the same folder or database, with the labels of the copied entries; without an entry, it contains the active branch. It records the session that it was forked from; the original does not change.`,
   parameters: [SESSION, ENTRY, HERE],
   examples: [
     ["fork @last", "the active branch of the latest session"],
-    ["fork session.jsonl 1a2b3c4d", "up to an entry, that one included"],
+    ["fork session.jsonl 1a2b3c4d", "up to and including an entry"],
     ["fork ../other/session.jsonl --here", "a whole session of another project, into this one"],
   ],
   run: async (call) => writeNewSession(call, await (call.get(HERE) ? forkHere(call) : forkBranch(call))),

@@ -18,7 +18,7 @@ import { getScope } from "../session-argument.ts";
 import { startProgram } from "../start-program.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** Maximum number of hits shown; a longer text finds fewer. */
+/** Maximum number of hits; a longer query finds fewer. */
 const MAX_HITS = 500;
 
 const ALL = flag("--all", "start with the sessions of all projects");
@@ -77,7 +77,7 @@ async function* findSessions(
   for await (const session of iterateSessions(scope)) yield { ...session, kinship: formatKinship(session) };
 }
 
-/** Finds entries that contain a text, those of the latest sessions first. */
+/** Finds entries that contain a string, in the latest sessions first. */
 async function* findContents(
   call: CommandCall,
   query: string,
@@ -100,7 +100,7 @@ function printCommand(call: CommandCall, chosen: { path: string; id: string; cwd
 
 const MAX_ENTRIES = 200;
 
-/** Tones shown in a preview; tool results and settings are not informative. */
+/** Tones of the entries shown in a preview; tool results and settings are not informative. */
 const SHOWN: ReadonlySet<Tone> = new Set<Tone>(["user", "assistant", "command", "summary", "damaged"]);
 
 /** Returns the last messages of a session's active branch, latest last. */

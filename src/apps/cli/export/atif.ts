@@ -41,7 +41,7 @@ function readText({ path, bytes, fileName }: SessionView): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(all);
   } catch (error) {
-    const message = `${fileName} has bytes that are not UTF-8, which JSON cannot hold; export it without --lossless.`;
+    const message = `${fileName} has bytes that are not UTF-8, which JSON cannot represent; export it without --lossless.`;
     throw new SessionError("NOT_A_SESSION", message, { cause: error });
   }
 }

@@ -20,7 +20,7 @@ export interface ExportFormat {
   readonly render: (source: ExportSource) => Iterable<string | Uint8Array>;
 }
 
-/** Defines a format, whose option may name the file to write. */
+/** Defines a format. The value of its option, if any, is the file to write. */
 function exportFormat(
   name: string,
   description: string,

@@ -13,7 +13,7 @@ export interface ExportSource {
   /** Level of detail of output from tools and commands in Markdown. */
   readonly results: ResultDetail;
   readonly atif?: AtifChoices;
-  /** ATIF document, after it is created. */
+  /** ATIF document, if it has already been created. */
   readonly exported?: ExportedTrajectory;
 }
 

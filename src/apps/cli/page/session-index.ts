@@ -51,7 +51,7 @@ interface IndexAddresses {
   readonly importableUrl: string | undefined;
 }
 
-/** Usage of one model in a session on a day, including subagents. */
+/** Usage of one model in one session on one day, including subagents. */
 export interface IndexUsageGroup extends Omit<UsageGroup, "by" | "subagentOf" | "sessions"> {
   readonly session: string;
   readonly day: string | null;
@@ -138,7 +138,7 @@ export interface IndexHit {
   /** Whether the entry is on the path to the session's leaf, or on an abandoned branch. */
   readonly branch: FileHit["branch"];
   readonly snippet: string;
-  /** Match within the snippet, in UTF-16 units. */
+  /** Position of the match in the snippet, in UTF-16 code units. */
   readonly match: TextMatch;
 }
 

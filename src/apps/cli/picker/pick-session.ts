@@ -40,8 +40,8 @@ export interface ContentHit {
 }
 
 /**
- * Milliseconds after which found sessions are drawn, after which the preview of a highlighted session is read, and after which
- * a search starts once typing has stopped.
+ * Delays in milliseconds: before found sessions are drawn, before the preview of the highlighted session is read, and before a
+ * search starts after typing has stopped.
  */
 const FOUND_MS = 40;
 const PREVIEW_MS = 60;
@@ -53,7 +53,7 @@ const SEARCH_MS = 150;
  * Sessions are displayed as they are found.
  *
  * @returns Undefined if the user left without a choice.
- * @throws Errors in drawing or finding; errors about a single session are displayed instead.
+ * @throws Any error while drawing or finding sessions; errors about a single session are displayed instead.
  */
 export async function pickSession(world: PickerWorld): Promise<PickerRow | undefined> {
   const picker = new Picker(world);
@@ -104,7 +104,7 @@ class Picker {
     this.#screen.close();
   }
 
-  /** Runs work whose errors end the picker and reach the caller; aborted work ends silently. */
+  /** Runs work. An error ends the picker and is thrown to the caller; aborted work ends silently. */
   #guard(work: () => unknown): void {
     const done = async () => {
       await work();
@@ -114,7 +114,7 @@ class Picker {
     });
   }
 
-  /** Schedules work for later, once, regardless of the number of calls. */
+  /** Schedules work for later. Until it has run, further calls with the same name have no effect. */
   #later(name: string, afterMs: number, work: () => unknown): void {
     if (this.#timers.has(name)) return;
     const timer = setTimeout(() => {

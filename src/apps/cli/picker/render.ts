@@ -117,8 +117,8 @@ function listLines(
 
 function formatNothing(state: PickerState): string {
   if (!state.isComplete || state.contents?.isComplete === false) return "  Looking for sessions …";
-  if (state.contents !== undefined) return "  Nothing was found in what was said.";
-  if (state.sessions.length > 0) return "  Nothing fits what was typed.";
+  if (state.contents !== undefined) return "  No messages match.";
+  if (state.sessions.length > 0) return "  No sessions match.";
   return state.scope === "project" ? "  No sessions here; tab shows all projects." : "  No sessions.";
 }
 
@@ -182,7 +182,7 @@ function formatFooter(state: PickerState, { columns, colors }: PickerScreen): st
 
 function getHints({ contents, mode, scope }: PickerState): string[] {
   if (mode.kind === "rename") return ["enter saves", "esc goes back"];
-  if (mode.kind === "delete") return ["y puts it into the trash", "any other key goes back"];
+  if (mode.kind === "delete") return ["y moves it to the trash", "any other key goes back"];
   const other = scope === "project" ? "all projects" : "this project";
   return [
     "enter choose",

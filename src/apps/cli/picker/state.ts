@@ -20,7 +20,7 @@ export interface PickerState {
   readonly filter: string;
   /** Content search; undefined while the list is filtered instead. */
   readonly contents: ContentSearch | undefined;
-  /** Path of the highlighted session; undefined highlights whichever is first. */
+  /** Path of the highlighted session; undefined for the first session in the list. */
   readonly cursor: string | undefined;
   readonly mode: PickerMode;
   /** Latest message to the user, displayed until the next key. */
@@ -29,10 +29,10 @@ export interface PickerState {
   readonly previews: ReadonlyMap<string, readonly PreviewLine[]>;
 }
 
-/** Scope of the displayed sessions; a named folder has no other scope. */
+/** Scope of the displayed sessions. The scope of a named folder cannot be changed. */
 export type PickerScope = "project" | "all" | "folder";
 
-/** Meaning of keys at the moment. */
+/** Current meaning of keys. */
 export type PickerMode =
   | { readonly kind: "list" }
   | { readonly kind: "rename"; readonly path: string; readonly text: string }
@@ -142,7 +142,7 @@ export function takeEvent(state: PickerState, event: PickerEvent): PickerStep {
     case "renamed":
       return { state: { ...renameSession(state, event.path, event.name), message: "The name was stored." } };
     case "deleted":
-      return { state: { ...without(state, event.path), message: "The session is in the trash." } };
+      return { state: { ...without(state, event.path), message: "The session was moved to the trash." } };
     case "said":
       return { state: { ...state, message: event.message } };
     case "key":
@@ -303,7 +303,7 @@ function withoutLast(text: string): string {
   return text.slice(0, last?.index ?? 0);
 }
 
-/** Maximum number of characters of a title that are matched by letters; a longer text would match any letters. */
+/** Maximum number of characters of a title that are matched by letters; a longer text would match almost any letters. */
 const TITLE_LENGTH = 200;
 
 /** Minimum rank of a match by letters; below it, the letters are too far apart to be more than chance. */
@@ -312,7 +312,7 @@ const MIN_RANK = 0.25;
 /** Rank of a session that contains all typed words anywhere: higher than any match by letters. */
 const WORDS_RANK = 2;
 
-/** Latest matches of each list, because they are requested several times between two keys. */
+/** Cached matches of each list, because they are requested several times between key presses. */
 const known = new WeakMap<readonly PickerRow[], { filter: string; matches: readonly PickerRow[] }>();
 
 /**

@@ -90,7 +90,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   useEffect(() => {
     if (unfolded === "search") searchField.current?.focus();
   }, [unfolded]);
-  // A reader who navigates to a failure, even by a link, needs to read it.
+  // Opens a failure that the reader navigates to, even by a link.
   useMemo(() => {
     const isLedTo = position.reveal?.align === "start" && isFailure(session.entryAt(focus));
     if (isLedTo) folds.setEntry(focus, true);

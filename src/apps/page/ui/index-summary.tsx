@@ -26,7 +26,7 @@ interface IndexSummaryProps {
   readonly sessions: number;
   /** Whether other sessions or times have calls, so that the summary keeps its place. */
   readonly isKept: boolean;
-  /** Requests only one day or month. */
+  /** Called to show only one day or month. */
   readonly onSpan: (name: string) => void;
 }
 

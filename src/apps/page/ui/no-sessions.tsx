@@ -13,7 +13,7 @@ interface NoSessionsProps {
   readonly importableUrl: string | undefined;
 }
 
-/** States why nothing is listed, and what to do about it. */
+/** Explains why nothing is listed, and what to do about it. */
 export function NoSessions({ name, all, contents, text, importableUrl }: NoSessionsProps) {
   if (contents.state === "searching") return null;
   return (

@@ -55,7 +55,7 @@ export function SessionRow({ node, usage, wanted, hits, leftThrough }: SessionRo
             {cwd !== "" && " · "}
             {said.join(" · ")}
             {isFork && (
-              <span class="chip" title="Begun as a copy of another session">
+              <span class="chip" title="Started as a copy of another session">
                 fork
               </span>
             )}

@@ -203,7 +203,7 @@ function SearchField({ search, field }: { search: Search; field: RefObject<HTMLI
 
 function countHint(current: number, hits: number): string {
   if (hits === 0) return "Nothing found";
-  const found = formatCounted(hits, "entry holds", "entries hold");
+  const found = formatCounted(hits, "entry contains", "entries contain");
   return current === -1
     ? `${found} this; Enter goes to the first`
     : `Number ${formatCount(current + 1)} of those found; Enter or n goes to the next`;

@@ -50,7 +50,7 @@ test("a fork and the session of a subagent are marked, as in a list", () => {
   ]);
 });
 
-test("shows what is typed, the list, the last messages, and the keys", () => {
+test("shows the query, the list, the last messages, and the keys", () => {
   const previews = new Map([
     [
       "/sessions/2.jsonl",
@@ -92,14 +92,14 @@ test("ten rows of forty columns are enough", () => {
   ]);
 });
 
-test("says why nothing is shown", () => {
+test("explains why nothing is shown", () => {
   const first = (state: PickerState) => renderPicker(state, { columns: 60, rows: 12, ...plain })[2];
   expect(first(makeEmptyPicker("all"))).toContain("Looking for sessions");
   expect(first(picker(0))).toContain("tab shows all projects");
-  expect(first(picker(2, { filter: "zzz" }))).toContain("Nothing fits");
+  expect(first(picker(2, { filter: "zzz" }))).toContain("No sessions match");
 });
 
-test("asks before it deletes, and shows what was said", () => {
+test("asks before a deletion, and shows messages", () => {
   const lines = renderPicker(
     picker(2, { mode: { kind: "delete", path: "/sessions/2.jsonl" }, message: "No." }),
     {
@@ -112,7 +112,7 @@ test("asks before it deletes, and shows what was said", () => {
   expect(lines.at(-1)).toBe("No.");
 });
 
-test("whatever is in a session and however small the screen is, lines fit and drive nothing", () => {
+test("whatever the session and the size of the screen, lines fit and control nothing", () => {
   const nasty = fc
     .array(
       fc.constantFrom(
@@ -168,7 +168,7 @@ test("whatever is in a session and however small the screen is, lines fit and dr
   );
 });
 
-test("the lines of any screen are shared out without a rest", () => {
+test("divides the lines of any screen completely", () => {
   for (let rows = 4; rows < 100; rows++) {
     const { list, preview } = makePickerLayout(rows);
     expect(list).toBeGreaterThan(0);
