@@ -82,6 +82,43 @@ test("the list warns of damaged lines only while it shows such a session", async
   await note.waitFor();
 });
 
+test("the number of failures in a row leads to the first of them, the rest of the row to the beginning", async () => {
+  const folder = temporaryFolder();
+  const scribe = new Scribe(folder, idOf(1), "/projects/shop");
+  scribe.user("Run the tests");
+  scribe.call("bash", { command: "npm test" });
+  const failure = scribe.result("1 test failed", true);
+  scribe.call("bash", { command: "npm run lint" }, "call-2");
+  scribe.result("3 errors", true, "call-2");
+  const { page, complaints } = await open((await serve([folder])).url);
+  await page.getByText("2 failed").click();
+  await page.locator(".tool-use.is-failed pre:has-text('1 test failed')").waitFor();
+  expect(new URL(page.url()).hash).toBe(`#entry=${failure}`);
+  await page.goBack();
+  await page.locator(".session-row h2").click();
+  await page.locator(".entry").first().waitFor();
+  expect(new URL(page.url()).hash).toBe("");
+  expect(complaints).toEqual([]);
+});
+
+test("the chart states what a day cost in total, and by model", async () => {
+  const folder = temporaryFolder();
+  const scribe = new Scribe(folder, idOf(1), "/projects/shop");
+  scribe.user("Fix the rounding");
+  for (const [model, total] of [
+    ["acorn-2", 0.5],
+    ["birch-1", 0.25],
+  ] as const) {
+    const cost = { input: total, output: 0, cacheRead: 0, cacheWrite: 0, total };
+    const usage = { input: 1000, output: 500, cacheRead: 0, cacheWrite: 0, totalTokens: 1500, cost };
+    scribe.assistant("Done.", { model, usage });
+  }
+  const { page } = await open((await serve([folder])).url);
+  await expect
+    .poll(() => page.locator(".chart-reading").textContent())
+    .toMatch(/^\d{4}-\d\d-\d\d: \$0\.75 · anthropic\/acorn-2: \$0\.50, .* · anthropic\/birch-1: \$0\.25, /);
+});
+
 test("the list has keys, and help lists them", async () => {
   const { folder } = someSessions();
   const { page, complaints } = await open((await serve([folder])).url);
@@ -196,6 +233,7 @@ test("the list and a session's page show the same cost, estimated or not, with s
   await row.locator("a").first().click();
   const header = page.locator(".title p");
   await page.locator(".title p:has-text('cost ~$0.60')").waitFor();
+  expect(await header.getAttribute("title")).toMatch(/^cost ~\$0\.60: .*, on all branches; estimated\n/);
   const turns = page.locator(".entry.tone-user .entry-facts");
   await expect.poll(() => turns.first().textContent()).toMatch(/^turn: 1 call · ~\$0\.20/);
   expect(await page.locator(".entry.tone-assistant .entry-facts").first().textContent()).toMatch(

@@ -496,7 +496,7 @@ test("a list without sessions shows how many each program has, and how to import
   const listed = async () => (await cli(["list", "--all"], settings)).stderr;
   const before = await listed();
   expect(before).toMatch(
-    /\nOther programs have \d+ sessions that can be imported, with those of their subagents: claude-code \d+, codex 1\.\n/,
+    /\nOther programs have \d+ sessions that can be imported, plus those of subagents: claude-code \d+, codex 1\.\n/,
   );
   expect(before).toContain("\nTo import them: sessiontree import --all\n");
   expect((await imported(["--all"])).code).toBe(0);

@@ -53,6 +53,19 @@ describe("resume", () => {
     expect(chosen).toMatchObject({ path: older.path, id: ID(1) });
   });
 
+  test("marks a fork", async () => {
+    const { newer, terminal, result } = start();
+    await terminal.shows("❯ 6 days ago");
+    terminal.press(ESCAPE);
+    await result;
+    await cli(["fork", newer.path]);
+    const again = new FakeTerminal();
+    const outcome = cli(["resume", "--dir", join(newer.path, "..")], { terminal: again });
+    await again.shows("(fork) Write a poem");
+    again.press(ESCAPE);
+    expect((await outcome).code).toBe(130);
+  });
+
   test.each([ESCAPE, CTRL_C])("exits on %j with the matching code", async (key) => {
     const { terminal, result } = start();
     await terminal.shows("❯");

@@ -1,5 +1,6 @@
 import { formatCounted } from "../../../core/facts/number-text.ts";
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
+import { CONTINUING_AGENTS } from "../../../interop/continue/exported-session.ts";
 import { copyLines } from "../../../session/log/canonical-copy.ts";
 import { planWholeFork } from "../../../session/manager/fork.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
@@ -69,5 +70,7 @@ async function writeNewSession(call: CommandCall, session: SessionManager): Prom
   out.path(path ?? id);
   const where = path === undefined ? `a session in ${toPlainLine(stored?.address ?? "")}` : `session ${id}`;
   note(`Copied ${formatCounted(entries, "entry", "entries")} into ${where}.`);
-  note(`To continue it in an agent: sessiontree continue ${quoteForShell(toPlainLine(id))} --in AGENT`);
+  const [first] = CONTINUING_AGENTS;
+  const agents = new Intl.ListFormat("en", { type: "disjunction" }).format(CONTINUING_AGENTS);
+  note(`To continue it in ${agents}: sessiontree continue ${quoteForShell(toPlainLine(id))} --in ${first}`);
 }

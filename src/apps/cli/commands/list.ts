@@ -239,7 +239,7 @@ async function noteOthers({ io, note }: CommandCall): Promise<void> {
   const all = found.reduce((sum, { sessions }) => sum + sessions, 0);
   const each = found.map(({ source, sessions }) => `${source} ${formatCount(sessions)}`).join(", ");
   note(
-    `Other programs have ${formatCounted(all, "session")} that can be imported, with those of their subagents: ${each}.`,
+    `Other programs have ${formatCounted(all, "session")} that can be imported, plus those of subagents: ${each}.`,
   );
   note("To import them: sessiontree import --all");
 }

@@ -1,3 +1,4 @@
+import { formatKinship } from "../../../catalog/list/lineage.ts";
 import { iterateSessions } from "../../../catalog/list/list-sessions.ts";
 import { searchSessions } from "../../../catalog/search/search.ts";
 import { deleteSession } from "../../../catalog/trash/trash.ts";
@@ -12,7 +13,7 @@ import { changeSession, makeFileSession } from "../named-session.ts";
 import { Output } from "../output.ts";
 import { flag, foreignWords } from "../parameters.ts";
 import { type ContentHit, pickSession } from "../picker/pick-session.ts";
-import type { PickerScope, PreviewLine } from "../picker/state.ts";
+import type { PickerRow, PickerScope, PreviewLine } from "../picker/state.ts";
 import { getScope } from "../session-argument.ts";
 import { startProgram } from "../start-program.ts";
 import { UsageError } from "../usage-error.ts";
@@ -55,7 +56,7 @@ async function resumeSession(call: CommandCall): Promise<ExitCode> {
     colors: new Output(io.stderr, io.env).colors,
     scope: dir === undefined ? (get(ALL) ? "all" : "project") : "folder",
     nowMs: io.now,
-    find: (scope, signal) => iterateSessions({ ...getScope(call, scope !== "project"), signal }),
+    find: (scope, signal) => findSessions({ ...getScope(call, scope !== "project"), signal }),
     search: (query, scope, signal) => findContents(call, query, scope, signal),
     preview: makePreview,
     rename: (path, name) =>
@@ -67,6 +68,13 @@ async function resumeSession(call: CommandCall): Promise<ExitCode> {
   return command.length === 0
     ? printCommand(call, chosen)
     : startProgram(call, withPath(command, chosen.path), call.io.cwd);
+}
+
+/** Finds sessions, and reads the kinship of each. */
+async function* findSessions(
+  scope: Parameters<typeof iterateSessions>[0],
+): AsyncGenerator<PickerRow, void, undefined> {
+  for await (const session of iterateSessions(scope)) yield { ...session, kinship: formatKinship(session) };
 }
 
 /** Finds entries that contain a string, in the latest sessions first. */

@@ -5,7 +5,8 @@ import { NONE } from "../../../core/tree/entry-tree.ts";
 import { type ExportedTrajectory, exportAtif } from "../../../interop/atif/export-atif.ts";
 import type { AtifSource } from "../../../interop/atif/export-options.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
-import { type ExportSource, readNumberedEntries } from "./source.ts";
+import { readNumberedEntries } from "../../text/numbered-entries.ts";
+import type { ExportSource } from "./source.ts";
 
 /** Formats a branch as a document of the Agent Trajectory Interchange Format. */
 export function* writeAtif(source: ExportSource): Generator<string, void> {

@@ -22,7 +22,7 @@ import {
 } from "../../../session/fs/file-system.ts";
 import type { ImportableSessions } from "../importable-sessions.ts";
 import {
-  FailureCounter,
+  FailureFinder,
   makeIndexPage,
   searchIndex,
   sumIndexUsage,
@@ -62,7 +62,7 @@ export class PageServer {
   readonly #index: ServedIndex | undefined;
   /** Paths of sessions, by the key in their addresses. */
   readonly #paths = new Map<string, string>();
-  readonly #failures = new FailureCounter();
+  readonly #failures = new FailureFinder();
   readonly #server: Server;
   #port = 0;
 
@@ -131,8 +131,7 @@ export class PageServer {
     const index = this.#index;
     if (what === "session" && path !== undefined) {
       if (part === undefined) return (_, response) => this.#writeSession(response, path);
-      if (part === "failures")
-        return (_, response) => writeJson(response, { failed: this.#failures.countFailures(path) });
+      if (part === "failures") return (_, response) => writeJson(response, this.#failures.findFailures(path));
       if (part === "usage" && index !== undefined)
         return async (request, response) =>
           writeJson(response, await sumSessionUsage(index.scope, makeCounting(request, index), path));

@@ -2,11 +2,10 @@ import { formatCount } from "../../../core/facts/number-text.ts";
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { getFolderName } from "../../../core/facts/session-title.ts";
 import { formatAgo } from "../../../core/facts/times.ts";
-import type { FileRow } from "../../../session/files/session-row.ts";
 import type { Colors } from "../output.ts";
 import { fitColumn, measureWidth, truncateLine, truncateStart } from "../text/width.ts";
 import { KIND_WIDTH } from "../view/entry-line.ts";
-import { findCursor, findMatches, type PickerState } from "./state.ts";
+import { findCursor, findMatches, type PickerRow, type PickerState } from "./state.ts";
 
 /** Screen of a picker. */
 export interface PickerScreen {
@@ -102,7 +101,7 @@ function toPlainTyped(text: string): string {
 
 function listLines(
   state: PickerState,
-  matches: readonly FileRow[],
+  matches: readonly PickerRow[],
   height: number,
   screen: PickerScreen,
 ): string[] {
@@ -124,7 +123,7 @@ function formatNothing(state: PickerState): string {
 }
 
 function formatSessionRow(
-  session: FileRow,
+  session: PickerRow,
   isHighlighted: boolean,
   { scope }: PickerState,
   { columns, colors, nowMs }: PickerScreen,
@@ -139,7 +138,7 @@ function formatSessionRow(
       : [fitColumn(toPlainLine(getFolderName(cwd)), Math.floor(columns * PROJECT_PART))]),
   ].join("  ");
   const text = truncateLine(
-    session.title,
+    session.kinship + session.title,
     Math.max(0, columns - measureWidth(marker) - measureWidth(facts) - 2),
   );
   const shown = name ? colors.bold(text) : text;
@@ -154,7 +153,7 @@ function formatSessionRow(
  */
 function formatPreview(
   state: PickerState,
-  matches: readonly FileRow[],
+  matches: readonly PickerRow[],
   height: number,
   { columns, colors }: PickerScreen,
 ): string[] {

@@ -130,5 +130,6 @@ function makeTitle({ name, models }: SpentSpan, series: readonly string[]): stri
     if (spent === undefined) return [];
     return [`${model}: ${formatCost(spent)}, ${formatTokens(spent.total)} tokens`];
   });
-  return [name, ...lines].join("\n");
+  const total = lines.length < 2 ? "" : `: ${formatCost(sumSpent(models.values()))}`;
+  return [name + total, ...lines].join("\n");
 }

@@ -51,8 +51,7 @@ function Importable({ url }: { url: string | undefined }) {
   return (
     <>
       <p>
-        Other programs have {formatCounted(all, "session")} that can be imported, with those of their
-        subagents:
+        Other programs have {formatCounted(all, "session")} that can be imported, plus those of subagents:
       </p>
       <ul class="index-importable">
         {answer.value.map(({ source, sessions }) => (

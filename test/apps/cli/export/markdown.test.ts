@@ -6,7 +6,7 @@ import {
   escapeMarkdown,
   fenceText,
   formatCode,
-} from "../../../../src/apps/cli/export/markdown-text.ts";
+} from "../../../../src/apps/text/markdown-text.ts";
 import fc from "../../../support/fast-check.ts";
 import { cli, temporaryFolder } from "../support/cli.ts";
 import { makeId, Scribe, userLine, writeLines } from "../support/sessions.ts";

@@ -2,15 +2,15 @@ import { Readable } from "node:stream";
 import pc from "picocolors";
 import { expect, test } from "vitest";
 import { type PickerWorld, pickSession } from "../../../../src/apps/cli/picker/pick-session.ts";
+import type { PickerRow } from "../../../../src/apps/cli/picker/state.ts";
 import { loadWidths } from "../../../../src/apps/cli/text/width.ts";
-import type { FileRow } from "../../../../src/session/files/session-row.ts";
 import { FakeTerminal } from "../support/terminal.ts";
 
 await loadWidths();
 
 const NOW_MS = Date.parse("2026-02-10T12:00:00.000Z");
 
-function info(number: number): FileRow {
+function info(number: number): PickerRow {
   const modified = new Date(NOW_MS - number * 60_000);
   return {
     path: `/sessions/${number}.jsonl`,
@@ -19,6 +19,7 @@ function info(number: number): FileRow {
     created: modified,
     modified,
     messageCount: number,
+    kinship: "",
     title: `Message ${number}`,
     firstMessage: `Message ${number}`,
   };

@@ -2,11 +2,15 @@ import pc from "picocolors";
 import stringWidth from "string-width";
 import { expect, test } from "vitest";
 import { makePickerLayout, renderPicker } from "../../../../src/apps/cli/picker/render.ts";
-import { makeEmptyPicker, type PickerMode, type PickerState } from "../../../../src/apps/cli/picker/state.ts";
+import {
+  makeEmptyPicker,
+  type PickerMode,
+  type PickerRow,
+  type PickerState,
+} from "../../../../src/apps/cli/picker/state.ts";
 import { loadWidths } from "../../../../src/apps/cli/text/width.ts";
 import { toPlainLine } from "../../../../src/core/facts/plain-text.ts";
 import { getSessionTitle } from "../../../../src/core/facts/session-title.ts";
-import type { FileRow } from "../../../../src/session/files/session-row.ts";
 import fc from "../../../support/fast-check.ts";
 
 await loadWidths();
@@ -14,7 +18,7 @@ await loadWidths();
 const NOW_MS = Date.parse("2026-02-10T12:00:00.000Z");
 const plain = { colors: pc.createColors(false), nowMs: NOW_MS };
 
-function session(number: number, name = "", firstMessage = `Message ${number}`): FileRow {
+function session(number: number, name = "", firstMessage = `Message ${number}`): PickerRow {
   const modified = new Date(NOW_MS - number * 60_000);
   const path = `/sessions/${number}.jsonl`;
   const facts = {
@@ -24,6 +28,7 @@ function session(number: number, name = "", firstMessage = `Message ${number}`):
     created: modified,
     modified,
     messageCount: 7,
+    kinship: "",
   };
   return { ...facts, name, firstMessage, title: getSessionTitle({ name, firstMessage }) };
 }
@@ -32,6 +37,18 @@ function picker(number: number, more: Partial<PickerState> = {}): PickerState {
   const sessions = Array.from({ length: number }, (_, i) => session(i + 1));
   return { ...makeEmptyPicker("project"), sessions, isComplete: true, ...more };
 }
+
+test("a fork and the session of a subagent are marked, as in a list", () => {
+  const sessions = [
+    { ...session(1), kinship: "(fork) " },
+    { ...session(2), kinship: "(subagent) " },
+  ];
+  const lines = renderPicker(picker(0, { sessions }), { columns: 60, rows: 6, ...plain });
+  expect(lines.slice(2, 4)).toEqual([
+    "❯ 1 min ago       7  (fork) Message 1",
+    "  2 min ago       7  (subagent) Message 2",
+  ]);
+});
 
 test("shows the query, the list, the last messages, and the keys", () => {
   const previews = new Map([

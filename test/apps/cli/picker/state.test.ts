@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { PickerKey } from "../../../../src/apps/cli/picker/state.ts";
+import type { PickerKey, PickerRow } from "../../../../src/apps/cli/picker/state.ts";
 import {
   findHighlighted,
   findMatches,
@@ -10,13 +10,12 @@ import {
   toPickerKey,
 } from "../../../../src/apps/cli/picker/state.ts";
 import { getSessionTitle } from "../../../../src/core/facts/session-title.ts";
-import type { FileRow } from "../../../../src/session/files/session-row.ts";
 import fc from "../../../support/fast-check.ts";
 
 const PAGE = 5;
 
 /** A session; a greater number is a later one. */
-function session(number: number, facts: Partial<FileRow> = {}): FileRow {
+function session(number: number, facts: Partial<PickerRow> = {}): PickerRow {
   return {
     path: `/sessions/${number}.jsonl`,
     id: `id-${number}`,
@@ -26,6 +25,7 @@ function session(number: number, facts: Partial<FileRow> = {}): FileRow {
     created: new Date(number),
     modified: new Date(number),
     messageCount: number,
+    kinship: "",
     ...facts,
   };
 }

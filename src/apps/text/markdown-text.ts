@@ -1,4 +1,4 @@
-import { toPlainLine, toPlainText } from "../../../core/facts/plain-text.ts";
+import { toPlainLine, toPlainText } from "../../core/facts/plain-text.ts";
 
 /** Beginning or end of a fenced block, as in CommonMark. */
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;

@@ -1,10 +1,10 @@
-import { toArray } from "../../../core/context/entry-fields.ts";
-import { toText } from "../../../core/context/message-parts.ts";
-import { type LineBounds, shortenLines } from "../../../core/facts/shorten-lines.ts";
-import { findCallEdits, findCallFiles } from "../../../core/facts/touched-files.ts";
-import { isJsonRecord } from "../../../core/format/json.ts";
-import { formatJson } from "../../text/stored-values.ts";
+import { toArray } from "../../core/context/entry-fields.ts";
+import { toText } from "../../core/context/message-parts.ts";
+import { type LineBounds, shortenLines } from "../../core/facts/shorten-lines.ts";
+import { findCallEdits, findCallFiles } from "../../core/facts/touched-files.ts";
+import { isJsonRecord } from "../../core/format/json.ts";
 import { fenceText, formatCode } from "./markdown-text.ts";
+import { formatJson } from "./stored-values.ts";
 
 /** Tool call as displayed in a transcript. */
 export interface ShownCall {
