@@ -1,6 +1,6 @@
 /**
- * Functions for many sessions: list, search, total usage, resolve a name to a path, delete, restore, merge copies, plan
- * retention.
+ * Functions for working with many sessions: list, search, total usage, find by name, delete, restore, merge copies, and
+ * plan retention.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Session commands of an agent (`/new`, `/tree`, `/compact`, …) and hooks for extensions.
+ * Session commands for agents (`/new`, `/tree`, `/compact`, …) and hooks for extensions.
  *
  * @module
  */

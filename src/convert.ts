@@ -1,5 +1,5 @@
 /**
- * sessiontree/convert: conversion between the messages of providers and SDKs and those of a session. Also runs in
+ * sessiontree/convert: conversion between session messages and the messages of providers and SDKs. Also runs in
  * browsers.
  *
  * @module

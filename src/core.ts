@@ -1,5 +1,6 @@
 /**
- * Part of sessiontree that needs no file system: formats, trees, contexts, compaction. Also runs in browsers.
+ * Parts of sessiontree that do not require a file system: formats, trees, contexts, and compaction. Also runs in
+ * browsers.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Sessions of other programs: importing their records, keeping imported sessions up to date with their source files,
- * and continuing a session in another program.
+ * Functions for sessions of other programs: import them, keep imported sessions in sync with their source files, and
+ * continue a session in another program.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * sessiontree: session memory for agents, an append-only tree in a plain JSONL file.
+ * sessiontree: session memory for agents, stored as an append-only tree in a plain JSONL file.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * sessiontree/langgraph: LangGraph.js threads and LangChain.js chat histories as sessions. Requires the package
- * `@langchain/langgraph-checkpoint`.
+ * sessiontree/langgraph: LangGraph.js threads and LangChain.js chat histories as sessions. Requires the
+ * `@langchain/langgraph-checkpoint` package.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * sessiontree/mcp: past sessions as a memory that agents query over the Model Context Protocol.
+ * sessiontree/mcp: past sessions as memory that agents query over the Model Context Protocol.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Validation of entries and headers; a separate module because nothing else in the package loads zod.
+ * Validation of entries and headers. A separate module, so that the rest of the package does not load zod.
  *
  * @module
  */

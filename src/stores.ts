@@ -1,5 +1,5 @@
 /**
- * Stores for sessions outside files: in memory, in a database, or in a custom backend.
+ * Session stores: in files, in memory, or over a custom backend, such as a database.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * sessiontree/testing: the test suite that every session store passes, for authors of stores.
+ * sessiontree/testing: the test suite that every session store must pass, for authors of stores.
  *
  * @module
  */

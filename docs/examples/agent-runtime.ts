@@ -4,7 +4,7 @@
  *
  *     npx tsx docs/examples/agent-runtime.ts
  *
- * It calls no model: the model's answers are scripted below. Everything happens in a temporary folder.
+ * It does not call a model: the model's answers are scripted below. All files are in a temporary folder.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -25,11 +25,11 @@ import {
 } from "sessiontree";
 import { SessionController } from "sessiontree/controller";
 
-/** Tokens in the model's context window; very few, so that a short conversation fills it. */
+/** Size of the model's context window, in tokens; very small, so that a short conversation fills it. */
 const CONTEXT_WINDOW = 1000;
 const SETTINGS: CompactionSettings = { enabled: true, reserveTokens: 300, keepRecentTokens: 350 };
 
-/** One answer of the model: a text and its tool calls. */
+/** One answer of the model: its text and its tool calls. */
 interface Answer {
   readonly text: string;
   readonly calls?: readonly { readonly name: string; readonly path: string; readonly text?: string }[];
@@ -119,7 +119,7 @@ const summarize: Summarize = async ({ kind, prompt }) => ({
   text: `(${kind} of ${prompt.length} characters) The notes hold eight lengths; their mean, 4021 mm, is in mean.md.`,
 });
 
-/** Runs the agent's loop for a prompt: answers and tools, until the model calls no more tools. */
+/** Runs the agent's loop for a prompt: alternates answers and tools until the model stops calling tools. */
 async function runPrompt(controller: SessionController, prompt: string): Promise<void> {
   const { session } = controller;
   say(`user       ${prompt}`);
@@ -137,7 +137,7 @@ async function runPrompt(controller: SessionController, prompt: string): Promise
       if (block.type !== "toolCall") continue;
       const message = runTool(block);
       say(`tool       ${block.name} ${block.arguments["path"]}: ${firstWords(message)}`);
-      // If the user has moved the leaf meanwhile, the result must not be appended there.
+      // If the user has moved the leaf in the meantime, the result must not be appended there.
       leafId = session.append({ type: "message", message }, { expectedLeafId: leafId });
     }
   }

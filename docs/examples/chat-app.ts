@@ -4,7 +4,7 @@
  *
  *     npx tsx docs/examples/chat-app.ts
  *
- * It calls no model, and no server listens: the page calls the route directly. docs/chat-app.md has routes that call a model.
+ * It calls no model and starts no server: the page calls the route directly. docs/chat-app.md has routes that call a model.
  */
 import {
   createUIMessageStream,
@@ -21,7 +21,7 @@ import { z } from "zod";
 
 const FOLDER = "chats";
 
-/** Opens the session with the chat's id, or creates it. */
+/** Opens or creates the session with the chat's ID. */
 function openChat(id: string): SessionManager {
   const path = SessionManager.findById(process.cwd(), id, FOLDER);
   return path === undefined
@@ -58,7 +58,7 @@ async function POST(request: Request): Promise<Response> {
   return createUIMessageStreamResponse({ stream });
 }
 
-/** Transport of the page; a complete page would call `useChat({ id, messages })`. */
+/** Transport for the page; a complete page would call `useChat({ id, messages })`. */
 const transport = new DefaultChatTransport<UIMessage>({
   api: "http://localhost/api/chat",
   fetch: (url, init) => POST(new Request(url, init)),

@@ -1,6 +1,6 @@
 /**
- * An extension of an agent: it writes its own compactions, which keep decisions word for word, and stores typed state in
- * the session, which follows the tree.
+ * An extension of an agent that writes its own compactions, which keep decisions verbatim, and stores typed state in the
+ * session. The state follows the tree.
  *
  *     npx tsx docs/examples/extension.ts
  */
@@ -14,7 +14,7 @@ import {
 import { SessionController } from "sessiontree/controller";
 import { z } from "zod";
 
-/** State: the decisions on the active branch. Stored as `custom` entries, which no model sees. */
+/** State: the decisions on the active branch, stored as `custom` entries, which are not sent to a model. */
 const decisions = defineEntryType("decisions", z.object({ made: z.array(z.string()) }));
 
 /** Registers the extension's handlers, and returns a function that removes them. */

@@ -5,8 +5,8 @@
  *     npm start                          a session file of version 1 from the repository
  *     npm start -- path/to/file.jsonl    any other session file
  *
- * It works on a copy in a temporary folder. It calls no model: the messages of the agent and its model are scripted
- * below.
+ * It works on a copy in a temporary folder. It does not call a model: the messages of the agent and its model are
+ * scripted below.
  */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -43,7 +43,7 @@ interface Places {
 
 /** Runs all steps; returns false if anything differs after reopening. */
 async function mainJob(file: string): Promise<boolean> {
-  // Read-only: nothing is written, even if the file has issues. A file that is not a session throws here, with the reason.
+  // Read-only: nothing is written, even if the file has issues. If the file is not a session, this throws an error with the reason.
   const original = SessionManager.open(file, { mode: "read-only" });
   const path = original.getSessionFile() ?? file;
   const bytes = readFileSync(path);
@@ -79,7 +79,7 @@ async function openAndLook(session: SessionManager, copy: string): Promise<void>
 
 function upgrade(session: SessionManager): void {
   step(2, "Upgrade");
-  // The first append would also upgrade the file. Old bytes are never lost: they remain in a backup next to the file.
+  // The first append would also upgrade the file. The old bytes are kept in a backup next to the file.
   const backup = session.upgrade();
   say(
     backup === undefined
@@ -111,7 +111,7 @@ function continueAsAgent(session: SessionManager): Places {
     timestamp: Date.now(),
   });
   const answer = session.appendMessage(assistant(`There are ${messages.length} messages so far.`));
-  // A label is a bookmark: an entry in the tree like any other, but no model sees it.
+  // A label is a bookmark: an entry in the tree like any other, but not sent to the model.
   session.appendLabelChange(answer, "counted");
   const left = session.getLeafId() ?? answer;
   say("A question, a tool call, its result, an answer, and a label on it.");
@@ -123,7 +123,7 @@ function continueAsAgent(session: SessionManager): Places {
   session.appendMessage(assistant("Yes: I put what matters into a summary for them."));
   say("Back to the question, a summary of the branch that was left, and on.");
 
-  // Twenty tokens keep the last question and its answer; everything before becomes a summary.
+  // Twenty tokens keep the last question and its answer; earlier entries are summarized.
   const settings = { ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens: 20 };
   const preparation = prepareCompaction(session.getBranch(), settings);
   if (preparation !== undefined) {
@@ -163,7 +163,7 @@ function showContexts(session: SessionManager, { left, ahead }: Places): void {
     ["the branch that continues", ahead],
   ] as const) {
     const { messages, model, thinkingLevel } = contextAt(session, leaf);
-    // For a provider: roles that only sessiontree has become user messages, and every tool call gets its result.
+    // For a provider: sessiontree's own roles become user messages, and every tool call gets a result.
     const request = convertToLlm(messages, { repairToolPairs: true });
     say(`On ${branch}: ${messages.length} messages, of ${session.getBranch().length} entries.`);
     say(`  First: ${request[0] === undefined ? "nothing" : excerpt(request[0])}`);
@@ -179,7 +179,7 @@ function excerpt({ role, content }: Message): string {
   return `${role}: ${JSON.stringify(text.slice(0, 50))} …`;
 }
 
-/** Builds the context at an entry. Moving the leaf writes nothing. */
+/** Builds the context at an entry. Moving the leaf does not write anything. */
 function contextAt(session: SessionManager, leaf: string | null): SessionContext {
   if (leaf === null) session.resetLeaf();
   else session.branch(leaf);
@@ -209,7 +209,7 @@ async function reopenAndCompare(
   return results.every((isEqual) => isEqual);
 }
 
-/** Returns the session's data to compare, keyed by the statement to report. */
+/** Returns the session's data for the comparison, keyed by the statement to report. */
 function recall(session: SessionManager, { left, ahead }: Places): { [name: string]: unknown } {
   const entries = session.getEntries();
   return {
@@ -222,7 +222,7 @@ function recall(session: SessionManager, { left, ahead }: Places): { [name: stri
   };
 }
 
-/** Draws a session file as the command line does: `sessiontree tree FILE`. */
+/** Draws a session file like `sessiontree tree FILE`. */
 async function drawTree(path: string): Promise<void> {
   const { stdout, stderr, env } = process;
   console.log();

@@ -3,9 +3,9 @@
  *
  *     const store = remoteStore(objectBackend(httpObjects("https://bucket.example/agents/")));
  *
- * A session is an object `head`, which is replaced only if no other process has replaced it, and objects of lines, which
- * never change. The head contains the last lines itself: an append is one PUT without a GET, since lines up to `afterSeq`
- * need not be compared.
+ * A session consists of an object `head`, which is replaced only if no other process has replaced it, and objects of
+ * lines, which never change. The head contains the last lines, so an append is one PUT without a GET: lines up to
+ * `afterSeq` do not have to be compared.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -23,17 +23,17 @@ import {
 const { commutingTypes, factsAfter, selectSessions, sessionExists, sessionNotFound, staleLeaf, writesLost } =
   backendKit;
 
-/** Required calls of an object store. In GCS, the condition is `x-goog-if-generation-match`. */
+/** Calls that an object store must support. In GCS, the condition is `x-goog-if-generation-match`. */
 export interface Objects {
-  /** Returns undefined if there is no object, and `"same"` if its tag is still the known one. */
+  /** Returns undefined if the object does not exist, and `"same"` if its tag has not changed. */
   get(key: string, knownTag?: string): Promise<{ body: string; tag: string } | "same" | undefined>;
-  /** Returns the new tag; undefined if the object has another tag than `tag`, or exists although `tag` is null. */
+  /** Returns the new tag, or undefined if the object's tag is not `tag`, or the object exists although `tag` is null. */
   put(key: string, body: string, tag: string | null): Promise<string | undefined>;
   delete(key: string): Promise<void>;
   keys(): AsyncIterable<string>;
 }
 
-/** Calls an object store with the S3 protocol. Pass a `fetch` that signs requests, such as that of `aws4fetch`. */
+/** Accesses an object store with the S3 protocol. Pass a `fetch` that signs requests, such as `aws4fetch`'s. */
 export function httpObjects(base: string, send: typeof fetch = fetch): Objects {
   const call = async (key: string, options: RequestInit, ...expected: number[]) => {
     const response = await send(new URL(key, base), options);
@@ -69,7 +69,7 @@ export function httpObjects(base: string, send: typeof fetch = fetch): Objects {
 
 type Line = StoredLine & { readonly entry?: { readonly id: string; readonly type: string } };
 
-/** An object full of lines: its key, its last line's number, and that line's entry. */
+/** An object that contains lines: its key, its last line's number, and that line's entry. */
 interface Part {
   readonly key: string;
   readonly to: number;
@@ -79,10 +79,10 @@ interface Part {
 interface Head {
   readonly facts: SessionFacts;
   readonly revision: number;
-  /** Whether the session was deleted: its id may be used again, with a greater revision. */
+  /** Whether the session was deleted. Its ID can be used again, with a greater revision. */
   readonly isDeleted: boolean;
   readonly nextSeq: number;
-  /** Null, or the last entry that continues the conversation, and later entries that do not. */
+  /** The last entry that continues the conversation (or null), and later entries that do not. */
   readonly leaf: readonly (string | null)[];
   readonly parts: readonly Part[];
   readonly tail: readonly Line[];
@@ -93,12 +93,12 @@ interface Known {
   readonly tag: string | null;
 }
 
-/** Maximum number of characters of lines in the head; beyond it, the lines get their own object. */
+/** Maximum number of characters of lines in the head; beyond it, the lines are moved to their own object. */
 const MAX_TAIL = 64 * 1024;
 /** Maximum number of heads remembered between calls. */
 const MAX_KNOWN = 1_000;
 
-/** Returns the folder of a session; encoded, because an id may contain characters special in a path or an address. */
+/** Returns the folder of a session, encoded because an ID may contain special characters of a path or a URL. */
 const getFolder = (id: string) => `${Buffer.from(id).toString("base64url")}/`;
 const headKey = (id: string) => `${getFolder(id)}head`;
 
@@ -154,7 +154,7 @@ export function objectBackend(objects: Objects): SessionBackend {
     for (const { key, to } of parts) {
       if (to <= afterSeq) continue;
       const part = await objects.get(key);
-      // Another process has changed lines meanwhile: the store retries.
+      // Another process has changed lines in the meantime: the store retries.
       if (part === undefined || part === "same") throw new Error(`the object ${key} is gone`);
       const lines: Line[] = JSON.parse(part.body);
       yield* lines.filter(({ seq }) => seq > afterSeq);
@@ -174,7 +174,7 @@ export function objectBackend(objects: Objects): SessionBackend {
     const isThere = part !== undefined || line?.seq === afterSeq;
     if (!isThere || (afterEntryId ?? id) !== id) throw writesLost(head.facts.id);
   };
-  /** Returns the head with lines appended; a full tail becomes a part. */
+  /** Returns the head with the lines appended; a full tail becomes a part. */
   const withLines = async (
     head: Head,
     lines: readonly NewLine[],
@@ -192,7 +192,7 @@ export function objectBackend(objects: Objects): SessionBackend {
     return { ...head, facts, nextSeq, leaf, parts, tail: isFull ? [] : tail };
   };
 
-  /** Appends to a head; returns undefined if it was replaced meanwhile, or if nothing is to be added and it may be stale. */
+  /** Appends to a head; returns undefined if it was replaced in the meantime, or if there is nothing to add and it may be stale. */
   const appendTo = async (
     id: string,
     one: Known,

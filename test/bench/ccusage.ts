@@ -48,7 +48,7 @@ const PROGRAMS: readonly Program[] = [
 /** Input without cache reads, output, cache reads, and cache writes. */
 type Tokens = readonly [input: number, output: number, cacheRead: number, cacheWrite: number];
 
-const sumOf = (tokens: readonly Tokens[]): Tokens =>
+const sumTokens = (tokens: readonly Tokens[]): Tokens =>
   tokens.reduce(
     (sum, one) => [sum[0] + one[0], sum[1] + one[1], sum[2] + one[2], sum[3] + one[3]],
     [0, 0, 0, 0],
@@ -59,9 +59,9 @@ function parsed(text: string): unknown {
 }
 
 /** Returns what the server reported for its completed calls, without titles and the like: transcripts do not contain them. */
-function truthOf(folder: string): Tokens {
+function readTruth(folder: string): Tokens {
   const { totals } = toRecord(parsed(readFileSync(join(folder, "truth.json"), "utf8")));
-  return sumOf(
+  return sumTokens(
     ["main", "subagent", "compact"].map((part): Tokens => {
       const usage = toRecord(toRecord(toRecord(totals)[part])["usage"]);
       const of = (name: string) => toNumber(usage[name]);
@@ -97,7 +97,7 @@ function theirs(home: string, { command, variable, home: root }: Program["ccusag
     },
   );
   const { sessions, session } = toRecord(parsed(text));
-  return sumOf(
+  return sumTokens(
     [...toArray(sessions), ...toArray(session)].map(toRecord).map((one): Tokens => {
       const of = (name: string) => toNumber(one[name]);
       const cached = of("cachedInputTokens");
@@ -128,7 +128,7 @@ for (const program of PROGRAMS) {
     mkdirSync(join(home, program.folder), { recursive: true });
     cpSync(from, join(home, program.folder), { recursive: true });
     rmSync(join(home, program.folder, "truth.json"));
-    const truth = truthOf(from);
+    const truth = readTruth(from);
     const found = [await ours(home, work), theirs(home, program.ccusage)].map((one) => shown(one, truth));
     console.log([`${program.name} ${name}`, truth.join(" "), ...found].join("\t"));
     const [mine = "", other = ""] = found;

@@ -1,5 +1,5 @@
 /**
- * Measures one case in a process of its own and prints one line of JSON.
+ * Measures one case in a separate process and prints one line of JSON.
  *
  * Usage: child.ts CASE IMPLEMENTATION PATH
  */

@@ -53,7 +53,7 @@ function naiveModule(): string {
   return naive;
 }
 
-/** Measures of a new session, in a folder of its own. */
+/** Measures of a new session, in a separate folder. */
 const ON_NEW_SESSION = new Set(["turns", "appends"]);
 
 /** Measures importing a module, and the first operations of a user with it, in a newly started process: see `fresh.mjs`. */
@@ -80,7 +80,7 @@ export function measureFresh(
 /** Measures a command of the command line as a whole process, minus a process of Node that does nothing. */
 export function measureCommand(command: string, path: string, cache: string): Measured {
   const operands = command === "list" ? ["--dir", dirname(path)] : command.startsWith("-") ? [] : [path];
-  const timeOf = (args: readonly string[]) => {
+  const measureMs = (args: readonly string[]) => {
     const start = performance.now();
     execFileSync(process.execPath, args, {
       stdio: "ignore",
@@ -88,7 +88,7 @@ export function measureCommand(command: string, path: string, cache: string): Me
     });
     return performance.now() - start;
   };
-  const bare = timeOf(["--input-type=module", "-e", "0"]);
-  const whole = timeOf([BIN, command, ...operands]);
+  const bare = measureMs(["--input-type=module", "-e", "0"]);
+  const whole = measureMs([BIN, command, ...operands]);
   return { ms: whole - bare, result: 1, rssBeforeMb: 0, rssMb: 0 };
 }

@@ -1,5 +1,5 @@
 /**
- * Runs a thread of LangGraph over one checkpointer, in a process of its own, and prints one line of JSON: see `langgraph.ts`.
+ * Runs a thread of LangGraph over one checkpointer, in a separate process, and prints one line of JSON: see `langgraph.ts`.
  *
  * Usage: langgraph-child.ts SAVER TURNS ADDRESS [SAVERS], where ADDRESS is a folder or a database, and SAVERS the folder in
  * which the packages of LangGraph's own savers are installed.

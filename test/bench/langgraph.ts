@@ -6,7 +6,7 @@
  * installed; without it, only MemorySaver and ours over files and PostgreSQL are measured. Options: --turns LIST (default 50,200,600), --runs N (default 3), --only NAMES, --json,
  * --url postgres://… of a server on which databases may be created; else one is started on loopback, as the tests do.
  *
- * Each measurement is a process of its own; savers alternate, and the median counts.
+ * Each measurement is a separate process; savers alternate, and the median counts.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
@@ -66,7 +66,7 @@ function measureInFolder(saver: string, turns: number): Measured {
   }
 }
 
-/** Measures a saver in a database of its own, minus the size of a database with empty tables. */
+/** Measures a saver in a separate database, minus the size of a database with empty tables. */
 async function measureInDatabase(client: pg.Pool, url: string, saver: string, turns: number) {
   const name = "sessiontree_bench_langgraph";
   const address = Object.assign(new URL(url), { pathname: `/${name}` }).href;

@@ -1,5 +1,5 @@
 /**
- * Measures the page of a session in Chromium, as a process of its own: `page.ts MEASURE SESSION` prints its measurements as JSON.
+ * Measures the page of a session in Chromium, as a separate process: `page.ts MEASURE SESSION` prints its measurements as JSON.
  *
  * The memory is what scripts hold at that moment, including buffers, without unreferenced objects.
  */

@@ -1,7 +1,7 @@
 /**
  * Runs all benchmarks and prints a table, or JSON with --json. Options: --runs N (default 5; 31 of what is short), --huge, --only TEXT.
  *
- * Every measurement is a process of its own; implementations alternate, and the median counts.
+ * Every measurement is a separate process; implementations alternate, and the median counts.
  */
 import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";
@@ -47,7 +47,7 @@ interface Row {
 
 const dropCache = () => rmSync(cache, { recursive: true, force: true });
 const large = () => file("large.jsonl", 100_000, 2_000);
-/** As long, and on one path that no compaction cuts. */
+/** Equally long, and on one path without a compaction. */
 const uncompacted = () => file("uncompacted.jsonl", 100_000, 0);
 const million = () =>
   sessionFile(join(data, "million.jsonl"), {
@@ -321,7 +321,7 @@ for (const row of rows.filter(({ name }) => name.includes(values.only))) {
   const implementations = row.implementations.filter((name) => name !== "pi" || modules.pi !== "");
   const runs = new Map<string, Measured[]>(implementations.map((implementation) => [implementation, []]));
   for (let i = 0; i < Number(values.runs ?? row.runs ?? 5); i++) {
-    // In turn, forward and backward, so that none always comes after the same other one.
+    // Alternates forward and backward, so that none always follows the same one.
     const turns = i % 2 === 0 ? [...runs] : [...runs].reverse();
     for (const [implementation, measured] of turns) measured.push(measure(row, implementation, path));
   }

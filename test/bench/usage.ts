@@ -2,7 +2,7 @@
  * Measures `sessiontree stats` over a thousand made-up sessions with 30 calls each, with the price table and without.
  *
  * Usage: npx tsup --silent && npx tsx test/bench/usage.ts [--runs 11]
- * Each measurement is a process of its own; commands alternate. Prints for each the median, and the ratio to the command
+ * Each measurement is a separate process; commands alternate. Prints for each the median, and the ratio to the command
  * without prices. `node` is an empty program.
  */
 import { execFileSync } from "node:child_process";

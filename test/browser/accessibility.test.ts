@@ -6,7 +6,7 @@ import { smallSession } from "./support/small-session.ts";
 
 const open = useBrowser();
 
-/** Time for a check of every view, on a machine that is busy besides. */
+/** Time for a check of every view on a busy machine. */
 const LONG_MS = 300_000;
 
 for (const colorScheme of ["light", "dark"] as const) {
@@ -68,21 +68,21 @@ for (const colorScheme of ["light", "dark"] as const) {
   });
 }
 
-test("has one first heading, one of second level for each message of the user, and landmarks", async () => {
+test("has one h1, an h2 for each user message, and landmarks", async () => {
   const { text } = failingSession();
   const { page } = await open(text);
   expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
   const headings = async (level: number) =>
     (await page.getByRole("heading", { level }).allTextContents()).slice(0, 2);
   expect(await headings(2)).toEqual(["Conversation", "You"]);
-  // Headings of a message come below its own.
+  // Headings inside a message are below its own heading.
   expect(await headings(3)).toEqual(["Why is the total off?", "acorn-2"]);
   for (const role of ["banner", "main", "complementary", "search"] as const) {
     expect(await page.getByRole(role).count(), role).toBe(1);
   }
 });
 
-test("the tree is a tree to a screen reader, and is walked by its own keys", async () => {
+test("exposes the tree to screen readers as a tree with its own keys", async () => {
   const { text } = failingSession((session) => {
     for (let call = 0; call < 4; call++) session.tool("read", { path: "a.ts" }, "a");
   });
@@ -103,10 +103,10 @@ test("the tree is a tree to a screen reader, and is walked by its own keys", asy
   await page.locator("[role=treeitem].is-active .is-leaf").waitFor();
   await page.keyboard.press("Home");
   await page.locator(`[role=treeitem].is-active[aria-posinset="1"]`).waitFor();
-  // Only looking around so far: the conversation has not moved.
+  // Only the selection in the tree has moved: the conversation has not.
   expect(await page.locator(".entry.is-focused").count()).toBe(0);
 
-  // The last rows hold a run of entries.
+  // The last rows contain a run of entries.
   await page.keyboard.press("End");
   await page.locator("[role=treeitem].is-active .is-leaf").waitFor();
   const last = Number(await page.locator("[role=treeitem].is-active").getAttribute("aria-posinset"));

@@ -19,7 +19,7 @@ function forked() {
   return { text: writer.text, left, end };
 }
 
-test("two branches stand side by side from where they part, at an address of their own", async () => {
+test("shows two branches side by side from their fork, at a separate address", async () => {
   const { text, left } = forked();
   for (const viewport of [
     { width: 1440, height: 900 },
@@ -36,20 +36,20 @@ test("two branches stand side by side from where they part, at an address of the
     expect(await columns.first().locator("p").first().textContent()).toMatch(
       /5 entries · \$[\d.]+ · 1 min 20 s$/,
     );
-    // Both say what a turn took.
+    // Both show the duration and cost of a turn.
     expect(await columns.locator(".entry-facts:text-matches('^turn: ')").count()).toBe(2);
-    // The time of an entry stands on one line.
+    // The time of an entry is on one line.
     const times = page.locator(".beside .entry-end time");
     for (const height of await times.evaluateAll((all) =>
       all.map((one) => one.getBoundingClientRect().height),
     ))
       expect(height).toBeLessThan(30);
-    // And on that of what it is, to which what can be done with it comes once it is marked.
+    // It shares the line with the entry's kind; the actions join them when the entry is focused.
     const state = columns.locator(".entry.is-small").first();
     const [what, when] = [state.locator(".entry-kind"), state.locator(".entry-end time")];
     const topOf = async (part: typeof what) => (await part.boundingBox())?.y ?? Number.NaN;
     expect(Math.abs((await topOf(what)) - (await topOf(when)))).toBeLessThan(8);
-    // What both have in common is in neither.
+    // Neither column shows the common entries.
     expect(await page.locator(".beside").textContent()).not.toContain("How?");
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
     await page.reload();
@@ -64,7 +64,7 @@ test("two branches stand side by side from where they part, at an address of the
   }
 });
 
-test("keys lead through two branches side by side, scroll to where they lead, and change the sides", async () => {
+test("keys move through two branches side by side, scroll to the target, and swap the sides", async () => {
   const writer = new SessionWriter({ provider: "acme", model: "acorn-2" });
   const asked = writer.user("Go on.");
   const left = writer.assistant("Left.");
@@ -87,7 +87,7 @@ test("keys lead through two branches side by side, scroll to where they lead, an
   await expect.poll(said).toEqual(["Right.", "Left."]);
 });
 
-test("changed files, the time line and what a turn took lead to their entries", async () => {
+test("changed files, the timeline, and facts of a turn link to their entries", async () => {
   const { text, left, end } = forked();
   const { page, complaints } = await open(text, { hash: `#entry=${left}` });
   const head = page.locator(`.entry[data-entry="${left}"] .entry-facts`);

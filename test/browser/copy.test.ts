@@ -16,7 +16,7 @@ function session() {
 
 const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
 
-test("an entry, its id and link, code and commands are copied, and the page says so", async () => {
+test("copies an entry, its ID and link, code, and commands, and confirms it", async () => {
   const { text, answer, result } = session();
   const { page, complaints } = await open(text, { permissions: ["clipboard-read", "clipboard-write"] });
   const entry = page.locator(`.entry[data-entry="${answer}"]`);
@@ -36,7 +36,7 @@ test("an entry, its id and link, code and commands are copied, and the page says
   await use.hover();
   await use.getByLabel("Copy the command").click();
   expect(await clipboard(page)).toBe("npm test");
-  // Of an output the text alone, without its colors.
+  // For output, only the text without its colors.
   await use.getByLabel("Copy the entry").click();
   expect(await clipboard(page)).toBe("all passed\n");
   const command = page.locator(".command-line");
@@ -46,7 +46,7 @@ test("an entry, its id and link, code and commands are copied, and the page says
   expect(complaints).toEqual([]);
 });
 
-test("where a browser refuses, an older way copies, or the page says that it could not", async () => {
+test("falls back to an older way of copying, or reports that it could not copy", async () => {
   const { text, answer } = session();
   const { page } = await open(text);
   await page.evaluate(() => {
@@ -59,7 +59,7 @@ test("where a browser refuses, an older way copies, or the page says that it cou
   await page.locator(".toast.is-shown:has-text('does not let the page copy')").waitFor();
 });
 
-test("text that runs from right to left does so, beside text that does not", async () => {
+test("lays out right-to-left text next to left-to-right text", async () => {
   const writer = new SessionWriter({ provider: "acme", model: "acorn-2" });
   writer.user("احسب المجموع من فضلك");
   writer.assistant("The total.\n\nالمجموع هو 42.");

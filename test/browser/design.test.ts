@@ -6,7 +6,7 @@ import { SessionWriter } from "./support/session-writer.ts";
 
 const open = useBrowser();
 
-test("that something failed is said once where it did, and stands out at the counter", async () => {
+test("reports a failure once, at its source, and highlights it in the counter", async () => {
   const { text, failures } = failingSession();
   const { page } = await open(text);
   await page.keyboard.press("f");
@@ -26,7 +26,7 @@ test("that something failed is said once where it did, and stands out at the cou
   expect(await getBackground(".filter-choice.is-failed")).not.toBe(counter);
 });
 
-test("a call has one triangle, and what is known of it and its result stands at the right edge", async () => {
+test("a call has one triangle, and facts about it and its result at the right edge", async () => {
   const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
   session.user("Go.");
   session.tool("edit", { path: "a.ts", oldText: "a\n", newText: "b\n" }, "Replaced.\nOnce.\n");
@@ -46,7 +46,7 @@ test("a call has one triangle, and what is known of it and its result stands at 
   expect(gaps).toEqual([10, 10, 10]);
 });
 
-test("changes have a list of files at the side, numbers of lines, colors, and tabs of four", async () => {
+test("changes have a list of files at the side, line numbers, colors, and tabs of width four", async () => {
   const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
   session.user("Go.");
   const text = Array.from({ length: 40 }, (_, line) => `const line${line} = "${line}";`).join("\n");

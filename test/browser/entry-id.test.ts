@@ -4,7 +4,7 @@ import { failingSession } from "./support/failing-session.ts";
 
 const open = useBrowser();
 
-test("an entry that is looked at shows its id, which one click selects", async () => {
+test("a focused entry shows its ID, which one click selects", async () => {
   const { text, failures, parallel } = failingSession();
   const { page } = await open(text, { hash: `#entry=${failures[1]}` });
   const ids = [
@@ -21,7 +21,7 @@ test("an entry that is looked at shows its id, which one click selects", async (
   }
 });
 
-test("an id that is very long is cut, and yet selected whole", async () => {
+test("a very long ID is cut but selected completely", async () => {
   const id = `deadbeef-${"0123456789".repeat(12)}`;
   const timestamp = "2026-02-03T09:00:00.000Z";
   const lines = [

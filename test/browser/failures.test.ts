@@ -9,7 +9,7 @@ import { SessionWriter } from "./support/session-writer.ts";
 
 const open = useBrowser();
 
-/** The entry that is looked at: the one of a card, or the result within one. */
+/** The focused entry: that of a card, or the result within one. */
 async function focusedEntry(page: Page): Promise<string | null> {
   return page.locator(".entry.is-focused, .tool-use.is-focused").getAttribute("data-entry");
 }
@@ -23,7 +23,7 @@ const redness = (element: Element) => {
   return red - Math.max(green, blue);
 };
 
-test("a key leads from failure to failure, around the ends and across branches, and opens each", async () => {
+test("a key moves from failure to failure, wraps around, crosses branches, and opens each", async () => {
   const { text, failures } = failingSession();
   const { page } = await open(text);
   for (const id of [...failures, failures[0] ?? ""]) {
@@ -40,7 +40,7 @@ test("a key leads from failure to failure, around the ends and across branches, 
   expect(await page.locator(".failures").textContent()).toBe("4 of 4 failed");
 });
 
-test("a button leads to the next failure, also on a phone, and says how many there are", async () => {
+test("a button shows the number of failures and moves to the next one, also on a phone", async () => {
   const { text, failures } = failingSession();
   for (const viewport of [
     { width: 1280, height: 800 },
@@ -58,7 +58,7 @@ test("a button leads to the next failure, also on a phone, and says how many the
   }
 });
 
-test("a failure far down in a block of parallel calls is scrolled into sight", async () => {
+test("scrolls to a failure far down in a block of parallel calls", async () => {
   const { text, failures } = failingSession();
   const { page } = await open(text);
   await page.keyboard.press("e");
@@ -74,7 +74,7 @@ test("a failure far down in a block of parallel calls is scrolled into sight", a
   await expect.poll(isInSight).toBe(true);
 });
 
-test("the tree, its filter and the folds tell what went wrong, which stands at the end of an output as a rule", async () => {
+test("the tree, its filter, and the folds show the error, which is usually at the end of an output", async () => {
   const { text, failures } = failingSession();
   const { page } = await open(text);
   const lines = [
@@ -127,7 +127,7 @@ test("failures are red in the tree and in the conversation", async () => {
   }
 });
 
-test("parallel calls stand with their results in one block each, told apart at a glance", async () => {
+test("each parallel call is in one block with its result, and the blocks are easy to distinguish", async () => {
   const { text, parallel, results } = failingSession();
   const { page } = await open(text, { hash: `#entry=${parallel}` });
   const blocks = page.locator(`.entry[data-entry="${parallel}"] .tool-use`);
@@ -146,7 +146,7 @@ test("parallel calls stand with their results in one block each, told apart at a
     "output of two",
     "exit code 1: ",
   ]);
-  // The result has no card of its own, and a look of its own.
+  // The result has no card but a style of its own.
   expect(await page.locator(`.entry[data-entry="${results[0]}"]`).count()).toBe(0);
   const [call, result] = await Promise.all(
     [".call", ".result"].map((part) =>
@@ -161,7 +161,7 @@ test("parallel calls stand with their results in one block each, told apart at a
   expect(await blocks.first().locator(".result .sr-only").textContent()).toBe("result: ");
 });
 
-test("an address leads to a result within its block", async () => {
+test("an address points to a result within its block", async () => {
   const { text, results } = failingSession();
   const { page } = await open(text, { hash: `#entry=${results[0]}` });
   await waitForFocus(page, results[0] ?? "");
@@ -169,7 +169,7 @@ test("an address leads to a result within its block", async () => {
   await waitForFocus(page, results[1] ?? "");
 });
 
-test("shows what the model saw when it called the tool that failed, and with the result", async () => {
+test("shows what the model saw when it called the failed tool, and with the result", async () => {
   const { text, parallel, results } = failingSession();
   const { page } = await open(text, { hash: `#entry=${parallel}` });
   await page
@@ -188,7 +188,7 @@ test("shows what the model saw when it called the tool that failed, and with the
   await view.locator(`.tool-use.is-focused[data-entry="${results[2]}"]`).waitFor();
 });
 
-test("of a result, the page and the command line show the context before its call, and the page that with it", async () => {
+test("for a result, the page and the command line show the context before its call, and the page also with it", async () => {
   const { text, failures, parallel } = failingSession();
   const path = join(temporaryFolder(), "session.jsonl");
   writeFileSync(path, text);
@@ -212,14 +212,14 @@ test("of a result, the page and the command line show the context before its cal
   await waitForFocus(page, failures[1] ?? "");
   expect(await chosen.textContent()).toBe("with the result");
   expect(await shown()).toBe(String(await messagesOf("--leaf")));
-  // Another step, so that the browser leads back from it.
+  // This is a separate step of the browser's history.
   await page.goBack();
   await expect.poll(() => chosen.textContent()).toBe("before the call");
   await page.reload();
   await expect.poll(() => chosen.textContent()).toBe("before the call");
 });
 
-test("the bar says what the answer cost, on one line at 1280 pixels", async () => {
+test("the bar shows the answer's cost, on one line at 1280 pixels", async () => {
   const { text, failures, parallel } = failingSession();
   const path = join(temporaryFolder(), "session.jsonl");
   writeFileSync(path, text);
@@ -237,7 +237,7 @@ test("the bar says what the answer cost, on one line at 1280 pixels", async () =
       expect((await bar.boundingBox())?.height).toBeLessThan(48);
       const facts = await bar.locator(".path-facts").boundingBox();
       const end = (facts?.x ?? 0) + (facts?.width ?? 0);
-      // Number, size and cost are whole; what follows them may be left out.
+      // Number, size, and cost are complete; later facts may be hidden.
       for (const fact of await bar.locator(".path-facts > span").all()) {
         const box = await fact.boundingBox();
         const isWhole = (box?.x ?? 0) + (box?.width ?? 0) <= end + 1;
@@ -247,22 +247,22 @@ test("the bar says what the answer cost, on one line at 1280 pixels", async () =
   }
 });
 
-test("a key asks about the entry that is marked, however it was marked", async () => {
+test("a key shows the context of the focused entry, regardless of how it got the focus", async () => {
   const { text, failures, parallel, results, single } = failingSession();
   const { page } = await open(text, { hash: `#entry=${parallel}` });
   const asked = (id: string) => page.locator(`.path-bar.is-asked:has-text("${id}")`);
   await waitForFocus(page, parallel);
-  // By a click into it.
+  // By clicking it.
   await page.locator(`.tool-use[data-entry="${results[1]}"] .result .fold-summary`).click();
   await waitForFocus(page, results[1] ?? "");
   await page.keyboard.press("m");
   await asked(results[1] ?? "").waitFor();
-  // By a key, within what the model saw.
+  // By pressing a key in the view of what the model saw.
   await page.keyboard.press("k");
   const marked = (await focusedEntry(page)) ?? "";
   await page.keyboard.press("m");
   await asked(marked).waitFor();
-  // By a link to what it saw.
+  // By following a link to what it saw.
   await page.goto(`${page.url().split("#")[0]}#entry=${single}&view=model`);
   await waitForFocus(page, single);
   await page.keyboard.press("m");
@@ -270,7 +270,7 @@ test("a key asks about the entry that is marked, however it was marked", async (
   await page.keyboard.press("m");
   await page.locator(".conversation[aria-label='Conversation']").waitFor();
   await waitForFocus(page, single);
-  // By going into it with the tabulator.
+  // By moving the focus with the Tab key.
   await page.locator(`.tool-use[data-entry="${single}"] .call .fold-summary`).focus();
   await page.locator(`.tool-use[data-entry="${single}"] .result .fold-summary`).focus();
   await page.keyboard.press("m");
@@ -278,7 +278,7 @@ test("a key asks about the entry that is marked, however it was marked", async (
   expect(failures).not.toContain(single);
 });
 
-test("the last message before an answer stands whole in sight", async () => {
+test("the last message before an answer is completely visible", async () => {
   const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
   for (let turn = 0; turn < 40; turn++) {
     session.user(`Question ${turn}\n\n${"words ".repeat((turn * 37) % 150)}`);
@@ -304,7 +304,7 @@ test("the last message before an answer stands whole in sight", async () => {
   }
 });
 
-test("the bar names the model that wrote the answer, not that of the answer before it", async () => {
+test("the bar shows the model that wrote the answer, not that of the previous answer", async () => {
   const writer = new SessionWriter({ provider: "acme", model: "small" });
   writer.user("Hello.");
   writer.assistant("Hello.");
@@ -321,7 +321,7 @@ test("the bar names the model that wrote the answer, not that of the answer befo
   expect(await bar.textContent()).toContain("large");
 });
 
-test("a key shows what the model saw at a failure, and leads back; so does the browser", async () => {
+test("a key shows what the model saw at a failure and returns; so does the browser's Back button", async () => {
   const { text, failures, parallel, results } = failingSession();
   const { page } = await open(text);
   const bar = page.locator(".path-bar");
@@ -333,7 +333,7 @@ test("a key shows what the model saw at a failure, and leads back; so does the b
   await page.locator(".path-bar").getByText("with the result").click();
   const view = page.locator("[aria-label='What the model sees']");
   await view.locator(`.tool-use.is-focused[data-entry="${failures[1]}"]`).waitFor();
-  // Nothing that came later.
+  // No later entries.
   expect(await view.textContent()).not.toContain("Go on.");
   expect(await view.locator(".entry").last().getAttribute("data-entry")).toBe(parallel);
   await page.keyboard.press("m");
@@ -360,7 +360,7 @@ test("a key shows what the model saw at a failure, and leads back; so does the b
   expect(results).toContain(failures[1]);
 });
 
-test("a failure that the model had not seen is shown on its own path", async () => {
+test("shows a failure that the model had not seen on the failure's own path", async () => {
   const { text, failures, single } = failingSession();
   const { page } = await open(text, { hash: `#entry=${single}` });
   await waitForFocus(page, single);
@@ -371,7 +371,7 @@ test("a failure that the model had not seen is shown on its own path", async () 
   expect(await page.locator(".path-bar").textContent()).toContain("Current branch");
 });
 
-test("a search marks what the session says, not what the page says of it", async () => {
+test("a search marks words of the session, not labels of the page", async () => {
   const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
   session.user("Run the checks.");
   const failed = session.tool("bash", { command: "make" }, "1 check has failed", { isError: true });
@@ -387,12 +387,12 @@ test("a search marks what the session says, not what the page says of it", async
       }),
     );
   await expect.poll(marked).toEqual(["fold-excerpt"]);
-  // An id stands apart from the text.
+  // An ID is separate from the text.
   await page.locator(".search input").fill(failed.slice(1));
   await expect.poll(() => page.locator(".hit-text").first().textContent()).toBe(`id ${failed}`);
 });
 
-test("filters by failure, tool, role, compaction and label, each with a count that holds", async () => {
+test("filters by failure, tool, role, compaction, and label, each with a correct count", async () => {
   const { text, failures } = failingSession((session) =>
     session.compact("## Summary\n\nSo far.", session.leaf ?? ""),
   );
@@ -423,7 +423,7 @@ test("filters by failure, tool, role, compaction and label, each with a count th
   }
   expect(await countOf("kind:compaction")).toBe(1);
 
-  // Choices of two groups: the tool that failed. Other counts tell what is left.
+  // Choices of two groups: the tool that failed. Other counts show the remaining entries.
   await choice("mark:failed").click();
   expect(await countOf("tool:bash")).toBe(2);
   expect(await choice("tool:read").isDisabled()).toBe(true);
@@ -440,7 +440,7 @@ test("filters by failure, tool, role, compaction and label, each with a count th
   expect(await choice("mark:failed").getAttribute("aria-pressed")).toBe("false");
 });
 
-test("a session in which nothing failed says so", async () => {
+test("reports that nothing failed", async () => {
   const { page } = await open(
     '{"type":"session","version":3,"id":"s","timestamp":"2026-02-03T09:00:00.000Z","cwd":"/"}\n{"type":"message","id":"a","parentId":null,"timestamp":"2026-02-03T09:00:00.000Z","message":{"role":"user","content":"Hello."}}\n',
   );

@@ -6,7 +6,7 @@ import { SessionWriter } from "./support/session-writer.ts";
 
 const open = useBrowser();
 
-/** Texts that do something in a page which takes them for more than texts. */
+/** Strings that would run or load something if a page did not escape them. */
 const ATTACKS = [
   "</script><script>alert(1)</script>",
   "<!--<script>alert(2)",
@@ -72,7 +72,7 @@ function hostileSession(): string {
   return session.text;
 }
 
-test("a hostile session executes nothing and loads nothing, in any view", async () => {
+test("a hostile session runs nothing and loads nothing, in any view", async () => {
   const { page, requests, dialogs, complaints } = await open(hostileSession());
   const walk = async () => {
     for (let screen = 0; screen < 12; screen++) {
@@ -95,7 +95,7 @@ test("a hostile session executes nothing and loads nothing, in any view", async 
   expect(await page.evaluate(() => "polluted" in {})).toBe(false);
 });
 
-test("links of a session lead to the web or to mail, and nowhere else", async () => {
+test("links of a session point only to the web or to mail", async () => {
   const session = new SessionWriter({ provider: "p", model: "m" });
   session.user(ATTACKS.join("\n\n"));
   session.assistant(
@@ -118,7 +118,7 @@ test("links of a session lead to the web or to mail, and nowhere else", async ()
   );
 });
 
-test("the policy refuses what somebody would put into the page all the same", async () => {
+test("the policy blocks injected scripts and resources", async () => {
   const { page, dialogs } = await open(new SessionWriter({ provider: "p", model: "m" }).text);
   const blocked: (string | undefined)[] = [];
   page.on("requestfailed", (request) => blocked.push(request.failure()?.errorText));
@@ -145,7 +145,7 @@ test("the policy refuses what somebody would put into the page all the same", as
   expect(answers).toEqual([]);
 });
 
-test("shows every damaged fixture, its issues with line and bytes, and complains of nothing", async () => {
+test("shows every damaged fixture and its issues with lines and bytes, without errors on the console", async () => {
   const folder = fileURLToPath(new URL("../../fixtures/broken/", import.meta.url));
   for (const name of readdirSync(folder).filter((one) => one.endsWith(".jsonl"))) {
     const { page, complaints } = await open(readFileSync(folder + name));
@@ -153,7 +153,7 @@ test("shows every damaged fixture, its issues with line and bytes, and complains
     if ((await issues.count()) > 0) {
       await issues.click();
       expect(await page.locator(".issue").first().textContent(), name).toMatch(/[A-Z_]+.*offset \d+/);
-      // Only what is about an entry leads to one.
+      // Only issues about an entry link to one.
       for (const link of await page.locator(".issue .link-button").allTextContents())
         expect(link, name).toMatch(/^Show entry \S/);
     }

@@ -5,7 +5,7 @@ import { smallSession } from "./support/small-session.ts";
 
 const open = useBrowser();
 
-test("keys that scroll are left to what is focused and can scroll, and to views without entries", async () => {
+test("leaves scroll keys to focused elements that scroll and to views without entries", async () => {
   const { page } = await open(smallSession().text, { viewport: { width: 1280, height: 500 } });
   const swallowed = (selector: string, key: string) =>
     page
@@ -32,19 +32,19 @@ test("keys that scroll are left to what is focused and can scroll, and to views 
     expect(await swallowed(".usage", key)).toBe(false);
 });
 
-test("the key for the next hit does nothing where nothing is searched for", async () => {
+test("the key for the next hit does nothing without a search", async () => {
   const { page } = await open(smallSession().text);
   await page.locator(".conversation .entry").first().waitFor();
   const before = page.url();
   for (const key of ["n", "N", "n"]) await page.keyboard.press(key);
-  // Keys are handled in turn: this one is drawn last.
+  // Keys are handled in order: this one is drawn last.
   await page.keyboard.press("?");
   await page.locator("dialog.help").waitFor();
   expect(page.url()).toBe(before);
   expect(await page.locator(".entry.is-focused").count()).toBe(0);
 });
 
-/** A session with an entry of every kind that has something to open. */
+/** A session with an entry of every kind that has folds. */
 function everyKind(): { text: string; ids: string[] } {
   const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
   session.message({ role: "system", content: "Be kind.", sections: { tone: "Calm." }, toolsAdded: ["bash"] });
@@ -76,7 +76,7 @@ test("Enter and o open and close every kind of entry that has folds", async () =
   for (const [index, id] of ids.entries()) {
     if (index > 0) await page.keyboard.press("j");
     await page.locator(`.is-focused[data-entry="${id}"]`).waitFor();
-    // What a tool gave back stands in the entry of its call, with an id of its own.
+    // A tool result is inside the entry of its call but has its own ID.
     const states = () =>
       page.locator(`[data-entry="${id}"] .fold`).evaluateAll((folds, id) => {
         const ownerOf = (fold: Element) =>
@@ -93,7 +93,7 @@ test("Enter and o open and close every kind of entry that has folds", async () =
   }
 });
 
-test("Enter and o fold an entry that has no folds to its beginning, or say that there is nothing to open", async () => {
+test("Enter and o fold an entry without folds to its beginning, or report that there is nothing to open", async () => {
   const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
   const plain = [
     session.user("Count the herons.\n\nAll of them."),
@@ -131,7 +131,7 @@ test("Enter and o fold an entry that has no folds to its beginning, or say that 
   }
 });
 
-test("what is looked at says its name once", async () => {
+test("a focused entry shows its name once", async () => {
   const { text, ids } = everyKind();
   const { page } = await open(text, { hash: `#entry=${ids.at(-2)}` });
   const state = page.locator(`.entry[data-entry="${ids.at(-2)}"]`);
@@ -139,7 +139,7 @@ test("what is looked at says its name once", async () => {
   expect((await state.textContent())?.split("state").length).toBe(2);
 });
 
-test("without an entry that is looked at, Enter opens the first one in sight", async () => {
+test("Enter opens the first visible entry if none is focused", async () => {
   const { page } = await open(everyKind().text);
   await page.locator(".entry .fold").first().waitFor();
   await page.keyboard.press("Enter");

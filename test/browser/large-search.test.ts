@@ -7,12 +7,12 @@ const open = useBrowser();
 
 const ENTRIES = 4_000;
 
-/** Entries that hold `heron`, from the first to the last bytes; `egret` stands in the last of them alone. */
+/** Entries that contain `heron`, from the first to the last bytes; only the last one contains `egret`. */
 const WITH_HERONS = [0, 1_300, 1_301, 2_600, 3_998];
 
-/** Five megabytes, which a page keeps in several blocks: a search leaves its turn behind each that takes it too long. */
+/** Five megabytes, stored in several blocks: a search yields after each block that takes too long. */
 let session = "";
-/** Ids of `WITH_HERONS`. */
+/** IDs of `WITH_HERONS`. */
 const ids: string[] = [];
 
 beforeAll(() => {
@@ -26,7 +26,7 @@ beforeAll(() => {
   session = writer.text;
 });
 
-/** Makes every slice of a search due at once, and holds it until `runSlice`. */
+/** Makes every slice of a search due immediately, and holds it until `runSlice`. */
 function holdSlices(page: Page): Promise<void> {
   return page.evaluate(() => {
     const held: (() => void)[] = [];
@@ -39,7 +39,7 @@ function holdSlices(page: Page): Promise<void> {
     };
     const run = async () => {
       for (const go of held.splice(0)) go();
-      // Messages come in their order: this one behind those that have gone.
+      // Messages arrive in order: this one after those already sent.
       await new Promise((resolve) => {
         const { port1, port2 } = new MessageChannel();
         port1.onmessage = resolve;
@@ -51,7 +51,7 @@ function holdSlices(page: Page): Promise<void> {
   });
 }
 
-/** Lets each search that is held run its next slice; returns how many are held then. */
+/** Runs the next slice of each held search; returns the number of searches held then. */
 async function runSlice(page: Page): Promise<number> {
   return Number(await page.evaluate("run()"));
 }
@@ -73,7 +73,7 @@ async function openHeld(): Promise<Page> {
   return page;
 }
 
-test("a search in slices finds every hit once, in the order of the file", async () => {
+test("a search in slices finds every hit once, in file order", async () => {
   const page = await openHeld();
   await field(page).fill("heron");
   await facts(page, "Searching: 1 entry found so far");
@@ -87,20 +87,20 @@ test("a search in slices finds every hit once, in the order of the file", async 
   expect(hits).toEqual(WITH_HERONS.map((_, index) => `heron ${index + 1}`));
 });
 
-test("a search that is typed meanwhile takes the turn of the one that runs", async () => {
+test("typing a new query replaces the running search", async () => {
   const page = await openHeld();
   await field(page).fill("heron");
   await facts(page, "Searching: 1 entry found so far");
   await field(page).fill("egret");
   await facts(page, "Searching: 0 entries found so far");
-  // One of both ends.
+  // The old search has ended; one slice is left.
   expect(await runSlice(page)).toBe(1);
   await runAll(page);
   await facts(page, "1 entry found");
   await page.locator(".hit-text mark:text-is('egret')").waitFor();
 });
 
-test("who goes to a hit that is not found yet waits for it, and does not start anew at the first", async () => {
+test("the key for the next hit waits for it instead of starting over at the first", async () => {
   const page = await openHeld();
   await field(page).fill("egret");
   await facts(page, "Searching: 0 entries found so far");
@@ -119,7 +119,7 @@ test("who goes to a hit that is not found yet waits for it, and does not start a
   await page.locator(".search-count:text-is('2 of 5')").waitFor();
 });
 
-test("the key for the hit before goes to the last one, which a search that runs has not found yet", async () => {
+test("the key for the previous hit waits for the last one while a search runs", async () => {
   const page = await openHeld();
   await field(page).fill("heron");
   await facts(page, "Searching: 1 entry found so far");

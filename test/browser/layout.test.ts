@@ -14,7 +14,7 @@ const SCREENS = [
   { viewport: { width: 390, height: 844 }, hasTouch: true },
 ];
 
-test("actions never cover content: on no screen, and whatever is looked at", async () => {
+test("actions never cover content, on any screen and with any focus", async () => {
   const failing = failingSession();
   const small = smallSession();
   for (const screen of SCREENS) {
@@ -34,7 +34,7 @@ test("actions never cover content: on no screen, and whatever is looked at", asy
   }
 });
 
-test("on a phone everything that can be pressed is 44 pixels high, and nothing is out of reach", async () => {
+test("on a phone every control is 44 pixels high and reachable", async () => {
   const { text, failures, parallel } = failingSession();
   for (const hash of [
     `#entry=${failures[1]}`,
@@ -86,7 +86,7 @@ test("on a phone everything that can be pressed is 44 pixels high, and nothing i
   await page.locator(".path-bar:has-text('Current branch')").waitFor();
 });
 
-test("on a phone the head of the page leaves the room to the conversation, and unfolds", async () => {
+test("on a phone the page's header leaves room for the conversation and unfolds", async () => {
   const { text, failures, parallel } = failingSession((session) => session.line("{broken"));
   const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
   for (const hash of ["", `#entry=${failures[1]}`, `#entry=${failures[0]}`, "#view=model", "#view=usage"]) {
@@ -98,7 +98,7 @@ test("on a phone the head of the page leaves the room to the conversation, and u
       for (const side of ["before the call", "with the result"]) {
         await page.getByText(side).tap();
         expect(await top(), side).toBeLessThan(120);
-        // What it cost is in sight, and so are the ways on.
+        // The cost is visible, and so are the controls.
         const right = async (selector: string) => {
           const box = await page.locator(selector).boundingBox();
           return (box?.x ?? 999) + (box?.width ?? 999);
@@ -109,7 +109,7 @@ test("on a phone the head of the page leaves the room to the conversation, and u
       }
       await page.getByText("Back", { exact: true }).tap();
     }
-    // The view is named by what unfolds the others; choosing one folds them.
+    // The button that unfolds the other views shows the current one; choosing one folds them.
     await page.locator(".menu-button").tap();
     await page.locator(".segments button[data-value=usage]").tap();
     await page.locator(".menu-button:has-text('Usage')").waitFor();
@@ -122,7 +122,7 @@ test("on a phone the head of the page leaves the room to the conversation, and u
   expect(parallel).not.toBe("");
 });
 
-test("on a phone charts can be read, and no table is cut", async () => {
+test("on a phone charts are readable and no table is cut", async () => {
   const { page } = await open(bigSession(200), {
     viewport: { width: 390, height: 844 },
     hasTouch: true,
@@ -145,12 +145,12 @@ test("on a phone charts can be read, and no table is cut", async () => {
     }),
   );
   expect(cut).toEqual([]);
-  // There the name of a column stands at each cell.
+  // There each cell shows the name of its column.
   const cell = page.locator(".call-table td").first();
   expect(await cell.evaluate((one) => getComputedStyle(one, "::before").content)).toBe('"Cost"');
 });
 
-test("a finger ends the path at a result", async () => {
+test("a tap ends the path at a result", async () => {
   const { text, results } = failingSession();
   const { page } = await open(text, {
     viewport: { width: 390, height: 844 },
@@ -165,7 +165,7 @@ test("a finger ends the path at a result", async () => {
   await page.locator(`.path-bar:has-text("Branch to entry ${results[1]}")`).waitFor();
 });
 
-/** Waits until the conversation has stood still for ten frames. */
+/** Waits until the conversation has not moved for ten frames. */
 async function standStill(page: Page): Promise<void> {
   await page.evaluate(async () => {
     const place = () => document.querySelector(".conversation")?.scrollTop;
@@ -177,11 +177,11 @@ async function standStill(page: Page): Promise<void> {
   });
 }
 
-test("what is looked at stands whole below the bar, its heading first", async () => {
+test("a focused entry is completely visible below the bar, heading first", async () => {
   const { text, failures, parallel } = failingSession();
   for (const screen of SCREENS) {
     const { page } = await open(text, { ...screen, isMobile: screen.hasTouch });
-    /** Pixels between the bar and an element, once nothing moves any more. */
+    /** Pixels between the bar and an element, after all movement has stopped. */
     const gapAbove = async (selector: string) => {
       await page.locator(selector).first().waitFor();
       await standStill(page);
@@ -209,7 +209,7 @@ test("what is looked at stands whole below the bar, its heading first", async ()
   }
 });
 
-test("the heading of a turn is in sight when its only result has failed, however long that is", async () => {
+test("the heading of a turn is visible when its only result failed, regardless of its length", async () => {
   const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
   for (let turn = 0; turn < 30; turn++) session.user(`Question ${turn}\n\n${"words ".repeat(turn * 9)}`);
   const failed = session.tool("bash", { command: "make" }, "no rule\n".repeat(300), { isError: true });
@@ -230,7 +230,7 @@ test("the heading of a turn is in sight when its only result has failed, however
   }
 });
 
-test("a finger reaches the actions of a result", async () => {
+test("the actions of a result work on a touch screen", async () => {
   const { text, failures } = failingSession();
   const { page } = await open(text, {
     viewport: { width: 390, height: 844 },

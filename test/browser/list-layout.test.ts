@@ -22,7 +22,7 @@ async function openList(folder: string, settings: object, hash = "") {
   return opened;
 }
 
-/** Makes a folder with a long title, a subagent, a damaged file, and a text that is found only after many other words. */
+/** Creates a folder with a long title, a subagent, a damaged file, and a text that is found only after many other words. */
 function makeCrowdedSessions(): string {
   const folder = temporaryFolder();
   const [first, second] = ["0198aaaa-0000-7000-8000-000000000001", "0198aaaa-0000-7000-8000-000000000002"];

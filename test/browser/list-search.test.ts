@@ -30,7 +30,7 @@ const getTop = (page: Page, selector: string) =>
     .evaluate((element) => Math.round(element.getBoundingClientRect().top));
 const getScroll = (page: Page) => page.locator(".index-main").evaluate(({ scrollTop }) => scrollTop);
 
-test("Back returns to the query, the scroll position, and the hit that was opened", async () => {
+test("Back restores the query, the scroll position, and the opened hit", async () => {
   const { page, complaints } = await serveMany();
   await searchFor(page, "lighthouse");
   expect(new URL(page.url()).hash).toBe("#search=lighthouse");
@@ -55,7 +55,7 @@ test("Back returns to the query, the scroll position, and the hit that was opene
   expect(complaints).toEqual([]);
 });
 
-test("an address with a query or a filter shows what it finds", async () => {
+test("an address with a query or a filter shows the results", async () => {
   const { page, url } = await serveMany();
   await page.getByRole("textbox").fill("nothing here");
   await expect.poll(() => new URL(page.url()).hash).toBe("#filter=nothing+here");
@@ -90,7 +90,7 @@ test("results start at the top, below folded tiles", async () => {
   expect(await tile.isVisible()).toBe(true);
 });
 
-test("arrow keys lead from the field through the hits and back, and Enter opens one", async () => {
+test("arrow keys move from the field through the hits and back, and Enter opens one", async () => {
   const { page, complaints } = await serveMany();
   const focused = page.locator(".session-hit:focus");
   await searchFor(page, "lighthouse");
@@ -107,7 +107,7 @@ test("arrow keys lead from the field through the hits and back, and Enter opens 
   await page.keyboard.press("ArrowUp");
   await page.keyboard.press("ArrowUp");
   expect(await page.getByRole("textbox").evaluate((field) => field.matches(":focus"))).toBe(true);
-  // Without a search, they lead through the sessions.
+  // Without a search, they move through the sessions.
   await page.keyboard.press("Escape");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
@@ -122,7 +122,7 @@ test("arrow keys lead from the field through the hits and back, and Enter opens 
   expect(complaints).toEqual([]);
 });
 
-test("further hits of a session are shown on demand, and again for a reader who comes back", async () => {
+test("shows more hits of a session on demand, and again after Back", async () => {
   const { page } = await serveMany();
   await searchFor(page, "lighthouse");
   const row = page.locator(".session-row", { hasText: "Count" });
@@ -140,7 +140,7 @@ test("further hits of a session are shown on demand, and again for a reader who 
   expect(await page.locator(".session-hit:focus").textContent()).toBe(text);
 });
 
-test("a choice moves neither itself nor where the list begins", async () => {
+test("choosing a filter moves neither the filter nor the top of the list", async () => {
   const { page } = await serveMany();
   await page.locator(".index-chart").waitFor();
   const project = page.getByLabel("Project");
@@ -160,7 +160,7 @@ test("a choice moves neither itself nor where the list begins", async () => {
   expect(await getTop(page, ".choices")).toBe(top);
 });
 
-test("rows say the day, the program, and the model", async () => {
+test("rows show the day, the program, and the model", async () => {
   const folder = temporaryFolder();
   const day = 86_400_000;
   const now = Date.now();
@@ -182,7 +182,7 @@ test("rows say the day, the program, and the model", async () => {
   ]);
 });
 
-test("a page without sessions lists what can be imported", async () => {
+test("a page without sessions lists sessions that can be imported", async () => {
   const home = temporaryFolder();
   const codex = join(home, ".codex/sessions/2026/11/22", `rollout-2026-11-22T05-00-00-${THREAD_ID}.jsonl`);
   mkdirSync(join(codex, ".."), { recursive: true });

@@ -11,7 +11,7 @@ const { open } = usePages();
 
 const idOf = (number: number) => `0198aaaa-0000-7000-8000-00000000000${number}`;
 
-/** A folder with a session, a fork of it, its subagent's, and one of another project whose lines are damaged. */
+/** A folder with a session, its fork, its subagent's session, and a damaged session of another project. */
 function someSessions() {
   const folder = temporaryFolder();
   const first = new Scribe(folder, idOf(1), "/projects/shop");
@@ -26,7 +26,7 @@ function someSessions() {
   damaged.user("Write it down");
   const lost = damaged.assistant("Written.");
   damaged.user("Thanks.");
-  // The line of an entry with a child is lost, which is two issues: the line, and the parent that is missing.
+  // The line of an entry with a child is lost, which is two issues: the line and the missing parent.
   const lines = readFileSync(damaged.path, "utf8").split("\n");
   writeFileSync(
     damaged.path,
@@ -35,7 +35,7 @@ function someSessions() {
   return { folder, damaged };
 }
 
-test("a list marks forks, and counts as many issues as the page of the session and as verify", async () => {
+test("the list marks forks and counts as many issues as the session's page and verify", async () => {
   const { folder, damaged } = someSessions();
   const { page } = await open((await serve([folder])).url);
   await page.locator(".session-row .chip:text-is('fork')").waitFor();
@@ -57,22 +57,22 @@ test("a list marks forks, and counts as many issues as the page of the session a
     `Issues ${issues.split(" ")[0]}`,
   );
   expect(await page.locator(".issue").count()).toBe(Number(issues.split(" ")[0]));
-  // With all that can stand beside it, the title has room.
+  // Even with every element next to it, the title has room.
   await page.setViewportSize({ width: 1024, height: 768 });
   await page.locator(".live").waitFor();
   expect((await page.locator(".title").boundingBox())?.width).toBeGreaterThan(150);
 });
 
-test("a list says that lines are damaged only while it shows such a session", async () => {
+test("the list warns of damaged lines only while it shows such a session", async () => {
   const { folder } = someSessions();
   const { page } = await open((await serve([folder])).url);
   const note = page.locator(".index-note:has-text('1 session has damaged lines')");
   await note.waitFor();
-  // It leads to them.
+  // The warning links to them.
   await note.getByRole("button").click();
   expect(await page.getByLabel("Order").inputValue()).toBe("issues");
   await page.getByLabel("Order").selectOption("");
-  // What the chart tells is text, too.
+  // The chart's values are also available as text.
   expect(await page.locator(".chart-reading").textContent()).toMatch(
     /^\d{4}-\d\d-\d\d · anthropic\/claude: –, \d+ tokens$/,
   );
@@ -82,14 +82,51 @@ test("a list says that lines are damaged only while it shows such a session", as
   await note.waitFor();
 });
 
-test("a list is walked by keys, and says which", async () => {
+test("the number of failures in a row leads to the first of them, the rest of the row to the beginning", async () => {
+  const folder = temporaryFolder();
+  const scribe = new Scribe(folder, idOf(1), "/projects/shop");
+  scribe.user("Run the tests");
+  scribe.call("bash", { command: "npm test" });
+  const failure = scribe.result("1 test failed", true);
+  scribe.call("bash", { command: "npm run lint" }, "call-2");
+  scribe.result("3 errors", true, "call-2");
+  const { page, complaints } = await open((await serve([folder])).url);
+  await page.getByText("2 failed").click();
+  await page.locator(".tool-use.is-failed pre:has-text('1 test failed')").waitFor();
+  expect(new URL(page.url()).hash).toBe(`#entry=${failure}`);
+  await page.goBack();
+  await page.locator(".session-row h2").click();
+  await page.locator(".entry").first().waitFor();
+  expect(new URL(page.url()).hash).toBe("");
+  expect(complaints).toEqual([]);
+});
+
+test("the chart states what a day cost in total, and by model", async () => {
+  const folder = temporaryFolder();
+  const scribe = new Scribe(folder, idOf(1), "/projects/shop");
+  scribe.user("Fix the rounding");
+  for (const [model, total] of [
+    ["acorn-2", 0.5],
+    ["birch-1", 0.25],
+  ] as const) {
+    const cost = { input: total, output: 0, cacheRead: 0, cacheWrite: 0, total };
+    const usage = { input: 1000, output: 500, cacheRead: 0, cacheWrite: 0, totalTokens: 1500, cost };
+    scribe.assistant("Done.", { model, usage });
+  }
+  const { page } = await open((await serve([folder])).url);
+  await expect
+    .poll(() => page.locator(".chart-reading").textContent())
+    .toMatch(/^\d{4}-\d\d-\d\d: \$0\.75 · anthropic\/acorn-2: \$0\.50, .* · anthropic\/birch-1: \$0\.25, /);
+});
+
+test("the list has keys, and help lists them", async () => {
   const { folder } = someSessions();
   const { page, complaints } = await open((await serve([folder])).url);
   await page.keyboard.press("?");
   const help = page.locator("dialog.help");
   await help.waitFor();
   expect(await help.textContent()).toContain("next and previous session");
-  expect(await help.textContent()).toContain("begun as a copy of another session");
+  expect(await help.textContent()).toContain("started as a copy of another session");
   expect(await findingsOn(page)).toEqual([]);
   await page.keyboard.press("Escape");
   await help.waitFor({ state: "detached" });
@@ -109,7 +146,7 @@ test("a list is walked by keys, and says which", async () => {
   expect(await page.getByRole("textbox").inputValue()).toBe("j?");
   await page.keyboard.press("Escape");
   expect(await page.getByRole("textbox").inputValue()).toBe("");
-  // Once more leads back to the list.
+  // Another Escape returns to the list.
   await page.keyboard.press("Escape");
   await page.keyboard.press("j");
   expect(await focused.textContent()).toBe(titles[0]);
@@ -123,7 +160,7 @@ test("a list is walked by keys, and says which", async () => {
   expect(complaints).toEqual([]);
 });
 
-test("issues name the commands that check and repair the file, and the page those to go on with it", async () => {
+test("issues show commands to check and repair the file, and the page commands to continue the session", async () => {
   const { folder, damaged } = someSessions();
   const message = { role: "user", content: "Whose id is this?" };
   const strange = { type: "message", id: "$(x) 'y", parentId: damaged.session.getLeafId(), message };
@@ -158,7 +195,7 @@ test("issues name the commands that check and repair the file, and the page thos
   const { code, stdout } = await cli(args);
   expect(code).toBe(0);
   expect(readFileSync(stdout.trim(), "utf8")).toContain(id);
-  // Whatever an id holds, a shell takes it for one word.
+  // Any ID is one word to a shell.
   await page.keyboard.press("L");
   await page.keyboard.press("End");
   await page.keyboard.press("c");
@@ -166,7 +203,7 @@ test("issues name the commands that check and repair the file, and the page thos
   expect(complaints).toEqual([]);
 });
 
-test("a list and the page of a session show one cost, estimated or not, with subagents and after a fork", async () => {
+test("the list and a session's page show the same cost, estimated or not, with subagents and after a fork", async () => {
   const folder = temporaryFolder();
   const used = {
     model: "acorn-2",
@@ -196,6 +233,7 @@ test("a list and the page of a session show one cost, estimated or not, with sub
   await row.locator("a").first().click();
   const header = page.locator(".title p");
   await page.locator(".title p:has-text('cost ~$0.60')").waitFor();
+  expect(await header.getAttribute("title")).toMatch(/^cost ~\$0\.60: .*, on all branches; estimated\n/);
   const turns = page.locator(".entry.tone-user .entry-facts");
   await expect.poll(() => turns.first().textContent()).toMatch(/^turn: 1 call · ~\$0\.20/);
   expect(await page.locator(".entry.tone-assistant .entry-facts").first().textContent()).toMatch(
@@ -211,7 +249,7 @@ test("a list and the page of a session show one cost, estimated or not, with sub
   first.assistant("There.", used);
   await expect.poll(() => header.textContent()).toMatch(/^cost ~\$0\.80/);
   await expect.poll(() => tile.textContent()).toBe("~$0.60");
-  // What the fork has of its parent is counted there.
+  // The entries that the fork shares with its parent are counted there.
   await page.goto(url);
   const copy = page.locator(".session-row").filter({ has: page.locator(".chip:text-is('fork')") });
   await page.locator(".session-cost").first().waitFor();

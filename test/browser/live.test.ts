@@ -14,7 +14,7 @@ const { open } = usePages();
 
 const CHILD_ID = "0198aaaa-0000-7000-8000-00000000c41d";
 
-/** A session that somebody writes. */
+/** A session with an open writer. */
 function growing(folder = temporaryFolder()): Scribe {
   const scribe = new Scribe(folder);
   for (let turn = 0; turn < 30; turn++) {
@@ -27,12 +27,12 @@ function growing(folder = temporaryFolder()): Scribe {
 const distanceFromEnd = (page: Page) =>
   page.locator(".conversation").evaluate((list) => list.scrollHeight - list.clientHeight - list.scrollTop);
 
-test("--live shows what is appended, and stays at the end where somebody is there", async () => {
+test("--live shows appended entries, and stays at the end if the reader is there", async () => {
   const scribe = growing();
   const { url, stop } = await serve([scribe.path, "--live"]);
   const { page, complaints } = await open(url);
   await page.locator(".live.is-now").waitFor();
-  // Heights are only known of what was drawn once.
+  // Heights are only known for drawn entries.
   const scrollDown = async () => {
     await page.locator(".conversation").evaluate((list) => list.scrollTo(0, list.scrollHeight));
     return distanceFromEnd(page);
@@ -53,7 +53,7 @@ test("--live shows what is appended, and stays at the end where somebody is ther
   await page.locator(".live.is-ended").waitFor();
 });
 
-test("--live moves nothing under the eyes of somebody who reads above, and keeps folds and branch", async () => {
+test("--live moves nothing for a reader higher up, and keeps folds and branch", async () => {
   const scribe = growing();
   const { url } = await serve([scribe.path, "--live"]);
   const { page } = await open(url);
@@ -68,7 +68,7 @@ test("--live moves nothing under the eyes of somebody who reads above, and keeps
   expect(await page.locator(".entry:has-text('Something new')").count()).toBe(0);
 });
 
-test("a search in a session that grows finds what comes, and leaves its hits where the reader has scrolled them", async () => {
+test("a search in a growing session finds new entries, and keeps its hits where the reader scrolled them", async () => {
   const scribe = growing();
   const { url } = await serve([scribe.path, "--live"]);
   const { page } = await open(url);
@@ -88,12 +88,12 @@ test("a search in a session that grows finds what comes, and leaves its hits whe
   scribe.assistant("An answer more");
   await found(31);
   expect(await hits.evaluate((list) => list.scrollTop)).toBe(top);
-  // A label belongs to what an entry is found by.
+  // A search for an entry also covers its label.
   scribe.session.appendLabelChange(scribe.session.getEntries()[0]?.id ?? "", "no answer");
   await found(33);
 });
 
-test("--live opens the session anew when another file takes its place", async () => {
+test("--live reopens the session when another file replaces it", async () => {
   const scribe = growing();
   const { url } = await serve([scribe.path, "--live"]);
   const { page } = await open(url);
@@ -103,7 +103,7 @@ test("--live opens the session anew when another file takes its place", async ()
   await page.locator("h1:has-text('Why is the total off?')").waitFor();
 });
 
-test("--live takes in a line that was torn when the page was made", async () => {
+test("--live adds a line that was torn when the page was built", async () => {
   const scribe = growing();
   const line = `{"type":"message","id":"torn0001","parentId":"${scribe.session.getLeafId()}","timestamp":"2026-02-03T23:30:00.000Z","message":{"role":"user","content":"Torn ✓ apart"}}\n`;
   const bytes = Buffer.from(line);
@@ -120,7 +120,7 @@ test("--live takes in a line that was torn when the page was made", async () => 
   expect(await page.locator(".segments button[data-value=issues]").count()).toBe(0);
 });
 
-test("a folder is a list with search, from which each session opens, and back", async () => {
+test("a folder is a list with search, and each session opens from it and returns to it", async () => {
   const folder = temporaryFolder();
   growing(folder);
   const other = new Scribe(folder, "0198aaaa-0000-7000-8000-000000000002");
@@ -152,7 +152,7 @@ test("a folder is a list with search, from which each session opens, and back", 
   }
 });
 
-test("the list tells what failed and what it cost, marks what was found, and names everything in plain words", async () => {
+test("the list shows failures and costs, marks hits, and uses plain words", async () => {
   const folder = temporaryFolder();
   const good = growing(folder);
   const bad = new Scribe(folder, "0198aaaa-0000-7000-8000-000000000002");
@@ -178,9 +178,9 @@ test("the list tells what failed and what it cost, marks what was found, and nam
   expect(await row("Count the herons").locator("p").textContent()).toContain("5 messages");
   await row("Count the herons").locator(".session-cost:has-text('$1.25')").waitFor();
   expect(await row("Question 0").locator(".chip").count()).toBe(0);
-  // Zeros that no provider has billed state nothing.
+  // Zeros that no provider billed are not shown as costs.
   expect(await row("Question 0").locator(".session-cost").textContent()).toBe("–450 tokens");
-  // The key of the page of a session leads to the search here, too.
+  // The search key of a session's page works here, too.
   await page.keyboard.press("/");
   await page.keyboard.type("the HERON");
   await expect.poll(() => page.locator(".session-row h2 mark").allTextContents()).toEqual(["the", "heron"]);
@@ -190,17 +190,17 @@ test("the list tells what failed and what it cost, marks what was found, and nam
   await page.locator(".session-hit").nth(1).waitFor();
   expect(await page.locator(".session-hit mark").allTextContents()).toEqual(["lighthouse", "lighthouse"]);
   expect(await page.locator(".session-hit .tree-kind").allTextContents()).toEqual(["assistant", "command"]);
-  // What changes is counted anew.
+  // Changes are counted again.
   good.call("bash", { command: "make" });
   good.result("no rule", true);
-  // The address keeps the query, which a new visit does not have.
+  // The address keeps the query; a new visit has none.
   await page.goto(url);
   await row("Question 0").locator(".chip.is-failed:text-is('1 failed')").waitFor();
   expect(await findingsOn(page)).toEqual([]);
   expect(complaints).toEqual([]);
 });
 
-test("the list adds up what sessions used, below those that started them, and can be chosen from and ordered", async () => {
+test("the list sums up usage, groups sessions below those that started them, and filters and sorts", async () => {
   const folder = temporaryFolder();
   const spend = (dollars: number) => ({
     usage: {
@@ -246,16 +246,16 @@ test("the list adds up what sessions used, below those that started them, and ca
   await page.getByLabel("Project").selectOption("/projects/notes");
   expect(await titles()).toEqual(["Write it down"]);
   expect(await tile("Cost").textContent()).toBe("~$0.20");
-  // The address keeps what was chosen.
+  // The address keeps the filter.
   await page.reload();
   await tile("Cost").waitFor();
   expect(await titles()).toEqual(["Write it down"]);
   await page.getByLabel("Project").selectOption("");
-  // A bar of the chart selects its day, on which all of it was spent.
+  // A bar of the chart selects its day, to which all of the cost belongs.
   await page.locator(".bar").first().click();
   await page.locator(".choice.is-chosen:has-text('2026-02-')").waitFor();
   expect(await tile("Cost").textContent()).toBe("~$3.70");
-  // A search that finds a subagent shows what started it.
+  // A search that finds a subagent shows its parent session.
   await page.getByLabel("Time").selectOption("");
   await page.getByRole("textbox").fill("lighthouse");
   expect(await titles()).toEqual(["Count the herons", "Look behind the lighthouse"]);
@@ -263,7 +263,7 @@ test("the list adds up what sessions used, below those that started them, and ca
   expect(complaints).toEqual([]);
 });
 
-test("an empty list says where it looked and what to do", async () => {
+test("an empty list shows the searched folder and the next step", async () => {
   const folder = temporaryFolder();
   const { url } = await serve([folder]);
   const { page } = await open(url);
@@ -287,7 +287,7 @@ test("the list fits a phone", async () => {
   const { page } = await open(url, { viewport: { width: 390, height: 844 }, hasTouch: true });
   await page.locator(".session-row").waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-  // The sessions are on the first screen, and what they used over time is a tap away.
+  // The sessions are on the first screen, and usage over time is a tap away.
   await page.locator(".index-summary").waitFor();
   const tops = await page
     .locator(".tile")
@@ -300,7 +300,7 @@ test("the list fits a phone", async () => {
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
 });
 
-test("the session of a subagent is linked where a server gives it; a file says how to open it", async () => {
+test("links the session of a subagent on a server; a file explains how to open it", async () => {
   const scribe = growing();
   const folder = join(scribe.path, "..");
   const child = new Scribe(folder, CHILD_ID);
@@ -324,7 +324,7 @@ test("the session of a subagent is linked where a server gives it; a file says h
   expect(await hint.textContent()).toBe(`nested session: sessiontree view ${child.path}`);
 });
 
-test("the page says live only while a program writes, and its duration counts what comes", async () => {
+test("the page shows live only while a program writes, and its duration includes new entries", async () => {
   const scribe = growing();
   const setAge = (ms: number) => utimesSync(scribe.path, new Date(), new Date(Date.now() - ms));
   setAge(3_600_000);
@@ -341,7 +341,7 @@ test("the page says live only while a program writes, and its duration counts wh
   await page.locator(".live.is-quiet").waitFor({ state: "attached" });
 });
 
-test("entries that come while the reader is above are counted, and the count leads to them", async () => {
+test("counts entries that arrive while the reader is higher up, and the count links to them", async () => {
   const scribe = growing();
   const { url } = await serve([scribe.path, "--live"]);
   const { page } = await open(url);
@@ -356,7 +356,7 @@ test("entries that come while the reader is above are counted, and the count lea
   await page.locator(".entry:has-text('News 8')").waitFor();
   await button.waitFor({ state: "detached" });
   await expect.poll(() => distanceFromEnd(page)).toBeLessThan(60);
-  // Where the reader sees them come, there is nothing to count.
+  // If the reader sees them arrive, there is nothing to count.
   scribe.user("More");
   await page.locator(".entry:has-text('More')").waitFor();
   expect(await button.count()).toBe(0);

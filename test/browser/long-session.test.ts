@@ -7,10 +7,10 @@ const open = useBrowser();
 
 const TURNS = 2_000;
 
-/** 11 MB in one path that no compaction cuts: more than a page keeps parsed. */
+/** 11 MB in one path without a compaction: more than a page keeps parsed. */
 let session = "";
 let size = 0;
-/** Id of an entry in the middle, far from what is in sight at first. */
+/** ID of an entry in the middle, far from the first screen. */
 let middle = "";
 
 beforeAll(() => {
@@ -26,13 +26,13 @@ beforeAll(() => {
   size = writer.size;
 });
 
-/** Bodies that may be parsed for a screen, with what is drawn above and below it, and what titles of rows name. */
+/** Maximum number of bodies parsed for a screen, including those drawn above and below it, and those in titles of rows. */
 const MAX_BODIES = 700;
 
 /** Rows in the document: those of a screen, and eight above and below it. */
 const MAX_ROWS = 60;
 
-/** Counts what is parsed; `parsedAtFirst` once entries are drawn for the first time. */
+/** Counts parsed bodies; `parsedAtFirst` is set when entries are first drawn. */
 const COUNT_PARSED = `
   globalThis.parsed = 0;
   const { parse } = JSON;
@@ -47,7 +47,7 @@ const COUNT_PARSED = `
   }).observe(document, { childList: true, subtree: true });
 `;
 
-/** Holds work that leaves its turn to other work, such as gathering facts, until `release()`. */
+/** Holds deferred work, such as gathering facts, until `release()`. */
 const HOLD_SLICES = `
   const clock = performance.now.bind(performance);
   let asked = 0;
@@ -70,13 +70,13 @@ const HOLD_SLICES = `
 const countParsed = async (page: Page) => Number(await page.evaluate("parsed"));
 const countRows = (page: Page) => page.locator(".conversation .virtual-item").count();
 
-/** Resolves when the page has drawn what came of an event. */
+/** Resolves when the page has drawn the result of an event. */
 const settle = (page: Page) =>
   page.evaluate(
     "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0))))",
   );
 
-test("the first screen parses what may be in sight, and the rest is parsed once", async () => {
+test("the first screen parses only what may be visible, and the rest is parsed once", async () => {
   const { page } = await open(session, { script: COUNT_PARSED });
   await page.locator(".tree").waitFor();
   expect(Number(await page.evaluate("parsedAtFirst"))).toBeLessThan(MAX_BODIES);
@@ -84,7 +84,7 @@ test("the first screen parses what may be in sight, and the rest is parsed once"
   expect(await countRows(page)).toBeLessThan(MAX_ROWS);
 });
 
-test("a key or the wheel parses what comes into sight, wherever it leads", async () => {
+test("a key or the wheel parses only what becomes visible", async () => {
   const { page } = await open(session, { script: COUNT_PARSED });
   await page.locator(".tree").waitFor();
   await page.locator(".conversation").hover();
@@ -105,14 +105,14 @@ test("a key or the wheel parses what comes into sight, wherever it leads", async
   }
 });
 
-test("what is in sight stays in its place when the rest of the session is known", async () => {
+test("visible entries stay in place when the rest of the session is loaded", async () => {
   const { page } = await open(session, { script: HOLD_SLICES });
   await page.locator(".conversation .entry").first().waitFor();
   const list = page.locator(".conversation");
   await list.evaluate((one) => one.scrollTo(0, one.scrollHeight / 2));
   await settle(page);
   await settle(page);
-  /** The first entry in sight that is no result, and where it stands. */
+  /** The first visible entry other than a result, and its position. */
   const look = () =>
     list.evaluate((one) => {
       const { top } = one.getBoundingClientRect();
@@ -130,7 +130,7 @@ test("what is in sight stays in its place when the rest of the session is known"
   expect(await look()).toEqual(before);
 });
 
-test("a link leads into the middle, where results stand with their calls at once", async () => {
+test("a link opens in the middle of a session, with results next to their calls immediately", async () => {
   const { page } = await open(session, { script: HOLD_SLICES, hash: `#entry=${middle}` });
   await page.locator(`.entry.is-focused[data-entry="${middle}"]`).waitFor();
   expect(await page.locator(".conversation .entry.tone-tool").count()).toBe(0);

@@ -11,7 +11,7 @@ import { smallSession } from "./support/small-session.ts";
 
 const open = useBrowser();
 
-test("a compacted session opens at its leaf, with what was compacted in one line that opens", async () => {
+test("a compacted session opens at its leaf, with the compacted entries in one line that unfolds", async () => {
   const { text, failures } = failingSession((session) => {
     session.compact("## Goal\n\nThe total.", session.leaf ?? "");
     for (let turn = 0; turn < 20; turn++) session.user(`Afterwards ${turn}`);
@@ -29,7 +29,7 @@ test("a compacted session opens at its leaf, with what was compacted in one line
   };
   const box = await last.boundingBox();
   expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThan((await bottomOf(".conversation")) - 8);
-  // So does the tree: the leaf's row is whole.
+  // The tree is at its end, too: the leaf's row is completely visible.
   await page.locator(".tree-row .is-leaf").waitFor();
   expect(await bottomOf(".tree-row:has(.is-leaf)")).toBeLessThanOrEqual(await bottomOf(".tree"));
 
@@ -43,12 +43,12 @@ test("a compacted session opens at its leaf, with what was compacted in one line
   await line.click();
   await expect.poll(() => page.locator(".state-compacted").count()).toBe(0);
 
-  // What is looked at is never hidden.
+  // A focused entry is never hidden.
   await page.goto(`${url}#entry=${failures[1]}`);
   await page.locator(`.tool-use.is-focused[data-entry="${failures[1]}"]`).waitFor();
 });
 
-test("a line of compacted entries that was opened for an entry in it can be folded", async () => {
+test("a line of compacted entries unfolded for a linked entry can be folded", async () => {
   const { text, question } = smallSession();
   const { page } = await open(text, { hash: `#entry=${question}` });
   await page.locator(`.entry.is-focused[data-entry="${question}"]`).waitFor();
@@ -57,7 +57,7 @@ test("a line of compacted entries that was opened for an entry in it can be fold
   expect(await page.locator(".state-compacted").count()).toBe(0);
 });
 
-test("the end of a long compacted session is the very end, on any screen", async () => {
+test("a long compacted session opens at its very end, on any screen", async () => {
   for (const viewport of [
     { width: 1280, height: 800 },
     { width: 1280, height: 400 },
@@ -97,13 +97,13 @@ test("a link to a failure opens its fold", async () => {
   await page.locator(`.entry.is-focused[data-entry="${failures[2]}"] .result .fold-body`).waitFor();
 });
 
-test("a session that was never compacted opens at its beginning", async () => {
+test("a session without a compaction opens at its beginning", async () => {
   const { page } = await open(failingSession().text);
   await page.locator(".entry:has-text('Why is the total off?')").waitFor();
   expect(await page.locator(".conversation").evaluate((list) => list.scrollTop)).toBe(0);
 });
 
-test("the line of compacted entries says how many failed among them", async () => {
+test("the line of compacted entries shows the number of failures among them", async () => {
   const session = new SessionWriter({ provider: "p", model: "m" });
   session.user("Start.");
   session.tool("bash", { command: "false" }, "no", { isError: true });
@@ -113,7 +113,7 @@ test("the line of compacted entries says how many failed among them", async () =
   expect(await page.locator(".folded-line.is-compacted .chip").textContent()).toBe("1 failed");
 });
 
-test("titles show no raw Markdown, and a session without a name is called by its first prompt", async () => {
+test("titles show no raw Markdown, and a session without a name uses its first prompt as its title", async () => {
   const { text } = failingSession();
   const { page } = await open(text);
   expect(await page.locator("h1").textContent()).toBe("Why is the total off? See receipt.ts.");
@@ -124,7 +124,7 @@ test("titles show no raw Markdown, and a session without a name is called by its
   await page.locator(".tree-text:text-is('Answer 0, in some words.')").waitFor();
 });
 
-test("output that is prose has no colors of code, what was read from a file has", async () => {
+test("output that is prose has no syntax colors, but a file's content does", async () => {
   const session = new SessionWriter({ provider: "p", model: "m" });
   session.user("Go.");
   const prose = "Replaced 1 occurrence in total.ts. Now new code returns false for all of them.";
@@ -142,7 +142,7 @@ test("output that is prose has no colors of code, what was read from a file has"
   expect(colored.map((number) => number > 0)).toEqual([false, false, false, true]);
 });
 
-test("tells the context's size as the command line does", async () => {
+test("shows the same context size as the command line", async () => {
   for (const text of [failingSession().text, smallSession().text]) {
     const { page } = await open(text);
     const shown = await page.locator(".path-facts > span[title^='Context:']").getAttribute("title");

@@ -15,7 +15,7 @@ function expectHarmless({ requests, dialogs, complaints }: OpenedPage): void {
   expect({ requests, dialogs, complaints }).toEqual({ requests: [], dialogs: [], complaints: [] });
 }
 
-test("shows the path to the leaf: markdown, code, an image, folded tools and thinking", async () => {
+test("shows the path to the leaf: Markdown, code, an image, folded tools, and thinking", async () => {
   const opened = await open(smallSession().text);
   const { page } = opened;
   await page.waitForSelector("h1:text-is('Fix the totals')");
@@ -36,7 +36,7 @@ test("shows the path to the leaf: markdown, code, an image, folded tools and thi
   expectHarmless(opened);
 });
 
-test("goes to another branch by the tree, by the switch and by keys", async () => {
+test("switches to another branch by the tree, the branch switch, and keys", async () => {
   const { text, leftAnswer } = smallSession();
   const { page } = await open(text);
   await page.locator(`.tree-entry[data-entry="${leftAnswer}"]`).click();
@@ -53,7 +53,7 @@ test("goes to another branch by the tree, by the switch and by keys", async () =
   await page.locator(".path-bar:has-text('Current branch')").waitFor();
 });
 
-test("shows what the model sees, and folds and greys what a compaction left out", async () => {
+test("shows what the model sees, and folds and grays out compacted entries", async () => {
   const { text, question, kept, compaction, edit } = smallSession();
   const opened = await open(text);
   const { page } = opened;
@@ -72,7 +72,7 @@ test("shows what the model sees, and folds and greys what a compaction left out"
   expect(await ids()).not.toContain(question);
   expect(await page.locator(".entry").first().textContent()).toContain("The total is rounded once");
 
-  // Where the path ends before the compaction, nothing is left out.
+  // If the path ends before the compaction, nothing is folded.
   await page.keyboard.press("m");
   await page.locator(`.tool-use[data-entry="${edit}"]`).hover();
   await page.locator(`.tool-use[data-entry="${edit}"]`).getByLabel("Hide what follows").click();
@@ -81,7 +81,7 @@ test("shows what the model sees, and folds and greys what a compaction left out"
   expectHarmless(opened);
 });
 
-test("leads by its address to an entry, its branch and its view", async () => {
+test("an address opens an entry, its branch, and its view", async () => {
   const { text, leftAnswer, kept } = smallSession();
   const { page, url } = await open(text, { hash: `#entry=${leftAnswer}` });
   await page.locator(`.entry[data-entry="${leftAnswer}"].is-focused`).waitFor();
@@ -96,7 +96,7 @@ test("leads by its address to an entry, its branch and its view", async () => {
   await page.locator(`.entry.is-focused:has-text("Rounded once")`).waitFor();
 });
 
-test("is driven by keys", async () => {
+test("has keys for everything", async () => {
   const { text, last } = smallSession();
   const { page } = await open(text);
   await page.keyboard.press("?");
@@ -116,7 +116,7 @@ test("is driven by keys", async () => {
   expect(await page.locator(".panel").count()).toBe(0);
 });
 
-test("every sign says what it means, where it stands and in the help", async () => {
+test("every icon has a description, both in place and in the help", async () => {
   const { text, leftAnswer, question } = smallSession();
   const { page } = await open(text, { hash: "#records=shown" });
   await page.locator(".folded-line.is-compacted").click();
@@ -147,7 +147,7 @@ test("every sign says what it means, where it stands and in the help", async () 
     expect(help).toContain(sign);
   }
   await page.keyboard.press("Escape");
-  // Until it has closed, the dialog has the keys to itself.
+  // While the dialog is closing, it gets all keys.
   await page.locator("dialog.help").waitFor({ state: "detached" });
   await page.keyboard.press("u");
   expect(await page.locator(".legend").first().textContent()).toContain("faded: not on the current branch");
@@ -161,7 +161,7 @@ test("every sign says what it means, where it stands and in the help", async () 
   expect(await run.getAttribute("title")).toMatch(/^Show the [\d,]+ entries that follow/);
 });
 
-test("one figure has one name and as many digits everywhere, as on the command line", async () => {
+test("a number has the same name and digits everywhere, as on the command line", async () => {
   const writer = new SessionWriter({ provider: "acme", model: "small" });
   writer.user("Start.");
   const usage = (total: number) => ({
@@ -206,7 +206,7 @@ test("one figure has one name and as many digits everywhere, as on the command l
   expect(await page.locator(".call-table td:nth-child(3)").allTextContents()).toEqual(["2,130", "2,130"]);
 });
 
-test("tells exactly what an answer used, and leads from the dearest call to its entry", async () => {
+test("shows the exact usage of an answer, and links the most expensive call to its entry", async () => {
   const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
   session.user("Start.");
   const answers = [0.25, 1.5, 0.5].map((total, i) =>
@@ -238,7 +238,7 @@ test("tells exactly what an answer used, and leads from the dearest call to its 
   await page.locator(`.entry[data-entry="${answers[1]}"].is-focused`).waitFor();
 });
 
-test("finds texts on all branches and in folds, and marks them", async () => {
+test("finds and marks text on all branches and in folds", async () => {
   const { text, leftAnswer, edit } = smallSession();
   const { page } = await open(text);
   await page.keyboard.press("/");
@@ -248,7 +248,7 @@ test("finds texts on all branches and in folds, and marks them", async () => {
   await page.locator(`.entry[data-entry="${leftAnswer}"].is-focused`).waitFor();
   await page.waitForFunction(() => (CSS.highlights.get("found")?.size ?? 0) > 0);
 
-  // Enter means what stands in the field, however soon it comes.
+  // Enter uses the current text of the field, regardless of how soon it is pressed.
   await page.getByLabel("Search in all entries").fill("Replaced.");
   await page.keyboard.press("Enter");
   await page
@@ -263,12 +263,12 @@ test("finds texts on all branches and in folds, and marks them", async () => {
 });
 
 test.skipIf(IS_FIREFOX)(
-  "of 10,000 entries only those in sight are in the document, and all are found",
+  "of 10,000 entries, only the visible ones are in the document, and all are found",
   async () => {
     const opened = await open(bigSession(SIZE));
     const { page } = opened;
     expect(await page.locator(".panel-facts").textContent()).toMatch(/^10,0\d\d entries/);
-    // What is not in sight is not in the document.
+    // Entries that are not visible are not in the document.
     expect(await page.locator(".entry").count()).toBeLessThan(80);
     expect(await page.locator(".tree-row").count()).toBeLessThan(80);
 
@@ -296,9 +296,9 @@ test.skipIf(IS_FIREFOX)(
   },
 );
 
-test("the tree follows what is looked at", async () => {
+test("the tree follows the focused entry", async () => {
   const { page } = await open(bigSession(1000), { hash: "#records=shown" });
-  // What was compacted is folded, and far away.
+  // Compacted entries are folded and far away.
   await page.locator(".tree-row.is-current:not(:has-text('A very long session'))").waitFor();
   await page.keyboard.press("g");
   await page.locator(".tree-row.is-current:has-text('A very long session')").waitFor();
@@ -308,7 +308,7 @@ test("the tree follows what is looked at", async () => {
   await page.locator(".tree-row.is-current .is-leaf").waitFor();
 });
 
-test.skipIf(IS_FIREFOX)("is light or dark as the system prefers, and as one likes", async () => {
+test.skipIf(IS_FIREFOX)("is light or dark as the system or the reader prefers", async () => {
   const { page } = await open(smallSession().text, { colorScheme: "dark" });
   const brightness = () =>
     page.evaluate(() => {
@@ -322,7 +322,7 @@ test.skipIf(IS_FIREFOX)("is light or dark as the system prefers, and as one like
   expect(await brightness()).toBeLessThan(60);
 });
 
-test.skipIf(IS_FIREFOX)("fits a phone: nothing is wider, and the tree comes and goes", async () => {
+test.skipIf(IS_FIREFOX)("fits a phone: nothing is wider, and the tree opens and closes", async () => {
   const { text, leftAnswer } = smallSession();
   const { page } = await open(text, { viewport: { width: 390, height: 844 }, hasTouch: true });
   const width = () => page.evaluate(() => document.documentElement.scrollWidth);
@@ -354,7 +354,7 @@ test("prints the whole path with its folds open", async () => {
   expect(await page.locator("#print .entry").count()).toBe(0);
 });
 
-test("prints the end of a very long path, and says what is left out", async () => {
+test("prints the end of a very long path, and reports what is omitted", async () => {
   const { page } = await open(bigSession(2000));
   const printed = await page.evaluate(() => {
     dispatchEvent(new Event("beforeprint"));
@@ -371,7 +371,7 @@ test("prints the end of a very long path, and says what is left out", async () =
   expect(await page.locator(`#print [data-entry="${id}"]`).count()).toBe(0);
 });
 
-test("labels of the charts are whole on a phone", async () => {
+test("labels of the charts are complete on a phone", async () => {
   const opened = await open(bigSession(200), { viewport: { width: 390, height: 844 }, hash: "#view=usage" });
   await opened.page.locator(".chart-line text").first().waitFor();
   const beyond = await opened.page.locator(".chart-line text").evaluateAll((labels) =>

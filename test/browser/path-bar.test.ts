@@ -8,7 +8,7 @@ const open = useBrowser();
 
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
-/** A session with a failed call after so many turns, as large as one of a long day. */
+/** A session with a failed call after hundreds of turns, as long as a full day's. */
 function longSession() {
   const session = new SessionWriter({ provider: "anthropic", model: "claude-sonnet-4-5" });
   for (let turn = 0; turn < 700; turn++) {
@@ -20,7 +20,7 @@ function longSession() {
   return { text: session.text, failed, leaf: session.leaf ?? "" };
 }
 
-/** The facts of the bar that are shown, each with whether the whole of it can be read. */
+/** The bar's visible facts, each with whether it is completely readable. */
 function factsIn(page: Page): Promise<{ text: string; isWhole: boolean }[]> {
   return page.locator(".path-facts").evaluate((facts) => {
     const frame = facts.getBoundingClientRect();
@@ -34,7 +34,7 @@ function factsIn(page: Page): Promise<{ text: string; isWhole: boolean }[]> {
   });
 }
 
-test("at every width the bar tells messages, tokens and cost of a context, and nothing in it is cut", async () => {
+test("at every width the bar shows messages, tokens, and cost of a context, none of them cut", async () => {
   const { text, failed } = longSession();
   for (const viewport of [
     ...[1280, 1366, 1440, 1536, 1920].map((width) => ({ width, height: 800 })),
@@ -57,12 +57,12 @@ test("at every width the bar tells messages, tokens and cost of a context, and n
       expect(facts[1]?.text, where).toMatch(/^·?(?:about )?[\d.]+k tokens$/);
       expect(facts[2]?.text, where).toMatch(/^·?answer \$[\d.]+$/);
     }
-    // The id is there for whoever needs it.
+    // The ID is available as a tooltip.
     expect(await page.locator(".path-bar > strong").getAttribute("title")).toBe(`tool result ${failed}`);
   }
 });
 
-test("on a phone the bar tells how much a path and a context hold, where they end, and what failed", async () => {
+test("on a phone the bar shows size and end of a path and a context, and what failed", async () => {
   const { text, failed } = longSession();
   const { page } = await open(text, { ...PHONE, hash: `#entry=${failed}` });
   await page.locator(`.is-focused[data-entry="${failed}"]`).waitFor();
@@ -84,7 +84,7 @@ test("on a phone the bar tells how much a path and a context hold, where they en
     expect(isCut, view).toBe(false);
   }
   await page.locator(".marked-context").tap();
-  // Of what failed, the number stays where the words have no room.
+  // On a narrow screen, failures are shown as a number only.
   const status = page.locator(".path-bar.is-asked .failures [data-short]");
   expect((await status.boundingBox())?.width).toBeGreaterThan(15);
   expect(await status.evaluate((one) => getComputedStyle(one, "::before").content)).toContain('"1/1"');
@@ -92,7 +92,7 @@ test("on a phone the bar tells how much a path and a context hold, where they en
   expect((await title.boundingBox())?.height).toBeGreaterThan(0);
 });
 
-test("a context that is not that of the marked entry says so, and leads there in one click", async () => {
+test("a context other than the focused entry's has a notice that links to that entry's", async () => {
   const { text, failures, parallel } = failingSession();
   for (const screen of [{ viewport: { width: 1280, height: 800 } }, PHONE]) {
     const { page } = await open(text, { ...screen, hash: `#entry=${failures[1]}` });
@@ -111,14 +111,14 @@ test("a context that is not that of the marked entry says so, and leads there in
   }
 });
 
-test("at the marked entry itself the bar offers no other context", async () => {
+test("at the focused entry's own context, the bar offers no other", async () => {
   const { text, leaf } = longSession();
   const { page } = await open(text, { hash: `#entry=${leaf}&view=model` });
   await page.locator(`.is-focused[data-entry="${leaf}"]`).waitFor();
   expect(await page.locator(".marked-context").count()).toBe(0);
 });
 
-test("the ways to other failures keep the shape and the color of what they stand in", async () => {
+test("the buttons for other failures keep the shape and color of their group", async () => {
   const { text } = failingSession();
   const { page } = await open(text);
   const button = page.getByRole("button", { name: "Next failure" });
@@ -131,7 +131,7 @@ test("the ways to other failures keep the shape and the color of what they stand
   expect(red - Math.max(green, blue)).toBeGreaterThan(20);
   expect(corner).toBeGreaterThanOrEqual(13);
 
-  // What a finger has tapped does not stay marked.
+  // A tap leaves no highlight.
   const { page: phone } = await open(text, PHONE);
   const tapped = phone.getByRole("button", { name: "Next failure" });
   await tapped.tap();

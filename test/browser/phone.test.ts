@@ -26,7 +26,7 @@ function sessionOnPhone() {
   return { text: session.text, failed };
 }
 
-test("on a phone a failure that is looked at has the room for its command, its error and its id", async () => {
+test("on a phone a focused failure has room for its command, its error, and its ID", async () => {
   const { text, failed } = sessionOnPhone();
   const { page } = await open(text, PHONE);
   await page.getByRole("button", { name: "Next failure" }).tap();
@@ -42,7 +42,7 @@ test("on a phone a failure that is looked at has the room for its command, its e
       .evaluate((one) => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight);
   expect(await isCut(".call .fold-excerpt")).toBe(false);
   expect(await isCut(".result .fold-excerpt")).toBe(false);
-  // One menu has all that can be done with it, in words, and its id.
+  // One menu has the ID and all actions, in words.
   const menu = block.locator(".icon-button:visible");
   expect(await menu.count()).toBe(1);
   expect((await menu.boundingBox())?.width).toBeGreaterThanOrEqual(40);
@@ -61,13 +61,13 @@ test("on a phone a failure that is looked at has the room for its command, its e
   await dialog.getByText("Hide what follows").tap();
   await dialog.waitFor({ state: "detached" });
   expect(page.url()).toContain(`end=${failed}`);
-  // Of what is not looked at the id takes no room.
+  // The ID of other entries takes no room.
   expect(await page.locator(".entry:not(.is-focused) > .entry-head > .entry-id").first().isVisible()).toBe(
     false,
   );
 });
 
-test("on a phone each message has one menu, and a result that is not marked none", async () => {
+test("on a phone each message has one menu, and an unfocused result none", async () => {
   const { text } = sessionOnPhone();
   const { page } = await open(text, PHONE);
   const heads = page.locator(".conversation .entry-head");
@@ -82,7 +82,7 @@ test("on a phone each message has one menu, and a result that is not marked none
   expect(await page.locator(".tool-use .entry-actions:visible").count()).toBe(0);
 });
 
-test("on a phone the title of the session has two lines, in every view", async () => {
+test("on a phone the session's title has two lines, in every view", async () => {
   const { text } = sessionOnPhone();
   for (const hash of ["", "#view=model", "#view=usage"]) {
     const { page } = await open(text, { ...PHONE, hash });
@@ -92,7 +92,7 @@ test("on a phone the title of the session has two lines, in every view", async (
   }
 });
 
-test("on a phone a label and what follows it stand on one line", async () => {
+test("on a phone a label and the text after it are on one line", async () => {
   const { page } = await open(sessionOnPhone().text, PHONE);
   const lines = page.locator(".thinking .fold-summary");
   await lines.first().waitFor();
@@ -107,7 +107,7 @@ test("on a phone a label and what follows it stand on one line", async () => {
   expect(baselines[0]).toBe(baselines[1]);
 });
 
-test("on a phone what only notes something is one line until it is marked, and then has what can be done with it", async () => {
+test("on a phone a record is one line until it is focused, and then shows its actions", async () => {
   const session = new SessionWriter({ provider: "anthropic", model: "claude-sonnet-4-5" });
   const id = session.add("model_change", { provider: "openai-codex", modelId: "gpt-5.6-sol-of-the-summer" });
   session.user("Go on.");
@@ -147,7 +147,7 @@ test("on a phone names of models are not broken, and rings of the tree do not to
   expect(gap).toBeGreaterThanOrEqual(6);
 });
 
-test("help tells of keys where there are any, and of signs alone where a finger points", async () => {
+test("help lists keys if there is a keyboard, and only icons on a touch screen", async () => {
   const { text } = sessionOnPhone();
   const { page } = await open(text, PHONE);
   await page.locator(".menu-button").tap();
@@ -157,7 +157,7 @@ test("help tells of keys where there are any, and of signs alone where a finger 
   expect(await help.locator("kbd").count()).toBe(0);
   expect(await help.locator("h2").allTextContents()).toEqual(["Signs"]);
   expect(await help.textContent()).toContain("shows what the model saw at an entry");
-  // A fold has one ring, that of failures as well.
+  // A fold has one ring, including a fold of failures.
   const borders = await help
     .locator(".tree-run")
     .evaluateAll((all) => all.map((run) => getComputedStyle(run).borderTopColor));
@@ -168,7 +168,7 @@ test("help tells of keys where there are any, and of signs alone where a finger 
   expect(await desk.locator("dialog.help h2").allTextContents()).toEqual(["Keys", "Signs"]);
 });
 
-test("on a phone the number of failures leads to the first, and no button covers a text", async () => {
+test("on a phone the number of failures links to the first one, and no button covers text", async () => {
   const { text, failed } = sessionOnPhone();
   const { page } = await open(text, PHONE);
   await page.getByText("1 failed").tap();
@@ -181,7 +181,7 @@ test("on a phone the number of failures leads to the first, and no button covers
   expect((button?.y ?? 0) + (button?.height ?? 0)).toBeLessThanOrEqual(written?.y ?? 0);
 });
 
-test("on a phone the menu tells all that is known of the session, its cost first", async () => {
+test("on a phone the menu shows all facts of the session, its cost first", async () => {
   const { page } = await open(sessionOnPhone().text, PHONE);
   await page.locator(".menu-button").tap();
   const facts = page.locator(".title p");

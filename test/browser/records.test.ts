@@ -4,7 +4,7 @@ import { SessionWriter } from "./support/session-writer.ts";
 
 const open = useBrowser();
 
-/** A session whose program notes something after every message. */
+/** A session whose program appends a record after every message. */
 function session() {
   const writer = new SessionWriter({ provider: "acme", model: "acorn-2" });
   writer.add("custom", { customType: "sessiontree.import", data: { source: "codex", sourceId: "s1" } });
@@ -18,14 +18,14 @@ function session() {
   return { text: writer.text, asked, todo, answer };
 }
 
-test("records of state, usage, and import are hidden until the reader asks for them, also in the tree", async () => {
+test("records of state, usage, and import are hidden until requested, also in the tree", async () => {
   const { text } = session();
   const { page, complaints } = await open(text);
   const kinds = page.locator(".conversation .entry-kind");
   expect(await kinds.allTextContents()).toEqual(["You", "acorn-2", "notice", "notice"]);
   expect(await page.locator(".tree-row").count()).toBe(4);
   expect(await page.locator(".path-facts").textContent()).toContain("4 entries");
-  // What the session continues after is marked where the reader sees it.
+  // The last visible entry is marked as the leaf.
   expect(await page.locator(".conversation .entry").last().locator(".chip.is-leaf").count()).toBe(1);
   expect(await page.locator(".tree-row").last().locator(".chip.is-leaf").count()).toBe(1);
   const records = page.locator(".filter-choice.is-records");
@@ -56,7 +56,7 @@ test("an address of a hidden record shows it, and so does a search", async () =>
   await page.locator(`.is-focused[data-entry="${todo}"]`).waitFor();
 });
 
-test("keys pass hidden records", async () => {
+test("keys skip hidden records", async () => {
   const { text, asked, answer } = session();
   const { page } = await open(text);
   await page.keyboard.press("g");

@@ -15,7 +15,7 @@ function noise(from: number, to: number): string {
   );
 }
 
-/** A long output that failed early, one with a lighthouse in the middle, and colors. */
+/** A session with output that failed early, output with a lighthouse in the middle, and colors. */
 function longSession() {
   const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
   session.user("Build it.");
@@ -35,7 +35,7 @@ function longSession() {
   return { text: session.text, failed, found };
 }
 
-/** What is marked under a name: its text, and whether it is on the screen within all that scrolls. */
+/** Text marked under a name, and whether it is visible on the screen within all scrollable elements. */
 function marked(page: Page, name: string): Promise<{ text: string; isSeen: boolean } | undefined> {
   return page.evaluate((wanted) => {
     const [range] = CSS.highlights.get(wanted) ?? [];
@@ -50,7 +50,7 @@ function marked(page: Page, name: string): Promise<{ text: string; isSeen: boole
   }, name);
 }
 
-test("f stops at the line of the error, wherever it stands in the output", async () => {
+test("f stops at the line of the error, anywhere in the output", async () => {
   const { text, failed } = longSession();
   for (const viewport of [
     { width: 1440, height: 900 },
@@ -63,14 +63,14 @@ test("f stops at the line of the error, wherever it stands in the output", async
     await expect.poll(() => marked(page, "error-line")).toEqual({ text: ERROR, isSeen: true });
     const excerpt = page.locator(`.tool-use[data-entry="${failed}"] .result .fold-excerpt`);
     expect(await excerpt.textContent()).toBe(ERROR);
-    // What is not shown is said, and shown on demand.
+    // A notice shows what is omitted, and unfolds it.
     await page.locator(".more").first().click();
     expect(await page.locator(".result pre").textContent()).toContain("line 800 of the build");
     expect(complaints).toEqual([]);
   }
 });
 
-test("a hit deep in a long result is scrolled to, across its colors", async () => {
+test("scrolls to a hit deep in a long result, even across its colors", async () => {
   const { text, found } = longSession();
   const { page } = await open(text);
   await page.keyboard.press("/");
@@ -80,7 +80,7 @@ test("a hit deep in a long result is scrolled to, across its colors", async () =
   await expect.poll(() => marked(page, "found")).toEqual({ text: "lighthouse keeper", isSeen: true });
 });
 
-test("colors of a terminal are colors, in both themes", async () => {
+test("shows a terminal's colors, in both themes", async () => {
   const { text, failed } = longSession();
   for (const colorScheme of ["light", "dark"] as const) {
     const { page } = await open(text, { colorScheme, hash: `#entry=${failed}` });

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { findingsOn } from "./support/axe.ts";
 import { useBrowser } from "./support/browser.ts";
 import { SessionWriter } from "./support/session-writer.ts";
 
@@ -7,7 +8,7 @@ const open = useBrowser();
 
 const START = { provider: "acme", model: "acorn-2" };
 
-test("the file of the session is saved byte by byte, damage included", async () => {
+test("saves the session's file byte for byte, including damage", async () => {
   const session = new SessionWriter(START);
   session.user("Größe?\u2028");
   session.line("{torn");
@@ -18,6 +19,7 @@ test("the file of the session is saved byte by byte, damage included", async () 
   ]);
   const { page, complaints } = await open(bytes, { acceptDownloads: true });
   const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download", exact: true }).click();
   await page.getByRole("button", { name: "Download JSONL" }).click();
   const download = await saved;
   expect(download.suggestedFilename()).toBe("session.jsonl");
@@ -25,25 +27,55 @@ test("the file of the session is saved byte by byte, damage included", async () 
   expect(complaints).toEqual([]);
 });
 
-test.each([
-  ["claude-code", "Continue it in Claude Code:", "claude --resume abc-1"],
-  ["codex", "Continue it in Codex:", "codex resume abc-1"],
-  ["gemini", "Continue it in Gemini CLI:", "gemini --resume abc-1"],
-  [undefined, "Continue it in pi:", "pi --session session.jsonl"],
-])("a session that was imported from %s continues there", async (source, purpose, command) => {
+test("the branch that is shown is saved as Markdown, to read", async () => {
   const session = new SessionWriter(START);
-  if (source !== undefined)
-    session.add("custom", { customType: "sessiontree.import", data: { source, sourceId: "abc-1" } });
-  session.user("Go.");
-  const { page } = await open(session.text);
-  await page.keyboard.press("c");
-  const dialog = page.getByRole("dialog", { name: "Commands" });
-  const rows = dialog.locator(".command:has(.terminal-line)");
-  expect(await rows.first().textContent()).toBe(purpose + command);
-  expect(await rows.nth(1).textContent()).toContain("sessiontree continue session.jsonl --in codex");
+  session.user("Which way?");
+  const fork = session.leaf;
+  session.assistant("To the left.");
+  session.leaf = fork;
+  session.assistant("To the *right*.");
+  const { page, complaints } = await open(session.text, { acceptDownloads: true });
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download", exact: true }).click();
+  expect(await findingsOn(page)).toEqual([]);
+  await page.getByRole("button", { name: "Download Markdown" }).click();
+  const download = await saved;
+  expect(download.suggestedFilename()).toBe("session.md");
+  const text = readFileSync(await download.path(), "utf8");
+  expect(text).toMatch(/^# Which way\?\n/);
+  expect(text).toMatch(/## 1\. User .*\n\nWhich way\?\n\n### Assistant · acorn-2 .*\n\nTo the \*right\*\.\n/);
+  expect(text).not.toContain("To the left.");
+  expect(await page.locator("dialog").count()).toBe(0);
+  expect(complaints).toEqual([]);
 });
 
-test("a session of a program without such a command continues in another one", async () => {
+test.each([
+  ["claude-code", "Continue it in Claude Code:", "cd /home/ada/till && claude --resume abc-1", "codex"],
+  ["codex", "Continue it in Codex:", "cd /home/ada/till && codex resume abc-1", "claude-code"],
+  ["gemini", "Continue it in Gemini CLI:", "cd /home/ada/till && gemini --resume abc-1", "codex"],
+  [undefined, "Continue it in pi:", "pi --session session.jsonl", "codex"],
+])(
+  "a session imported from %s continues there, and in another program",
+  async (source, purpose, command, other) => {
+    const session = new SessionWriter(START);
+    if (source !== undefined)
+      session.add("custom", { customType: "sessiontree.import", data: { source, sourceId: "abc-1" } });
+    session.user("Go.");
+    const { page } = await open(session.text);
+    await page.keyboard.press("c");
+    const dialog = page.getByRole("dialog", { name: "Commands" });
+    const rows = dialog.locator(".command:has(.terminal-line)");
+    expect(await rows.first().textContent()).toBe(purpose + command);
+    expect(await rows.nth(1).textContent()).toContain(`sessiontree continue session.jsonl --in ${other}`);
+    const rest = await dialog.locator("p.command").textContent();
+    expect(rest).toContain(
+      other === "codex" ? "--in also takes " : "--in also takes gemini, opencode, and pi.",
+    );
+    expect(rest).not.toContain(source ?? "pi.");
+  },
+);
+
+test("a session of a program without a resume command continues in another one", async () => {
   const session = new SessionWriter(START);
   session.add("custom", { customType: "sessiontree.import", data: { source: "cline", sourceId: "x" } });
   session.user("Go.");
@@ -53,7 +85,7 @@ test("a session of a program without such a command continues in another one", a
   expect(await rows.first().textContent()).toContain("sessiontree continue");
 });
 
-test("a name that is set a year later makes no session long", async () => {
+test("a name set a year later does not extend the session's duration", async () => {
   const session = new SessionWriter(START);
   session.user("Go.");
   session.assistant("Done.");

@@ -6,7 +6,7 @@ import { SessionWriter } from "./support/session-writer.ts";
 
 const open = useBrowser();
 
-test("usage says what each number covers: the whole session, or the path, and where that ends", async () => {
+test("usage states what each number covers: the whole session, or the path and its end", async () => {
   const { text, single, failures } = failingSession();
   const { page } = await open(text, { hash: `#entry=${failures[1]}` });
   await page.locator(`.is-focused[data-entry="${failures[1]}"]`).waitFor();
@@ -32,7 +32,7 @@ test("usage says what each number covers: the whole session, or the path, and wh
   );
 });
 
-test("usage says a number once where all of the session is on the path, and draws no bar for a cost alone", async () => {
+test("usage shows a number once if all of the session is on the path, and draws no bar for a cost without tokens", async () => {
   const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
   session.user("Count.");
   session.assistant("One.");
@@ -45,7 +45,7 @@ test("usage says a number once where all of the session is on the path, and draw
   expect(await page.locator(".chart").first().locator(".bar").count()).toBe(2);
 });
 
-test("the bars of a chart are read and chosen by keys, and by a finger", async () => {
+test("the bars of a chart can be read and chosen by keys and by touch", async () => {
   const { text, single } = failingSession();
   for (const viewport of [
     { width: 1280, height: 800 },
@@ -54,7 +54,7 @@ test("the bars of a chart are read and chosen by keys, and by a finger", async (
     const { page } = await open(text, { viewport, hash: "#view=usage" });
     const reading = page.locator(".chart-reading");
     expect(await page.getByRole("slider").count()).toBe(0);
-    // The Tab key reaches one bar, and arrow keys lead from there.
+    // The Tab key reaches one bar, and arrow keys move from there.
     await page.locator('.bar[tabindex="0"]').focus();
     const read = async () => (await reading.locator("span").textContent()) ?? "";
     const last = await read();

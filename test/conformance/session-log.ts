@@ -13,14 +13,14 @@ export interface LogUnderTest {
   readonly writeForeign?: (text: string) => void;
 }
 
-/** Makes a log over a storage with the given text. */
+/** Creates a log over a storage with the given text. */
 export type LogFactory = (content: string) => LogUnderTest;
 
 const TIME = "2026-03-01T12:00:00.000Z";
 
 const HEADER = `{"type":"session","version":3,"id":"one","timestamp":"${TIME}","cwd":"/project"}`;
 
-/** Makes a line with an entry. */
+/** Creates a line with an entry. */
 const entryText = (id: string, parentId: string | null, text: string) =>
   JSON.stringify({
     type: "message",
@@ -55,7 +55,7 @@ function readAll(log: SessionLog, ordinals: Iterable<number> = log.index.tree.or
   return lines;
 }
 
-function changesOf(log: SessionLog): LogChange[] {
+function recordChanges(log: SessionLog): LogChange[] {
   const changes: LogChange[] = [];
   log.onChange = (change) => changes.push(change);
   return changes;
@@ -132,7 +132,7 @@ export function describeSessionLog(name: string, make: LogFactory): void {
 
     test("rewrites entries, keeps all others unchanged, and appends after them", () => {
       const { log, bytes, reopen } = make(text(HEADER, ...ODD_LINES));
-      const changes = changesOf(log);
+      const changes = recordChanges(log);
       const before = log.index;
       const change = (text: string, head?: EntryHead) =>
         head?.id === "000000b1"
@@ -152,7 +152,7 @@ export function describeSessionLog(name: string, make: LogFactory): void {
 
     test("is unchanged after a failed rewrite", () => {
       const { log, bytes } = make(filled);
-      const changes = changesOf(log);
+      const changes = recordChanges(log);
       const fail = () => {
         throw new RangeError("no");
       };
@@ -164,7 +164,7 @@ export function describeSessionLog(name: string, make: LogFactory): void {
 
     test("finds nothing new if there was no other write", () => {
       const { log } = make(filled);
-      const changes = changesOf(log);
+      const changes = recordChanges(log);
       log.append([line("000000a3", "000000a2")], true);
       expect(log.refresh()).toBeUndefined();
       expect(changes).toEqual([]);
@@ -204,7 +204,7 @@ export function describeSessionLog(name: string, make: LogFactory): void {
   describe(`${name}, next to other writers`, () => {
     test("finds their entries, once, and reports them", () => {
       const { log, writeForeign } = make(filled);
-      const changes = changesOf(log);
+      const changes = recordChanges(log);
       writeForeign?.(
         text(entryText("000000f1", "000000a1", "theirs"), entryText("000000f2", "000000f1", "too")),
       );
@@ -237,7 +237,7 @@ export function describeSessionLog(name: string, make: LogFactory): void {
 
     test("keeps a line that is still being written", () => {
       const { log, writeForeign } = make(filled);
-      const changes = changesOf(log);
+      const changes = recordChanges(log);
       const theirs = entryText("000000f1", "000000a2", "half");
       writeForeign?.(theirs.slice(0, 50));
       expect(log.refresh()).toBeUndefined();

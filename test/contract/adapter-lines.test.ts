@@ -21,7 +21,7 @@ declare const answer: AnthropicAnswer, more: { timestamp: number };
 declare const builder: StateGraph<{}>, send: (update: object) => void;
 `;
 
-/** Function of docs/first-agent.md, which a test of its own compiles. */
+/** Function of docs/first-agent.md, which a separate test compiles. */
 const ELSEWHERE = "openPiAgent";
 
 /** Reads the lines that each framework of the table needs, as a block of code; an ellipsis marks omitted code. */

@@ -56,7 +56,7 @@ function forVersion(sdk: number, text: string): string {
 }
 
 for (const { sdk, routes, ai, openai } of VERSIONS) {
-  /** Makes a program from files of the page. */
+  /** Creates a program from files of the page. */
   async function program(home: string, name: string, contents: string): Promise<string> {
     const outfile = join(home, `${name}.mjs`);
     await build({

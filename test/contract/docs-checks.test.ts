@@ -6,7 +6,7 @@ import { readAnchors, readFences } from "./support/markdown.ts";
 import { findVersions, wrongVersions } from "./support/named-versions.ts";
 import { openWorkshop, type Workshop } from "./support/run-programs.ts";
 
-/** Makes a document of fenced blocks, each given as `mark` and code. */
+/** Creates a document of fenced blocks, each given as `mark` and code. */
 function document(...blocks: [mark: string, code: string][]): string {
   return ["# Title", ...blocks.map(([mark, code]) => `\`\`\`${mark}\n${code}\n\`\`\``)].join("\n\n");
 }
@@ -42,7 +42,7 @@ describe("programs of a document", () => {
     expect(faults).toEqual([[], [9]]);
   });
 
-  test("are checked whatever their mark", () => {
+  test("are checked with any mark", () => {
     expect(() => readDocPrograms("a.md", document(["js", "one();"]))).toThrow("a.md:4 is marked js");
     expect(() => readDocPrograms("a.md", document(["TypeScript", "one();"]))).toThrow("write ts");
     expect(() => readDocPrograms("a.md", document(["ts norun", "one();"]))).toThrow("unknown mark norun");
@@ -140,7 +140,7 @@ describe("a program that runs", () => {
   });
   const run = (text: string) => workshop.run({ place: "a.md:1", file: "a.md", text, runs: true });
 
-  test("has the package, and a folder of its own as working directory, home, and temporary folder", async () => {
+  test("has the package, and a separate folder as working directory, home, and temporary folder", async () => {
     const text =
       'import * as whole from "sessiontree";\nimport * as core from "sessiontree/core";\n' +
       'import { homedir, tmpdir } from "node:os";\nimport { realpathSync } from "node:fs";\n' +

@@ -3,19 +3,17 @@ import { findEnglishFaults } from "./support/english.ts";
 import { ENGLISH_RULES } from "./support/english-rules.ts";
 import { listDocuments, readSources, readText } from "./support/repository.ts";
 
-/** Words that stay, by file, with the reason. */
+/** Words that stay, by file, each with its reason. */
 const EXCEPTIONS: { readonly [path: string]: { readonly [words: string]: string } } = {
   "src/core/compaction/request-summary.ts": { cancelled: "pi's error messages" },
   "src/core/jsonl/redaction-zones.ts": { cancelled: "a field of pi's messages" },
   "src/stores/postgres/tables.ts": { told: "the name of a table in SQL" },
-  "docs/commands.md": { cancelled: "pi's error message" },
-  "docs/extensions.md": { cancelled: "pi's error message" },
 };
 
-const sources = [...readSources("src")];
+const sources = ["src", "test"].flatMap((folder) => [...readSources(folder)]);
 const documents = listDocuments().map((path) => [path, readText(path)] as const);
 
-test("comments, messages, and documents use the field's words", () => {
+test("comments, messages, titles of tests, and documents use the field's words", () => {
   const faults = [...sources, ...documents].flatMap(([path, text]) => findEnglishFaults(path, text));
   const unexpected = faults.filter(({ at, words }) => {
     const [path = ""] = at.split(":");
@@ -50,6 +48,19 @@ describe("the rules", () => {
     ]);
     expect(find("a.tsx", "const a = <p>There is nobody here now</p>;")).toEqual(["nobody"]);
     expect(find("a.md", "One line.\n\nThe other goes on.")).toEqual(["goes on"]);
+  });
+
+  test("apply to comments and titles of tests, but not to their data", () => {
+    const findInTest = (text: string) => find("test/a.test.ts", text);
+    expect(findInTest('test("what is gone", () => {});')).toEqual(["is gone"]);
+    expect(findInTest('describe("behind", () => {});')).toEqual(["behind"]);
+    expect(findInTest('it.each([["goes on"]])("%s stands", () => {});')).toEqual(["stands"]);
+    expect(findInTest('test.skipIf(a === "this goes on")(`$' + "{a} goes on`, () => {});")).toEqual([
+      "goes on",
+    ]);
+    expect(findInTest('describeStore("a " + "behind it", () => {});')).toEqual(["behind"]);
+    expect(findInTest("// The one behind it.")).toEqual(["behind"]);
+    expect(findInTest('const a = "The file stands behind it"; tested("It stands behind it");')).toEqual([]);
   });
 
   test("leave code, addresses, and names alone", () => {

@@ -62,7 +62,7 @@ test("the page documents the differences of another version", () => {
 for (const { file, packages, alias = {}, changes = [] } of AGENTS) {
   const title = `the first agent, ${file} with ${packages.join(" and ")}`;
   describeWith(packages, title, () => {
-    /** Makes a project with a file to read, and returns the command that starts the agent there. */
+    /** Creates a project with a file to read, and returns the command that starts the agent there. */
     async function project(server: ProviderServer): Promise<{ home: string; start: () => RunningAgent }> {
       for (const name of packages) {
         const place = join(folder, "node_modules", name);

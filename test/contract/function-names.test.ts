@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type AllowedNames, findNameFaults, findSharedNames } from "./support/function-names.ts";
 import { readSources } from "./support/repository.ts";
 
-/** Names in Of and In that the field uses. */
+/** Names in Of and In that the field uses, and superlatives that are not bounds. */
 const IN_THE_FIELD: AllowedNames = {
   indexOf: "the method of arrays and strings",
   oneOf: "the combinator of JSON Schema",
@@ -12,20 +12,27 @@ const IN_THE_FIELD: AllowedNames = {
   continueIn: "a public name: continues a session in another program",
   sessionIdOf: "a public method of SessionTreeSaver",
   issuesOf: "a public method of SessionTreeSaver",
+  mostRedacted: "the copies with the most redactions",
+  mostValid: "the thinking with the most valid signatures",
 };
 
 /** Names with more than two meanings. */
 const SHARED: AllowedNames = {};
 
-const isChecked = (path: string) => !path.startsWith("test/") || path.includes("/support/");
-const sources = new Map(
-  ["src", "test", "fixtures", "docs/examples"]
-    .flatMap((folder) => [...readSources(folder)])
-    .filter(([path]) => isChecked(path)),
-);
+const files = ["src", "test", "fixtures", "docs/examples"].flatMap((folder) => [...readSources(folder)]);
+const isTest = (path: string) => path.endsWith(".test.ts");
+/** All files but tests, whose helpers are local. */
+const sources = new Map(files.filter(([path]) => !isTest(path)));
 
 test("functions are named by a verb and a noun, and bounds MAX_ and MIN_", () => {
   expect([...sources].flatMap(([path, text]) => findNameFaults(path, text, IN_THE_FIELD))).toEqual([]);
+});
+
+test("bounds are named MAX_ and MIN_ in tests, too", () => {
+  const faults = files
+    .filter(([path, text]) => isTest(path) && /\b(?:most|least)(?![a-z])|MOST|LEAST/.test(text))
+    .flatMap(([path, text]) => findNameFaults(path, text, IN_THE_FIELD));
+  expect(faults.filter((fault) => fault.includes("name a bound"))).toEqual([]);
 });
 
 test("functions share a name only where they are the same", () => {
@@ -51,10 +58,15 @@ describe("these checks", () => {
     expect(find("interface A { readonly idOf: () => string; rowOf(): string }")).toEqual(["idOf", "rowOf"]);
     expect(find("function sort(keyOf: (one: string) => string) {}")).toEqual(["keyOf"]);
     expect(find("const { getId: idOf, forkOf } = it;")).toEqual(["idOf"]);
-    expect(find("const MOST_FILES = 1, AT_LEAST_ONE = 2; const { most } = it;")).toEqual([
+    expect(find("const MOST_FILES = 1, AT_LEAST_ONE = 2, FILES_MOST = 3;")).toEqual([
       "MOST_FILES",
       "AT_LEAST_ONE",
+      "FILES_MOST",
+    ]);
+    expect(find("const { most, mostFiles } = it; function cut(leastBytes: number) {}")).toEqual([
       "most",
+      "mostFiles",
+      "leastBytes",
     ]);
   });
 
@@ -63,6 +75,7 @@ describe("these checks", () => {
       find("const a = { forkOf: 1, indexOf: () => 0 }; let plugin = () => 1; function join() {}"),
     ).toEqual([]);
     expect(find("interface A { readonly subagentOf?: string }")).toEqual([]);
+    expect(find("const mostly = 1, ALMOST_ALL = 2;")).toEqual([]);
   });
 
   const share = (...files: [path: string, text: string][]) =>

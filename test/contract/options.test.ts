@@ -220,21 +220,21 @@ describe.each(CALLS)("%s", (_name, call, wrong) => {
   test.each(cases)("rejects %s: %j, and names the allowed values", async (name, value) => {
     const refused = expect((async () => call({ [name]: value }))()).rejects;
     await refused.toThrow(TypeError);
-    await refused.toThrow(/ must be (?:"|a |an |true)|^Say where|needs a contextWindow/);
+    await refused.toThrow(/ must be (?:"|a |an |true)|^Specify the target|needs a contextWindow/);
   });
 });
 
 test("an error names all allowed values", () => {
   const open = (options: Wrong) => () => SessionManager.open(path, options);
   expect(open({ lease: "off" })).toThrow(
-    'The option lease must be "none", "fail", "read-only" or "wait", and is "off".',
+    'The option lease must be "none", "fail", "read-only" or "wait", but is "off".',
   );
   expect(open({ leaseWaitMs: Number.NaN })).toThrow(
-    "The option leaseWaitMs must be a number of milliseconds, 0 or more, and is NaN.",
+    "The option leaseWaitMs must be a number of milliseconds, 0 or more, but is NaN.",
   );
-  expect(open({ cwd: ["a"] })).toThrow("The option cwd must be a text, and is a list.");
-  expect(open({ cwd: Symbol("a") })).toThrow("and is of type symbol.");
-  expect(open({ mode: "x".repeat(50) })).toThrow("and is a longer text.");
+  expect(open({ cwd: ["a"] })).toThrow("The option cwd must be a string, but is an array.");
+  expect(open({ cwd: Symbol("a") })).toThrow("but is of type symbol.");
+  expect(open({ mode: "x".repeat(50) })).toThrow("but is a longer string.");
   expect(() => listSessions(Object(null))).not.toThrow();
 });
 

@@ -25,7 +25,7 @@ async function runMainJob(...args: string[]): Promise<Outcome> {
   const env = { ...process.env, TMPDIR: temporary, TEMP: temporary, NO_COLOR: "1" };
   return new Promise((resolve) => {
     execFile(process.execPath, argv, { cwd: ROOT, env }, (error, stdout, stderr) => {
-      // tsx keeps compiled files in a folder of its own.
+      // tsx keeps compiled files in a separate folder.
       const left = readdirSync(temporary).filter((name) => !name.startsWith("tsx-"));
       resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr, left });
     });

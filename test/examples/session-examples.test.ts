@@ -32,7 +32,7 @@ test("the agent prompts, calls tools, compacts, branches, forks, and is continue
   expect(stdout).toContain("this fork: 4 messages, 1 tool call");
 });
 
-test("the extension makes compactions of its own and keeps state that follows the tree", async () => {
+test("the extension makes its own compactions and keeps state that follows the tree", async () => {
   const { code, stdout, stderr, left } = await runExample("extension");
   expect(stderr).toBe("");
   expect(code).toBe(0);

@@ -25,7 +25,7 @@ function line(id: number, length = SIZES.large): string {
   return `${JSON.stringify({ type: "message", id: String(id), parentId, timestamp, message })}\n`;
 }
 
-/** Makes a file system that calls `happen` between the given number of reads of the file and the next call. */
+/** Creates a file system that calls `happen` between the given number of reads of the file and the next call. */
 function after(reads: number, happen: () => void): FileSystem {
   let count = 0;
   return watchedFs((name) => {

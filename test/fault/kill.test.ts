@@ -139,7 +139,7 @@ async function killUpgrading(folder: string, call: number): Promise<"old" | "new
 }
 
 describe("a process that is killed during an upgrade", () => {
-  test("leaves the old or the new file, complete, at whatever call it dies", async () => {
+  test("leaves the old or the new file, complete, whichever call it dies at", async () => {
     const path = place(sandbox(), "s.jsonl", VERSION_1);
     const [calls] = await children.run("upgradeUntilCall", [path, "0"]);
     expect(calls).toBeGreaterThan(10);

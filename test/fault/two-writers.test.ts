@@ -237,7 +237,7 @@ describe("a write that the system splits", () => {
       if (!isQuiet)
         appendFileSync(path, lines(message(`f${String(count++).padStart(7, "0")}`, null, "between")));
     });
-    expect(() => session.appendMessage(user("one"))).toThrow(/between the parts/);
+    expect(() => session.appendMessage(user("one"))).toThrow(/split the write/);
     isQuiet = true;
     session.appendMessage(user("two"));
     expect(new Set(getIds(session))).toEqual(new Set(getIds(onDisk(path))));

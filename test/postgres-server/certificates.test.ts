@@ -10,7 +10,7 @@ const place = cluster({ ssl: "on" });
 
 const refusal = (code: string) => ({
   code: "STORE_UNAVAILABLE",
-  message: expect.stringContaining(`certificate of the database's server is refused (${code})`),
+  message: expect.stringContaining(`database server's certificate was rejected (${code})`),
   details: { code },
 });
 

@@ -19,7 +19,7 @@ mkdirSync(temporary);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs the program itself in a folder of its own; reads no more of its output than requested. */
+/** Runs the program itself in a separate folder; reads no more of its output than requested. */
 async function program(args: readonly string[], wantedBytes = Number.POSITIVE_INFINITY) {
   const { FORCE_COLOR: _forced, ...inherited } = process.env;
   const env = { ...inherited, NO_COLOR: "1", TMPDIR: temporary, SESSIONTREE_STORE: place.server.url() };

@@ -6,7 +6,7 @@ import { cluster } from "./support/cluster.ts";
 const place = cluster({ max_connections: "400" });
 let schemas = 0;
 
-/** Creates a schema with tables of its own. */
+/** Creates a schema with its own tables. */
 async function newSchema() {
   const options = { client: place.pool({ max: 2 }), schema: `langgraph_${++schemas}` };
   await migrateDatabase(options);

@@ -83,7 +83,7 @@ test("cancels the statement of a call that is not answered in time", async () =>
   });
 });
 
-test("cancels an aborted search, which delays no append meanwhile", async () => {
+test("cancels an aborted search, which delays no append in the meantime", async () => {
   await withSlowSearch(async () => {
     const store = await openPostgresStore(place.server.url(), { ...RETRIES, maxConnections: 1 });
     const session = store.create({ cwd: "/project", createAtOnce: true });

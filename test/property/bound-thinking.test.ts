@@ -174,7 +174,7 @@ test("no request of a random tree holds invalid thinking, lacks valid thinking, 
       expect({ void: chat.sentVoid, leftOut: chat.leftOut }).toEqual({ void: [], leftOut: [] });
       expect({ void: other.sentVoid, leftOut: other.leftOut }).toEqual({ void: [], leftOut: [] });
       for (const { code, message, causedBy } of chat.last?.issues ?? []) {
-        if (code !== "THINKING_DROPPED" || message.includes("would refuse")) continue;
+        if (code !== "THINKING_DROPPED" || message.includes("would reject")) continue;
         expect(session.getEntry(causedBy ?? ""), message).toBeDefined();
       }
     }),

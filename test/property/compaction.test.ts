@@ -12,8 +12,8 @@ import type { AnySessionEntry } from "../../src/core/format/entry.ts";
 import type { AgentMessage } from "../../src/core/format/message.ts";
 import {
   compactAndCheck,
-  conversationOf,
-  pairsIn,
+  findPairs,
+  getConversation,
   project,
   TURN_STARTS,
 } from "../core/compaction/accounting.ts";
@@ -68,7 +68,7 @@ describe("any number of compactions of any conversation", () => {
         }
         const said = conversation.entries.filter(({ type }) => type !== "compaction");
         const messages = said.flatMap(sessionEntryToContextMessages).filter(({ role }) => role !== "system");
-        expect([...summarized, ...conversationOf(project(conversation.entries))]).toEqual(messages);
+        expect([...summarized, ...getConversation(project(conversation.entries))]).toEqual(messages);
       }),
       { numRuns: 300 },
     );
@@ -103,7 +103,7 @@ describe("findCutPoint", () => {
   /** Applies the documented rule, position by position, regardless of cost. */
   function cutByTheRule(path: readonly AnySessionEntry[], startIndex: number, keepRecentTokens: number) {
     const messages = path.map(messageOf);
-    const pairs = pairsIn(messages.map((message) => message ?? malformed({ role: "nobody" })));
+    const pairs = findPairs(messages.map((message) => message ?? malformed({ role: "nobody" })));
     const isLegal = (place: number) =>
       [...TURN_STARTS, "assistant"].includes(messages[place]?.role ?? "") &&
       pairs.every(([calledAt, answeredAt]) => place <= calledAt || answeredAt < place);

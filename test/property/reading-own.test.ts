@@ -5,7 +5,7 @@ import { type OwnEntry, OwnFile, placesById } from "../core/jsonl/support/own-fi
 import fc from "../support/fast-check.ts";
 import { hasHiddenRecord } from "./support/reference-lines.ts";
 
-/** Writes of another process to the file: `#` is a number of its own, and a torn line may be continued. */
+/** Another process's writes to the file: `#` is a unique number, and a torn line may be continued. */
 const foreign = fc.array(
   fc.constantFrom(
     "whole\n",

@@ -13,7 +13,7 @@ const hex = (n: number) => n.toString(16).padStart(8, "0");
 const header = (version: number) =>
   `{"type":"session","version":${version},"id":"s","timestamp":"t","cwd":"/"}\n`;
 
-/** Makes the smallest possible entry. */
+/** Creates the smallest possible entry. */
 const label = (id: number, parent: number | null, more = "") =>
   `{"type":"label","id":"${hex(id)}","parentId":${parent === null ? "null" : `"${hex(parent)}"`},"timestamp":"2026-01-01T00:00:00.000Z"${more}}\n`;
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 export type InstalledPackage = { readonly home: string } | { readonly reason: string };
 
 /**
- * Installs a package in a folder of its own; it is not a dependency because few systems can install it.
+ * Installs a package in a separate folder; it is not a dependency because few systems can install it.
  *
  * @param spec - Name and version.
  * @param runsScripts - Whether scripts of packages may run, such as those that build a native module.

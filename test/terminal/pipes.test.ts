@@ -5,7 +5,7 @@ import { temporaryFolder } from "../apps/cli/support/cli.ts";
 import { Scribe } from "../apps/cli/support/sessions.ts";
 import { SESSIONTREE, TmuxTerminal } from "./support/tmux.ts";
 
-/** Makes a project with a session whose first message is longer than a line. */
+/** Creates a project with a session whose first message is longer than a line. */
 function project() {
   const folder = temporaryFolder();
   const sessions = join(folder, "sessions");

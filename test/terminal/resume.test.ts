@@ -9,7 +9,7 @@ import { quoted, SESSIONTREE, type TerminalSettings, TmuxTerminal } from "./supp
 
 const ID = (number: number) => `0198aaaa-0000-7000-8000-00000000000${number}`;
 
-/** Makes a folder with three sessions, the later ones first in a list: Poem, Bug, and one that is hostile and wide. */
+/** Creates a folder with three sessions, the later ones first in a list: Poem, Bug, and one that is hostile and wide. */
 function threeSessions() {
   const folder = temporaryFolder();
   const sessions = join(folder, "sessions");
@@ -73,7 +73,7 @@ describe("the picker", () => {
     terminal.press("C-u");
     await terminal.shows(/^❯ .*Write a poem$/, "project  3");
     terminal.type("bux");
-    await terminal.shows("Nothing fits what was typed.");
+    await terminal.shows("No sessions match.");
     terminal.press("BSpace");
     await terminal.shows(/^❯ .*Find the bug$/);
     terminal.press("Enter");
@@ -96,7 +96,7 @@ describe("the picker", () => {
       /^assistant +Roses are red, and more\.$/,
     );
     terminal.press("Escape");
-    await terminal.shows("> roses", "Nothing fits what was typed.");
+    await terminal.shows("> roses", "No sessions match.");
   });
 
   test("renames", async () => {
@@ -121,14 +121,14 @@ describe("the picker", () => {
     const terminal = startIn(folder, "");
     await terminal.shows(/^❯ .*Write a poem$/);
     terminal.press("Down", "C-d");
-    await terminal.shows("Delete Find the bug? y/n", "y puts it into the trash");
+    await terminal.shows("Delete Find the bug? y/n", "y moves it to the trash");
     terminal.press("n");
     await terminal.shows(/^> *$/, /^❯ .*Find the bug$/);
     expect(existsSync(bug.path)).toBe(true);
     terminal.press("DC");
     await terminal.shows("Delete Find the bug? y/n");
     terminal.press("y");
-    await terminal.shows("The session is in the trash.", "project  2", /^❯ .*長い/);
+    await terminal.shows("The session was moved to the trash.", "project  2", /^❯ .*長い/);
     expect(existsSync(bug.path)).toBe(false);
     expect(readdirSync(join(folder, "data", "Trash", "files"))).toHaveLength(1);
   });
@@ -219,7 +219,7 @@ describe("any session on any screen", () => {
   });
 });
 
-/** Makes a session of one message; a greater number is a later one. */
+/** Creates a session of one message; a greater number is a later one. */
 function smallSession(number: number, cwd: string): string {
   const timestamp = new Date(Date.UTC(2026, 0, 1) + number * 60_000).toISOString();
   const message = {

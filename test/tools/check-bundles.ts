@@ -17,7 +17,7 @@ const PROGRAMS = [
 ] as const;
 
 /** Lists Node's modules that the files of a bundle import. */
-function nodeImportsIn(folder: string): string[] {
+function listNodeImports(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".js"))
     .flatMap((file) => {
@@ -39,7 +39,7 @@ export function checkBundles(project: string): void {
       const folder = join(project, "bundles", name, entry);
       const platform = isForNode ? "node" : "browser";
       execFileSync(process.execPath, [BUNDLE, name, project, entry, folder, platform], { stdio: "inherit" });
-      const foreign = isForNode ? [] : nodeImportsIn(folder);
+      const foreign = isForNode ? [] : listNodeImports(folder);
       if (foreign.length > 0) throw new Error(`Bundled with ${name}: ${foreign.join(", ")}`);
       const env = { ...process.env, HOME: project, USERPROFILE: project };
       const options = { cwd: project, env, encoding: "utf8" } as const;

@@ -83,13 +83,13 @@ function countLoaded(folder: string, file: string): number {
 
 /** Checks that few files are loaded, which the chunks of tsup.config.ts ensure. */
 function checkChunks(folder: string): void {
-  for (const [file, most] of [
+  for (const [file, max] of [
     ["index.js", 3],
     ["bin.js", 3],
   ] as const) {
     const count = countLoaded(folder, file);
-    if (count === 1 || count > most)
-      throw new Error(`${file} loads ${count} files; a few, at most ${most}, are right: see tsup.config.ts`);
+    if (count === 1 || count > max)
+      throw new Error(`${file} loads ${count} files; a few, at most ${max}, are right: see tsup.config.ts`);
     console.log(`${file} loads ${count} files`);
   }
 }

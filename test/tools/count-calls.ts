@@ -96,7 +96,7 @@ function ordinarySession(entries: number): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 
-/** Writes each source as a module of its own without types, so that functions are counted where they are written. */
+/** Writes each source as a separate module without types, so that functions are counted where they are written. */
 function transpileSources(folder: string): void {
   for (const name of readdirSync(SOURCES, { recursive: true, encoding: "utf8" })) {
     if (!name.endsWith(".ts") || name.endsWith(".d.ts") || name.startsWith("apps/page/")) continue;
@@ -119,7 +119,7 @@ interface ScriptCoverage {
   }[];
 }
 
-function countIn(scripts: readonly ScriptCoverage[], folder: string): Count {
+function countCalled(scripts: readonly ScriptCoverage[], folder: string): Count {
   const root = pathToFileURL(`${folder}/`).href;
   const files = new Set<string>();
   const names: string[] = [];
@@ -160,7 +160,7 @@ export function countCalls(
     const args = [program, pathToFileURL(join(sources, "index.mjs")).href, session];
     const output = execFileSync(process.execPath, args, { encoding: "utf8", maxBuffer: 2 ** 28 });
     const raw: { [name: string]: ScriptCoverage[] } = JSON.parse(output);
-    const of = (name: string) => countIn(raw[name] ?? [], sources);
+    const of = (name: string) => countCalled(raw[name] ?? [], sources);
     return {
       open: of("open"),
       context: of("context"),

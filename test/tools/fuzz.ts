@@ -80,7 +80,7 @@ async function supervise(firstSeed: number, deadline: number): Promise<void> {
       note(message);
       seed = message.nextSeed;
     });
-    const end = await endOf(worker, deadline);
+    const end = await waitForEnd(worker, deadline);
     if (end === "deadline") return;
     totals[end === "hang" ? "hangs" : "crashes"]++;
     console.error(`a ${end} between the seeds ${seed} and ${seed + BATCH}`);
@@ -89,7 +89,7 @@ async function supervise(firstSeed: number, deadline: number): Promise<void> {
 }
 
 /** Waits until a worker hangs, dies, or its time runs out, and ends it. */
-function endOf(worker: ChildProcess, deadline: number): Promise<"hang" | "crash" | "deadline"> {
+function waitForEnd(worker: ChildProcess, deadline: number): Promise<"hang" | "crash" | "deadline"> {
   return new Promise((resolve) => {
     let lastSign = Date.now();
     worker.on("message", () => {

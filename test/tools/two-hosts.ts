@@ -1,6 +1,6 @@
 /**
  * Demonstrates two hosts with one session: starts a real PostgreSQL server, lets two processes continue the same session on
- * different branches, kills the server once meanwhile, and checks that nothing is missing.
+ * different branches, kills the server once in the meantime, and checks that nothing is missing.
  *
  * npx tsx test/tools/two-hosts.ts [--keep]   With --keep the server continues running, and its address is printed.
  */
@@ -33,7 +33,7 @@ async function beHost(name: string, url: string, id: string, from: string): Prom
   await store.close();
 }
 
-/** A host in a process of its own. */
+/** A host in a separate process. */
 interface Host {
   readonly name: string;
   /** Ids of the entries that were reported as stored. */
@@ -63,7 +63,7 @@ function check(isTrue: boolean, what: string): void {
   if (!isTrue) process.exitCode = 1;
 }
 
-const textOf = (entry: AnySessionEntry | undefined) =>
+const getContentText = (entry: AnySessionEntry | undefined) =>
   entry?.type === "message" && "message" in entry
     ? JSON.stringify(Object(entry.message).content)
     : entry?.type;
@@ -81,8 +81,8 @@ function showTree(session: SessionManager): void {
     ) {
       [last, count] = [only, count + 1];
     }
-    const run = count === 1 ? "" : ` … ${textOf(last.entry)} (${count} entries)`;
-    console.log(`${"   ".repeat(depth)}└─ ${textOf(first.entry)}${run}`);
+    const run = count === 1 ? "" : ` … ${getContentText(last.entry)} (${count} entries)`;
+    console.log(`${"   ".repeat(depth)}└─ ${getContentText(first.entry)}${run}`);
     pending.push(...last.children.map((node) => ({ node, depth: depth + 1 })));
   }
 }
@@ -97,7 +97,10 @@ function compareWithFile(session: SessionManager, bytes: Uint8Array, leaves: rea
     session.branch(leaf);
     file.branch(leaf);
     const [here, there] = [session, file].map((one) => JSON.stringify(one.buildSessionContext()));
-    check(here === there, `at ${textOf(session.getEntry(leaf))} the exported file gives the same context`);
+    check(
+      here === there,
+      `at ${getContentText(session.getEntry(leaf))} the exported file gives the same context`,
+    );
   }
   rmSync(folder, { recursive: true });
 }

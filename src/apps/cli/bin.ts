@@ -17,13 +17,13 @@ async function answerCompletion(): Promise<number | undefined> {
 }
 
 /**
- * Enables Node's compile cache for the next start, if the version supports it (22.8 or later). Not for a redaction, because the
- * cache may contain strings of the run, and thus the text to be removed.
+ * Enables Node's compile cache for the next start, if the version supports it (22.8 or later). Leaves it off for a redaction,
+ * because the cache could contain strings from the run, and thus the text to be removed.
  */
 function keepCompiledCode(): void {
   if (process.argv[2] === "redact") return;
   if (!("enableCompileCache" in module) || typeof module.enableCompileCache !== "function") return;
-  // A folder that the user has set for all programs has priority.
+  // A cache folder that is set in the environment takes precedence.
   if (process.env["NODE_COMPILE_CACHE"]) return;
   module.enableCompileCache(join(getCacheFolder(), "compiled"));
 }

@@ -15,8 +15,8 @@ export interface CommandCall extends SessionAccess {
   /** Returns the value of a parameter that the command declares; throws a `UsageError` if the value is invalid. */
   get<T>(parameter: Parameter<T>): T;
   /**
-   * Writes a warning to stderr that is neither a result nor a failure: a sentence, and lines below it, which must already be
-   * safe.
+   * Writes a message to stderr that is neither a result nor a failure: a sentence, and lines below it, which must be safe to
+   * print.
    */
   warn(message: string, ...below: readonly string[]): void;
   /** Writes a line to stderr that explains the result to a person; with `json`, writes nothing. */
@@ -30,16 +30,16 @@ export interface ListedCommand {
   readonly summary: string;
   /** Heading of its group in the help. */
   readonly heading: string;
-  /** Whether the command appears only in `help COMMAND`. */
+  /** Whether the help omits the command, so that only `help COMMAND` describes it. */
   readonly isRare: boolean;
   readonly load: () => Promise<Command>;
 }
 
 /**
- * Command of `sessiontree`: one per file in commands/, with everything known about it except its name.
+ * `sessiontree` command, one per file in commands/, with all of its data except its name.
  *
- * Parsing, help, completion, and documentation are generated from it. All commands accept `--json`, `--dir`, and `--store`, which
- * are not listed.
+ * Parsing, help, completion, and documentation are generated from it. All commands accept `--json`, `--dir`, and `--store`, so
+ * these are not listed.
  */
 export interface Command {
   /** Further details, in paragraphs separated by an empty line; other line breaks are spaces. */
@@ -55,7 +55,7 @@ export interface Command {
   run(call: CommandCall): Promise<ExitCode | void>;
 }
 
-/** Command named by a command line, loaded. */
+/** Command to run, after it is loaded. */
 export interface LoadedCommand extends ListedCommand {
   readonly command: Command;
 }
@@ -75,7 +75,7 @@ export const STORE = textOption(
   "--store <url>",
   "look for sessions in this database, PostgreSQL or sqlite:FILE",
 );
-/** Option for the output that a terminal would show. */
+/** Option for formatting the output as on a terminal. */
 export const PRETTY = flag("--pretty", "format the output for reading, even in a pipe");
 /** Parameters of every command. */
 export const COMMON_PARAMETERS: readonly Parameter<unknown>[] = [JSON_OUTPUT, SESSION_DIR, STORE];

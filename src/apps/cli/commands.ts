@@ -18,7 +18,7 @@ const GROUPS: readonly (readonly [
     ["stats", "Count messages, tool calls, tokens and cost", () => import("./commands/stats.ts")],
     [
       "import",
-      "Import sessions of Claude Code, Codex and other agents",
+      "Import sessions from Claude Code, Codex and other agents",
       () => import("./commands/import.ts"),
     ],
     [
@@ -31,12 +31,8 @@ const GROUPS: readonly (readonly [
     "Look closer:",
     ["context", "Show what the model sees, or saw before an answer", () => import("./commands/context.ts")],
     ["diff", "Compare two branches of a session", () => import("./commands/diff.ts")],
-    ["mcp", "Answer agents that ask about past sessions, over MCP", () => import("./commands/mcp.ts")],
-    [
-      "recall",
-      "Add past sessions to what an agent sees, as a hook of it",
-      () => import("./commands/recall.ts"),
-    ],
+    ["mcp", "Answer agents' questions about past sessions, over MCP", () => import("./commands/mcp.ts")],
+    ["recall", "Add past sessions to what an agent sees, as a hook", () => import("./commands/recall.ts")],
   ],
   [
     "Change a session:",
@@ -54,7 +50,7 @@ const GROUPS: readonly (readonly [
     ["compact", "Shorten the context of a session, or explain how", () => import("./commands/compact.ts")],
     [
       "redact",
-      "Remove an entry's content, or a text, from sessions permanently",
+      "Permanently remove an entry's content, or a text, from sessions",
       () => import("./commands/redact.ts"),
     ],
   ],
@@ -89,7 +85,7 @@ const GROUPS: readonly (readonly [
     ["restore", "List the sessions in the trash, or restore one", () => import("./commands/restore.ts")],
     [
       "prune",
-      "Move sessions to the trash that have not been used for a while",
+      "Move sessions that have not been used for a while to the trash",
       () => import("./commands/prune.ts"),
     ],
   ],
@@ -111,7 +107,7 @@ const GROUPS: readonly (readonly [
   ],
 ];
 
-/** Commands for agents rather than people: the help has no line for them. */
+/** Commands for agents rather than people, which the help does not list. */
 const RARE: ReadonlySet<string> = new Set(["recall"]);
 
 /** All commands, in the order of the help. */

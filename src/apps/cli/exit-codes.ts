@@ -4,7 +4,7 @@
  * - `ok` 0: success. Also if the reader of a pipe stopped reading.
  * - `failed` 1: the operation failed, issues were found, or a search found nothing; stderr has the reason.
  * - `usage` 2: the command line was wrong; nothing was done.
- * - `cancelled` 130: the user left the picker without a choice, or interrupted an import.
+ * - `cancelled` 130: the user closed the picker without choosing, or interrupted an import.
  */
 export const EXIT_CODES = Object.freeze({ ok: 0, failed: 1, usage: 2, cancelled: 130 });
 

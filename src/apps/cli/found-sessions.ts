@@ -46,7 +46,7 @@ export async function gatherSessions(
   return isRanked ? found.sort((a, b) => b.score - a.score) : found;
 }
 
-/** Writes one line per session: id, age, number of hits, and title; in a pipe: id, number, title, and path. */
+/** Writes one line per session: id, age, number of matching entries, and title; in a pipe: id, number, title, and path. */
 export async function writeSessions(call: CommandCall, found: readonly FoundSession[]): Promise<void> {
   const { io, json, out } = call;
   const rows = found.map(({ session }) => session);

@@ -3,17 +3,17 @@ import { COMMON_PARAMETERS, type LoadedCommand, PRETTY } from "./command.ts";
 import type { Output } from "./output.ts";
 import { measureWidth, wrapText } from "./text/width.ts";
 
-/** Lines and columns of a screen that fits the short help of a command. */
+/** Screen size for which the short help of a command is designed. */
 const LINES = 24;
 const COLUMNS = 80;
 
-/** Minimum width in columns for a text next to a term; if there is less space, the text is below the term. */
+/** Minimum width of a description next to its term, in columns; with less space, the description is below the term. */
 const NARROWEST = 20;
 
-/** Indentation of a term of a list, and gap before its description. */
+/** Indentation of a term, and gap before its description. */
 const INDENT = "  ";
 
-/** Parameters that the short help names without their own lines. */
+/** Parameters that the short help lists without descriptions. */
 const COMMON: ReadonlySet<string> = new Set([PRETTY, ...COMMON_PARAMETERS].map(({ form }) => form));
 
 interface HelpParts {
@@ -43,7 +43,7 @@ export function formatShortHelp({ named, made, helper, out }: HelpParts): string
   const takes =
     described.length <= max
       ? described
-      : wrapText(`It takes ${own.map(({ form }) => form).join(", ")}.`, out.columns);
+      : wrapText(`It accepts ${own.map(({ form }) => form).join(", ")}.`, out.columns);
   const lines = [...head, ...takes, ...also];
   const room = LINES - 3 - lines.length;
   const examples = command.examples.flatMap(([line, purpose]) => formatExample(line, purpose, out));
@@ -81,10 +81,10 @@ interface Described {
 
 const HELP: Described = {
   form: "-h, --help",
-  description: "print what is needed most; help COMMAND prints all",
+  description: "print short help; help COMMAND prints all",
 };
 
-/** Formats parameters one below the other, followed by their descriptions. */
+/** Formats parameters in a list, each followed by its description. */
 function formatParameters(
   parameters: readonly Described[],
   out: Output,

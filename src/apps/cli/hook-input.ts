@@ -23,6 +23,7 @@ export async function readHookInput({ stdin }: CliIo, maxBytes: number): Promise
     if (bytes <= maxBytes)
       text += typeof piece === "string" ? piece : decoder.decode(piece, { stream: true });
   }
-  if (bytes > maxBytes) throw new UsageError(`--hook reads at most ${maxBytes} bytes; these are ${bytes}.`);
+  if (bytes > maxBytes)
+    throw new UsageError(`--hook reads at most ${maxBytes} bytes; the input has ${bytes}.`);
   return toRecord(parseJson(text)?.value);
 }

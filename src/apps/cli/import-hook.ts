@@ -7,7 +7,7 @@ import { readHookInput } from "./hook-input.ts";
 import type { CliIo } from "./io.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Maximum size of a transcript that is imported while the agent waits. */
+/** Maximum size of a transcript that is imported while the agent waits, in bytes. */
 const MAX_BYTES = 5 * 1024 * 1024;
 
 /** Events at which a program ends without waiting for its hooks. */
@@ -17,12 +17,12 @@ const AT_END = /^session_?end$/i;
 const APART = "sessiontree";
 
 /**
- * Imports the session that an agent names in the input of a hook.
+ * Imports the session that an agent specifies in the input of a hook.
  *
  * Imports a large session, and the session of an agent that is ending, in a separate process, because the agent waits for its
  * hooks.
  *
- * @throws {UsageError} If the input names no session.
+ * @throws {UsageError} If the input does not specify a session.
  */
 export async function importFromHook(io: CliIo, options: ImportSessionsOptions): Promise<void> {
   const input = await readHookInput(io, Number.POSITIVE_INFINITY);
@@ -43,9 +43,9 @@ export async function importFromHook(io: CliIo, options: ImportSessionsOptions):
   if (isTooLarge) return startAgain(io, transcript);
   if (imports.length > 0 || isTold || transcript.path === undefined) return;
   const source = detectSourceOfFile(transcript.path);
-  // Sessions of pi need no import, and one that has just begun has nothing to import.
+  // Sessions of pi do not need to be imported, and a session that has just begun has no content to import.
   if (source !== undefined && source !== "pi" && source !== "oh-my-pi")
-    throw new UsageError(`${transcript.path} holds no session to import.`);
+    throw new UsageError(`${transcript.path} contains no session to import.`);
 }
 
 async function startAgain({ again }: CliIo, { path, sourceId }: Transcript): Promise<void> {

@@ -35,7 +35,7 @@ export function noteSkipped(
   };
 }
 
-/** Number of a program's sessions by the result of their import, and number of their issues. */
+/** Number of a program's sessions by import status, and number of their issues. */
 const NO_SESSIONS = { new: 0, grown: 0, unchanged: 0, deleted: 0, gone: 0, empty: 0, issues: 0 };
 
 type Tally = typeof NO_SESSIONS;

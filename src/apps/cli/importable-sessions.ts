@@ -4,7 +4,7 @@ import type { CliIo } from "./io.ts";
 export interface ImportableSessions {
   /** Name of the program. */
   readonly source: string;
-  /** Number of sessions that are not imported, or have changed since, including those of subagents. */
+  /** Number of sessions that are not imported, or have changed since, without subagents whose records are in the files of another session. */
   readonly sessions: number;
 }
 

@@ -17,7 +17,7 @@ export type CliInput = AsyncIterable<Uint8Array | string> & {
   readonly isTTY?: boolean;
 };
 
-/** Interactive terminal: input of keys, and output to draw on. */
+/** Interactive terminal: a stream of key presses, and a stream to draw on. */
 export interface CliTerminal {
   readonly input: Readable & { setRawMode?(isRaw: boolean): unknown };
   readonly output: Writable & { readonly columns?: number; readonly rows?: number };
@@ -26,7 +26,7 @@ export interface CliTerminal {
 /** Access to databases. */
 export interface CliStores {
   open(url: string): Promise<SessionStore>;
-  /** Creates the tables, or changes them to those of a version; default: the newest version. */
+  /** Creates the tables of a version, or migrates existing tables to it; default: the newest version. */
   migrate(url: string, to: number | undefined): Promise<{ readonly from: number; readonly to: number }>;
   /** Returns the statements that `migrate` would run now; empty if there is nothing to do. */
   migrationSql(url: string, to: number | undefined): Promise<string[]>;
@@ -41,7 +41,7 @@ export interface CliIo {
   readonly env: { readonly [name: string]: string | undefined };
   /** Base folder of relative paths. */
   readonly cwd: string;
-  /** Returns Unix milliseconds. */
+  /** Returns the current time, in Unix milliseconds. */
   readonly now: () => number;
   /** Reads the user's answer to a question at the terminal; empty if there is none. Absent without a terminal. */
   readonly ask?: (question: string) => Promise<string>;
@@ -57,9 +57,9 @@ export interface CliIo {
   readonly again?: (input: string) => Promise<void>;
   /** Default: PostgreSQL, through the package `pg`, and SQLite files. */
   readonly stores?: CliStores;
-  /** Returns a signal for the next interrupt, which then does not end the program; default: no interrupts. */
+  /** Returns a signal that is aborted by the next interrupt, which then does not end the program; default: no interrupts. */
   readonly untilInterrupted?: () => AbortSignal;
 }
 
-/** `CliIo` as callers may provide it: the default clock is the system's. */
+/** `CliIo` as provided by callers, in which `now` is optional; the default is the system clock. */
 export type CallerIo = Omit<CliIo, "now"> & Partial<Pick<CliIo, "now">>;

@@ -40,11 +40,11 @@ const HOOK_MS = 420;
 const ANSWERING_MS = 200;
 
 /**
- * Limits the time for which an agent waits for its hook.
+ * Limits how long an agent waits for its hook.
  *
  * Work is done in slices of a few milliseconds, so that these timers fire on time during any search.
  *
- * @returns Aborts when it is time to answer.
+ * @returns Signal that aborts when it is time to answer.
  */
 function limitTime(): AbortSignal {
   const passedMs = Math.round(performance.now() - performance.nodeTiming.bootstrapComplete);
@@ -78,7 +78,7 @@ async function askOnStderr(question: string): Promise<string> {
   const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: stdin, output: stderr });
   try {
-    // An interrupt or the end of the input closes it without an answer.
+    // An interrupt or the end of the input closes the interface without an answer.
     return await Promise.race([lines.question(question), once(lines, "close").then(() => "")]);
   } catch (error) {
     // In some versions of Node, an interrupt also aborts the question. The next output begins on a new line.

@@ -37,7 +37,7 @@ const PIPED = "-";
 /** Other names of stdin; they never refer to files. */
 const STDIN_FILES = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
 
-/** Name of the session from stdin in output; the temporary file created from it is not mentioned. */
+/** Name of the session from stdin in the output. */
 const STDIN_TEXT = "standard input";
 
 /** Returns whether a name refers to the session from stdin. */
@@ -72,7 +72,7 @@ export function makeFileSession(path: string, { now }: Pick<CliIo, "now">): Name
     read: async () => (await import("../../session/manager/session-view.ts")).SessionView.at(path),
     open: async (mode = undefined) => {
       const manager = await import("../../session/manager/session-manager.ts");
-      // The caller requested a copy, which is written even without a conversation.
+      // A copy of a read-only session is written even if it contains no conversation.
       const reading = mode && { mode, createAtOnce: true };
       return manager.SessionManager.open(path, { ...reading, now });
     },
@@ -116,7 +116,7 @@ export function makePipedSession({ stdin }: CliIo): NamedSession {
   };
 }
 
-/** @throws {UsageError} If stdin is a terminal, which cannot provide a session. */
+/** @throws {UsageError} If stdin is missing or is a terminal. */
 async function readAll(stdin: CliIo["stdin"]): Promise<Uint8Array> {
   if (stdin === undefined || stdin.isTTY === true) {
     throw new UsageError(
@@ -134,5 +134,7 @@ async function readAll(stdin: CliIo["stdin"]): Promise<Uint8Array> {
 
 /** Creates the error for an attempt to change the session from stdin. */
 export function makeReadOnlyError(): UsageError {
-  return new UsageError("A session from standard input can only be read; save it to a file, and name that.");
+  return new UsageError(
+    "A session from standard input can only be read; save it to a file, and use that file.",
+  );
 }

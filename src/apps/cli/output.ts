@@ -58,7 +58,7 @@ export class Output {
     this.#isLaidOut = true;
   }
 
-  /** Writes a line; its text must already be safe. */
+  /** Writes a line; its text must be safe to print. */
   line(text = ""): void {
     this.text(`${text}\n`);
   }
@@ -75,7 +75,7 @@ export class Output {
     if (command !== undefined) this.line(paint(`  ${command}`));
   }
 
-  /** Writes a value of any depth as JSON, on a line of its own. */
+  /** Writes a value of any depth as one line of JSON. */
   json(value: unknown): void {
     this.line(toPlainJson(encodeParsed(value)));
   }
@@ -107,7 +107,7 @@ export class Output {
   }
 }
 
-/** Returns whether an error states that the reader has closed the pipe. */
+/** Returns whether an error means that the reader has closed the pipe. */
 export function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";
 }
@@ -118,7 +118,10 @@ function countColumns(stream: CliStream, env: CliIo["env"]): number {
   return Number.isInteger(stated) && stated > 0 ? stated : DEFAULT_WIDTH;
 }
 
-/** Returns whether to use colors: NO_COLOR disables and FORCE_COLOR enables them; by default, only a terminal has them. */
+/**
+ * Returns whether to use colors: NO_COLOR disables and FORCE_COLOR enables them; by default, only a terminal that is not "dumb"
+ * has them.
+ */
 function hasColors(stream: CliStream, env: CliIo["env"]): boolean {
   if (env["NO_COLOR"]) return false;
   const forced = env["FORCE_COLOR"];

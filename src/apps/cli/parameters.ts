@@ -12,11 +12,11 @@ export interface Parameter<T> {
   readonly isList?: boolean;
   /** Whether it appears only in `help COMMAND`. */
   readonly isRare?: boolean;
-  /** Converts the value on the command line, or undefined; throws a `UsageError` if it is invalid. */
+  /** Converts the value on the command line, undefined if not given; throws a `UsageError` if it is invalid. */
   readonly parse: (given: unknown) => T;
 }
 
-/** Omits a parameter from the short help, which shows the most common ones. */
+/** Marks a parameter as rare, so that the short help omits it. */
 export function rare<P extends Parameter<unknown>>(parameter: P): P {
   return { ...parameter, isRare: true };
 }
@@ -45,12 +45,12 @@ export function argumentOr(form: `[${string}]`, description: string, fallback: s
   return { kind: "argument", form, description, parse: (given = fallback) => parseText(form, given) };
 }
 
-/** Creates a last argument that can be repeated, and is required at least once. */
+/** Creates a final argument that can be repeated, and is required at least once. */
 export function argumentList(form: `<${string}...>`, description: string): Parameter<readonly string[]> {
   return { kind: "argument", form, description, parse: (given) => parseTexts(form, given) };
 }
 
-/** Creates a last argument that can be repeated or omitted. */
+/** Creates a final argument that can be repeated or omitted. */
 export function optionalList(form: `[${string}...]`, description: string): Parameter<readonly string[]> {
   return { kind: "argument", form, description, parse: (given) => parseTexts(form, given ?? []) };
 }
@@ -66,7 +66,7 @@ export function flag(form: `-${string}`, description: string): Parameter<boolean
   return { kind: "option", form, description, parse: (given) => given === true };
 }
 
-/** Creates an optional option with a value. */
+/** Creates an option with a value; undefined if the option is omitted. */
 export function textOption(
   form: `-${string} <${string}>`,
   description: string,
@@ -84,7 +84,7 @@ export function optionWithOrWithout(
   );
 }
 
-/** Creates an optional option with one of several names as its value. */
+/** Creates an option with one of several names as its value; undefined if the option is omitted. */
 export function choiceOption<Name extends string>(
   form: `--${string} <${string}>`,
   description: string,
@@ -96,7 +96,7 @@ export function choiceOption<Name extends string>(
   return { ...found, values: names };
 }
 
-/** Creates an optional option with one or more of several names, separated by commas. */
+/** Creates an option with one or more of several names, separated by commas; undefined if the option is omitted. */
 export function choicesOption<Name extends string>(
   form: `--${string} <${string}>`,
   description: string,
@@ -111,10 +111,10 @@ function parseName<Name extends string>(form: string, text: string, names: reado
   const found = names.find((name) => name === text);
   if (found !== undefined) return found;
   const [option] = form.split(" ");
-  throw new UsageError(`${option} takes one of ${names.join(", ")}; "${text}" is none.`);
+  throw new UsageError(`${option} must be one of ${names.join(", ")}, not "${text}".`);
 }
 
-/** Creates an optional option with an integer. */
+/** Creates an option with a positive integer as its value; undefined if the option is omitted. */
 export function numberOption(
   form: `--${string} <${string}>`,
   description: string,

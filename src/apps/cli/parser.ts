@@ -6,17 +6,17 @@ import type { Output } from "./output.ts";
 import type { Parameter } from "./parameters.ts";
 import { wrapText } from "./text/width.ts";
 
-/** Parsed values of the parameters given on the command line. */
+/** Values on the command line by parameter, before the parameters convert them. */
 export type GivenValues = ReadonlyMap<Parameter<unknown>, unknown>;
 
-/** Called with the parsed values after the command line is parsed. */
+/** Called with the values on the command line after it is parsed. */
 export type CommandRunner = (given: GivenValues) => Promise<void>;
 
 const ABOUT = "Session memory for agents: an append-only tree in a plain JSONL file.";
 
 /** Text after the list of commands; the whole help fits on a screen of 52 lines. */
 const BEHIND = [
-  "Where a session went wrong: sessiontree search --failed @last",
+  "To find failures in a session: sessiontree search --failed @last",
   "Name a session by its path, its id or the beginning of it, words of its name or first prompt, as @last (the latest of this project), or as - (standard input).",
   "Exit codes: 0 done, 1 failed or nothing found, 2 wrong usage, 130 canceled.",
   "Help for a command: sessiontree COMMAND --help; all: sessiontree help COMMAND",
@@ -90,7 +90,7 @@ function fillCommand(
   });
 }
 
-/** Declares a parameter; returns a function that returns its parsed value. */
+/** Declares a parameter; returns a function that returns its value on the command line. */
 function addParameter(
   command: CommanderCommand,
   parameter: Parameter<unknown>,

@@ -12,7 +12,7 @@ export type PricedTokens = Readonly<Record<(typeof PRICED)[number], number>>;
 /** Name, version, and date of the price table. A test compares the version with the lockfile. */
 export const PRICE_TABLE = { name: "@pydantic/genai-prices", version: "0.1.8", date: "2026-09-23" } as const;
 
-/** Formats an explanation of the sign of an estimated cost. */
+/** Formats an explanation of the `~` that marks an estimated cost. */
 export function formatPriceTable(): string {
   const { name, version, date } = PRICE_TABLE;
   return `"~": estimated in part, with the prices of ${name} ${version}, ${date}.`;
@@ -78,9 +78,8 @@ class ModelPrices {
   }
 
   /**
-   * Creates a function that returns prices at a time. If the provider does not list the model, uses the model's name alone,
-   * because
-   * other providers resell it.
+   * Creates a function that returns prices at a time. If the provider does not list the model, looks the model up without the
+   * provider, because providers also resell the models of others.
    */
   #askAt(time: Date | null): (tokens: PricedTokens) => Found {
     const options = time === null ? {} : { timestamp: time };

@@ -16,8 +16,7 @@ export const PRICES = textOption(
 );
 
 /**
- * Returns the prices from the file that a call names, or else those of a package, which is loaded when the first price is
- * requested.
+ * Returns the prices from the file of `--prices`, or else from a package, which is loaded when the first price is requested.
  *
  * @throws {UsageError} If the file cannot be read, or does not contain prices.
  */
@@ -59,7 +58,7 @@ type Price = { readonly [Kind in keyof PricedTokens]?: number | undefined };
 function readPriceFile(path: string): ReadonlyMap<string, Price> {
   const wrong = (why: string) =>
     new UsageError(
-      `${path} has no prices: ${why}. It must hold JSON such as {"acme/acorn-2": {"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75}}, in dollars per million tokens.`,
+      `${path} has no prices: ${why}. It must contain JSON such as {"acme/acorn-2": {"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75}}, in dollars per million tokens.`,
     );
   let text: string;
   try {

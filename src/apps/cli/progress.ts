@@ -3,7 +3,7 @@ import type { CommandCall } from "./command.ts";
 import { Output } from "./output.ts";
 import { measureWidth, truncateLine } from "./text/width.ts";
 
-/** Receives the progress of long work. */
+/** Receives the progress of work that takes a long time. */
 export type ProgressReport = (done: number, total: number) => void;
 
 /** Milliseconds before progress is first displayed, so that short work displays nothing, and between updates. */
@@ -14,7 +14,7 @@ const MAX_BAR_WIDTH = 30;
 const WIPE = "\r\u001b[K";
 
 /**
- * Does work that may take long, displays its progress on stderr, and finally clears that line.
+ * Runs work that may take a long time, displays its progress on stderr, and finally clears that line.
  *
  * Displays progress only to a person: not with `--json`, and not if stdout or stderr is redirected. (The bar of @clack/prompts
  * takes control of the keyboard and cannot be cleared completely, which is not acceptable in a command that only prints.)

@@ -10,15 +10,15 @@ import { UsageError } from "./usage-error.ts";
 /** Option for the project whose past sessions are used. */
 export const PROJECT = textOption(
   "--project <folder>",
-  "the project whose sessions are meant; default: the current folder",
+  "the project whose sessions to use; default: the current folder",
 );
 
-/** Option for a file of patterns to hide in answers. */
+/** Option for a file of patterns that match text to hide in answers. */
 export const SECRETS = rare(
-  textOption("--secrets <file>", "regular expressions, one a line; what they match is hidden in answers"),
+  textOption("--secrets <file>", "regular expressions, one per line; answers hide what they match"),
 );
 
-/** Returns the sessions from which agents are answered: those of the database or folder that the call names, or else all. */
+/** Returns the sessions to use in answers: those of the database or folder that the call specifies, or else all. */
 export async function getSource(call: CommandCall): Promise<SessionSource> {
   const { dir, io, stored } = call;
   const { makeFileSource, makeStoreSource } = await import("../recall/session-source.ts");
@@ -28,7 +28,7 @@ export async function getSource(call: CommandCall): Promise<SessionSource> {
 }
 
 /**
- * Returns a function that hides secrets; undefined if the call names no patterns.
+ * Returns a function that hides secrets; undefined if the call specifies no patterns.
  *
  * @throws {UsageError} If the file cannot be read, or a line is not a regular expression.
  */

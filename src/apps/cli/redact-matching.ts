@@ -23,7 +23,7 @@ import { asUsage, UsageError } from "./usage-error.ts";
 export interface MatchingRequest {
   readonly matching: string;
   readonly isExpression: boolean;
-  /** Undefined for all sessions of the project, or for all sessions. */
+  /** Undefined for all sessions of the project, or with `isAll` for all sessions. */
   readonly session: string | undefined;
   readonly isAll: boolean;
   readonly isDryRun: boolean;
@@ -53,7 +53,7 @@ export async function redactMatching(call: CommandCall, request: MatchingRequest
     return writeOutcome(call, { changed: [], pending: found.changed, standing });
   }
   call.out.flush();
-  const question = `Redact the text in ${formatCounted(found.changed.length, "place")}? Backups change as well: nothing brings it back.`;
+  const question = `Redact the text in ${formatCounted(found.changed.length, "place")}? Backups change as well, so the text cannot be restored.`;
   if (!(await confirmQuestion(call, question))) {
     call.warn("Nothing was changed.");
     return EXIT_CODES.failed;
@@ -85,13 +85,13 @@ async function findReach(
   };
 }
 
-/** Returns the scopes of a call; with `--all`, other sessions in addition to those in the folder named by the variable. */
+/** Returns the scopes of a call. With `--all`, the folder set in the environment does not replace the default folders. */
 function getScopes(call: CommandCall, isAll: boolean): CatalogScope[] {
   const scope = getScope(call, isAll);
   return isAll && call.dir === undefined ? [{ includeImported: true }, scope] : [scope];
 }
 
-/** Finds other places of the text, if the request did not include all sessions. */
+/** Finds other places that contain the text, if the request did not include all sessions. */
 async function findElsewhere(
   call: CommandCall,
   request: MatchingRequest,
@@ -105,7 +105,7 @@ async function findElsewhere(
   return others.map(({ kind, path }) => ({ kind, path, reason: OUTSIDE }));
 }
 
-const OUTSIDE = "It is outside of what was asked for; --all redacts it.";
+const OUTSIDE = "It is outside the requested scope; --all redacts it.";
 
 function writePlaces({ json, out }: CommandCall, places: readonly RedactedPlace[], isDryRun: boolean): void {
   for (const { kind, path, entryIds } of places) {
@@ -113,7 +113,7 @@ function writePlaces({ json, out }: CommandCall, places: readonly RedactedPlace[
     else out.line(`${kind}  ${toPlainLine(path)}${formatEntries(entryIds)}`);
   }
   if (isDryRun && places.length > 0 && !json)
-    out.prose("Backups change as well: nothing brings the text back after a redaction.");
+    out.prose("Backups change as well, so the text cannot be restored after a redaction.");
 }
 
 function formatEntries(ids: readonly string[]): string {
@@ -144,7 +144,7 @@ function writeOutcome({ json, out }: CommandCall, { changed, pending, standing }
 }
 
 function formatResult(changed: number, pending: number, standing: number): string[] {
-  if (changed + pending + standing === 0) return ["The text is nowhere."];
+  if (changed + pending + standing === 0) return ["The text was not found."];
   const places = (number: number) => formatCounted(number, "place");
   const remains = pending > 0 ? "It would remain" : changed > 0 ? "It remains" : "The text remains";
   return [

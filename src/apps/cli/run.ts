@@ -26,13 +26,13 @@ import { formatFailures, UsageError } from "./usage-error.ts";
 /** Number of sessions listed when a person runs the program without a command. */
 const BARE_LIMIT = 8;
 
-/** Width in columns of the longest command line below them. */
+/** Width of the longest command line that is suggested below them, in columns. */
 const STEP_WIDTH = 27;
 
 /**
  * Runs the command line.
  *
- * @param argv - Arguments, without Node and the program.
+ * @param argv - Command-line arguments, without the paths of Node and the program.
  * @returns Exit code. Never throws: writes an error as one line to stderr, followed by one line per session if a name is
  *   ambiguous.
  */
@@ -106,7 +106,7 @@ function prepareWords(argv: readonly string[]): ParserInput {
   const isHelp = argv[0] === "help";
   const [name, ...rest] = joinCommandName(isHelp ? argv.slice(1) : argv, COMMANDS);
   if (name === undefined || name.startsWith("-")) return { words: argv, commands: COMMANDS };
-  // The first word of such names lists the possible second words.
+  // The first word of a two-word name on its own lists the possible second words.
   const members = COMMANDS.filter((one) => one.name.startsWith(`${name} `));
   if (members.length > 0) return { words: isHelp ? ["--help"] : rest, commands: members };
   const isKnown = COMMANDS.some((one) => one.name === name);
@@ -136,7 +136,7 @@ async function catchError(call: () => unknown): Promise<unknown> {
   }
 }
 
-/** Returns whether an error only ends parsing: help and version do so as well. */
+/** Returns whether an error only ends parsing, after help or the version was printed. */
 function isHelp(error: unknown): error is CommanderError {
   return error instanceof CommanderError && (error.exitCode === 0 || error.code === "commander.help");
 }
@@ -154,7 +154,7 @@ function findAddress(
   if (!text) return undefined;
   const from = option === undefined ? STORE_VARIABLE : STORE.form;
   if (command.filesOnly === undefined) return parseStoreAddress(text, from);
-  const how = option === undefined ? ` With --dir, ${STORE_VARIABLE} does not count.` : "";
+  const how = option === undefined ? ` With --dir, ${STORE_VARIABLE} is ignored.` : "";
   throw new UsageError(`${name} works on files. ${command.filesOnly}${how}`);
 }
 

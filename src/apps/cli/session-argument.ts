@@ -27,7 +27,7 @@ export const LATEST = "@last";
 /** Argument that names a session; default: the latest session of the project. */
 export const SESSION_OR_LATEST = argumentOr("[session]", `the session; default: ${LATEST}`, LATEST);
 
-/** Strings treated as paths, not ids: those with a separator or the suffix of session files, in the home folder, or for stdin. */
+/** Matches names that are paths, not ids: with a separator or the suffix of session files, in the home folder, or for stdin. */
 const LOOKS_LIKE_PATH = /[/\\]|\.jsonl$|^~|^-$/;
 
 /**
@@ -43,7 +43,7 @@ export function getScope({ io, dir }: SessionPlace, isAll: boolean): CatalogScop
     const sessionDir = resolvePath(io.cwd, dir);
     // A mistyped folder must not look empty.
     if (isFolder(sessionDir)) return { sessionDir };
-    throw new SessionError("SESSION_NOT_FOUND", `There is no folder ${sessionDir}.`);
+    throw new SessionError("SESSION_NOT_FOUND", `The folder ${sessionDir} does not exist.`);
   }
   const folder = io.env[FOLDER_VARIABLE];
   return {
@@ -65,7 +65,7 @@ export function getScope({ io, dir }: SessionPlace, isAll: boolean): CatalogScop
 export async function findSession(name: string, place: SessionPlace, match?: NameMatch): Promise<string> {
   if (name === LATEST) return findLatest(place);
   const path = resolvePath(place.io.cwd, name);
-  // The whole name of a session may be a phrase, which a file or folder may be called by chance.
+  // If only a whole name matches, the argument may be a phrase, and a file or folder could have that name by chance.
   const atPath = match === "whole" ? undefined : statSync(path, { throwIfNoEntry: false });
   if (isLikePath(name) || atPath?.isFile()) return path;
   // A file name requires no list of sessions, so the code for lists is loaded only now.
@@ -75,11 +75,11 @@ export async function findSession(name: string, place: SessionPlace, match?: Nam
   );
   const known = await listSessions(getScope(place, true));
   const found = fittingName(known, name.trim(), match);
-  // A folder may have the name of a session; the code that reads it reports the error.
+  // The name is that of a folder, not of a session; the code that reads it reports the error.
   if (found.length === 0 && atPath !== undefined) return path;
   const ofProject = found.length > 1 ? await listSessions(getScope(place, false)) : [];
   const here = new Set(ofProject.map((session) => session.path));
-  const notFound = `No session ${JSON.stringify(name)}. "sessiontree list --all" shows the sessions that there are.`;
+  const notFound = `No session ${JSON.stringify(name)}. "sessiontree list --all" lists all sessions.`;
   return onlyOne(found, name, { known, isHere: (one) => here.has(one.path), notFound }).path;
 }
 
@@ -87,11 +87,11 @@ async function findLatest(place: SessionPlace): Promise<string> {
   const { listSessions } = await import("../../catalog/list/list-sessions.ts");
   const [latest] = await listSessions(getScope(place, false));
   if (latest !== undefined) return latest.path;
-  const message = 'There is no session of this project yet. "sessiontree list --all" lists those of others.';
+  const message = 'This project has no sessions yet. "sessiontree list --all" lists those of other projects.';
   throw new SessionError("SESSION_NOT_FOUND", message);
 }
 
-/** Returns whether a word certainly names a session and is not a word to search for. */
+/** Returns whether a word can only be the name of a session, and not a word to search for. */
 export function isSessionName(text: string): boolean {
   return text === LATEST || isLikePath(text);
 }
@@ -102,7 +102,7 @@ export function makeFailuresCommand(name: string): string {
   return `sessiontree search --failed ${isSessionName(name) ? "" : '"" '}${word}`;
 }
 
-/** Returns whether the name of a session is a path, whether or not a file exists there. */
+/** Returns whether the name of a session is a path, regardless of whether a file exists there. */
 export function isLikePath(name: string): boolean {
   return LOOKS_LIKE_PATH.test(name);
 }
@@ -120,7 +120,7 @@ export function makeFilePath(cwd: string, file: string): string {
   const path = resolvePath(cwd, file);
   const folder = dirname(path);
   if (isFolder(folder)) return path;
-  throw new UsageError(`There is no folder ${folder} to write to; make it first.`);
+  throw new UsageError(`The folder ${folder} does not exist; create it first.`);
 }
 
 /** Converts a path typed by a user to an absolute path, relative to the folder of the command line. */
@@ -133,7 +133,7 @@ export async function listKnownSessions(call: SessionPlace, paths: readonly stri
   const { listSessions } = await import("../../catalog/list/list-sessions.ts");
   const found = new Map<string, FileRow>();
   const folders = new Set(paths.map((path) => dirname(path)));
-  // A given folder does not contain all sessions.
+  // The folder of `--dir` may not contain all sessions.
   const usual = getScope({ io: call.io, dir: undefined }, true);
   const scopes = [usual, getScope(call, true), ...[...folders].map((sessionDir) => ({ sessionDir }))];
   for (const scope of scopes) {
@@ -145,7 +145,7 @@ export async function listKnownSessions(call: SessionPlace, paths: readonly stri
 /** Name of the program that writes sessions of this format into its own folders. */
 export const OPENCLAW = "openclaw";
 
-/** Returns the folders in which other programs keep sessions of this format; none if the call names a folder. */
+/** Returns the folders in which other programs keep sessions of this format; empty if the call specifies a folder. */
 export function listOtherFolders(place: SessionPlace): readonly string[] {
   const isNamed = getScope(place, true).includeImported !== true;
   return isNamed ? [] : findOpenClaw(place.io.env).folders;

@@ -1,7 +1,7 @@
 import type { SessionIssue } from "../../core/format/issue.ts";
 import type { ListedRow } from "./stored-sessions.ts";
 
-/** Converts a row to the JSON of all commands; undefined fields are omitted. */
+/** Converts a row to the JSON format that all commands use; undefined fields are omitted. */
 export function toSessionJson(session: ListedRow): object {
   const { id, path, store, cwd, name, title, parentSession } = session;
   const { created, modified, messageCount, firstMessage, issueCount, source, sourceGone } = session;
@@ -23,7 +23,7 @@ export function toSessionJson(session: ListedRow): object {
   };
 }
 
-/** Converts an issue to the JSON of all commands. */
+/** Converts an issue to the JSON format that all commands use. */
 export function toIssueJson({ entryId: entry, ...issue }: SessionIssue): object {
   return { ...issue, entry };
 }

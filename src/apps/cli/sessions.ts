@@ -18,7 +18,7 @@ export interface SessionAccess {
   readonly stored: StoredSessions | undefined;
   /** Finds a session by path, id or name, the beginning of either, words of its title, `@last`, or `-` for stdin. */
   findSession(name: string, match?: NameMatch): Promise<NamedSession>;
-  /** Finds a session to be changed, like `findSession`, but never from stdin. */
+  /** Finds a session to change, like `findSession`, but never from stdin. */
   findKeptSession(name: string, match?: NameMatch): Promise<NamedSession>;
   /** Finds a session for operations that only files support, and returns its absolute path. */
   findFile(name: string): Promise<string>;

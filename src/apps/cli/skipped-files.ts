@@ -12,7 +12,7 @@ const REASONS: { readonly [reason in SkippedFile["reason"]]?: string } = {
 /**
  * Creates a report that warns about skipped sessions.
  *
- * Sessions of pi's version 4 may be in the same folder: only the first one is named. Other files that are not sessions are not
+ * If a folder contains sessions of pi's version 4, only the first one is reported. Other files that are not sessions are not
  * reported.
  */
 export function warnOfSkipped({ warn }: Pick<CommandCall, "warn">): SkipReport {
@@ -24,6 +24,6 @@ export function warnOfSkipped({ warn }: Pick<CommandCall, "warn">): SkipReport {
     const error = notASessionAt(path);
     if (!isSessionError(error) || error.details["source"] !== "pi-v4") return;
     isNamed = true;
-    warn(`${error.message} Others like it in this folder are not named.`);
+    warn(`${error.message} Others like it in this folder are not listed.`);
   };
 }

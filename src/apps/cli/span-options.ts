@@ -17,7 +17,7 @@ export function getSpan(
     const found = text === undefined ? undefined : parseMoment(text, io.now(), isUtc);
     if (parameter === undefined || text === undefined || found !== undefined) return found;
     throw new UsageError(
-      `${parameter.form} takes "today", "yesterday", "week", "month", or "year", a month (2026-11), a day (2026-11-23), a time (2026-11-23T12:00), or an age (7d), not "${text}".`,
+      `${parameter.form} accepts "today", "yesterday", "week", "month", or "year", a month (2026-11), a day (2026-11-23), a time (2026-11-23T12:00), or an age (7d), not "${text}".`,
     );
   };
   const [first, last] = [moment(since), moment(until)];

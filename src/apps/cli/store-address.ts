@@ -32,7 +32,7 @@ export function parseStoreAddress(text: string, from: string): StoreAddress {
   if (findSqlitePath(text)) return { url: text, shown: text };
   if (findSqlitePath(text) === "" || !isStoreUrl(text) || !URL.canParse(text)) {
     throw new UsageError(
-      `${from} must be an address such as sqlite:FILE or postgres://user@host/database; a folder with session files is named by --dir.`,
+      `${from} must be an address such as sqlite:FILE or postgres://user@host/database; for a folder with session files, use --dir.`,
     );
   }
   return { url: text, shown: maskAddress(text) };

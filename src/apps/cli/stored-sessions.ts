@@ -79,8 +79,7 @@ export class StoredSessions {
 
   /**
    * Finds the session that a user names: by id or name, the beginning of either, words of its name or, for the latest sessions,
-   * of
-   * its first message, or `@last`.
+   * of its first message, or `@last`.
    *
    * @returns Undefined if the name refers to a file.
    * @remarks Cost: O(sessions whose name contains the text), and 1,000 sessions if there are none.
@@ -90,7 +89,7 @@ export class StoredSessions {
     if (isLikePath(name)) return undefined;
     const found = await this.#candidates(name.trim(), match);
     const isHere = ({ cwd }: SessionRow) => cwd === this.#io.cwd;
-    const notFound = `No session ${JSON.stringify(name)} in ${this.address}. "sessiontree list --all" shows the sessions that are there.`;
+    const notFound = `No session ${JSON.stringify(name)} in ${this.address}. "sessiontree list --all" lists all sessions.`;
     return this.#named(getOnlyOne(found, name, { isHere, notFound }));
   }
 
@@ -107,7 +106,7 @@ export class StoredSessions {
     return getStores(this.#io).migrationSql(this.#url, to);
   }
 
-  /** Closes what was opened; if the call has failed, discards unwritten data. Idempotent. */
+  /** Closes the database if it was opened; if the call has failed, discards unwritten data. Idempotent. */
   async close(hasFailed: boolean): Promise<void> {
     const opened = this.#store;
     this.#store = undefined;
@@ -145,7 +144,7 @@ export class StoredSessions {
   async #latest(): Promise<SessionRow> {
     const store = await this.store();
     for await (const session of store.list({ cwd: this.#io.cwd, limit: 1 })) return session;
-    const message = `There is no session of this project in ${this.address}. "sessiontree list --all" lists those of others.`;
+    const message = `This project has no sessions in ${this.address}. "sessiontree list --all" lists those of other projects.`;
     throw new SessionError("SESSION_NOT_FOUND", message);
   }
 

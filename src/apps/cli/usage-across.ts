@@ -48,9 +48,9 @@ const BY = choicesOption(
 );
 const SINCE = textOption(
   "--since <time>",
-  "only calls since then: 2026-11-23, 7d; also 2026-11, 2026-11-23T12:00",
+  "only calls since this time: 2026-11-23, 7d; also 2026-11, 2026-11-23T12:00",
 );
-const UNTIL = textOption("--until <time>", "only calls until then; a month or a day is included");
+const UNTIL = textOption("--until <time>", "only calls until this time; a month or a day is included");
 const SOURCE = choiceOption("--source <program>", 'only sessions imported from this program, or "any"', [
   ...SOURCE_NAMES,
   "any",
@@ -58,14 +58,14 @@ const SOURCE = choiceOption("--source <program>", 'only sessions imported from t
 const SORTS = ["cost", "total", "input", "output", "calls", "sessions"] as const;
 const SORT = choiceOption(
   "--sort <number>",
-  `by ${SORTS.join(", ")}; the largest first; cost is stated and estimated`,
+  `by ${SORTS.join(", ")}; largest first; cost includes estimates`,
   SORTS,
 );
 const LIMIT = numberOption(
   "--limit <number>",
-  "only this many groups, the first ones; the total is that of all",
+  "only the first groups, at most this many; the total includes all groups",
 );
-const UTC = flag("--utc", "days are those of UTC");
+const UTC = flag("--utc", "group by days in UTC");
 
 /** Parameters of sums across sessions. */
 export const ACROSS_PARAMETERS: readonly Parameter<unknown>[] = [
@@ -74,8 +74,8 @@ export const ACROSS_PARAMETERS: readonly Parameter<unknown>[] = [
 ];
 
 /**
- * Returns whether a call requests sums across sessions, as any of these parameters does, except prices, which also apply to one
- * session.
+ * Returns whether a call requests sums across sessions. Any of these parameters does so, except prices, which also apply to a
+ * single session.
  */
 export function isAcross({ get }: CommandCall): boolean {
   return ACROSS_PARAMETERS.some((parameter) => {
@@ -200,7 +200,7 @@ function writeTable(
     // The end of a path distinguishes projects.
     by.length === 1 && by[0] === "project" ? truncateStart : undefined,
   );
-  if (left > 0) note(`${formatCounted(left, "more group")}; the total is that of all.`);
+  if (left > 0) note(`${formatCounted(left, "more group")}; the total includes all groups.`);
   if (hasEstimates && get(PRICES) === undefined) note(formatPriceTable());
   if (total.unpriced > 0)
     note(`${formatCounted(total.unpriced, "token")} without a known price; --prices FILE estimates them.`);
@@ -215,7 +215,7 @@ const NOT_SAID = {
   source: "(not imported)",
 } as const;
 
-/** Maximum width in columns of a key that others follow, so that a long name leaves space for them. */
+/** Maximum width, in columns, of a key that is followed by others, so that a long name leaves space for them. */
 const MAX_KEY_WIDTH = 32;
 
 /** Formats groups by their keys, in columns; the last key has no maximum width. */

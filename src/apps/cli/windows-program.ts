@@ -50,7 +50,7 @@ function findProgram(program: string, env: NodeJS.ProcessEnv): string | undefine
     .find((path) => existsSync(path));
 }
 
-/** Quotes an argument for Windows programs, for which a backslash before a quotation mark would escape the mark. */
+/** Quotes an argument for Windows programs. Doubles backslashes at the end, because they would escape the quotation mark. */
 function quote(word: string): string {
   return `"${word.replace(/\\+$/, "$&$&")}"`;
 }

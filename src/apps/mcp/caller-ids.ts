@@ -5,9 +5,9 @@ import { toText } from "../../core/context/message-parts.ts";
 const MAX_ID = 200;
 
 /**
- * Returns the ids of the calling session from the `_meta` of a client's request; empty if the client names none.
+ * Returns the ids of the calling session from the `_meta` of a client's request; empty if there are none.
  *
- * Codex names its thread in three places, and for a subagent these differ: the caller knows the content of all of them.
+ * Codex specifies its thread in three places. For a subagent, they differ, and the caller knows the content of all of them.
  */
 export function getCallerIds(meta: unknown): string[] {
   const { threadId, sessionId, "x-codex-turn-metadata": turn } = toRecord(meta);

@@ -8,9 +8,9 @@ import { makeFileSource, makeStoreSource } from "../recall/session-source.ts";
 
 /** Options for the sessions that agents can query, and for the content they receive. */
 export interface RecallOptions {
-  /** Default project of calls that name none. */
+  /** Project of calls that do not specify one. */
   readonly cwd: string;
-  /** Store of the sessions. Default: files. */
+  /** Store that contains the sessions. Default: session files. */
   readonly store?: SessionStore;
   /**
    * A single flat folder of session files, used as a whole. Default: the folders of all projects, including imported
@@ -20,15 +20,18 @@ export interface RecallOptions {
   /** Locations of session files, if they differ from pi's. */
   readonly places?: SessionPlaces;
   /**
-   * Removes secrets from texts before any further processing. Its errors become the answer. Default: texts are
+   * Removes secrets from texts before any further processing. An error that it throws becomes the answer. Default: texts are
    * unchanged.
    */
   readonly hideSecrets?: HideSecrets;
   /** Returns prices for calls of models whose records state no cost. */
   readonly prices?: PriceFunction;
-  /** Environment that may name the running session, which searches exclude. Default: `process.env`. */
+  /**
+   * Environment variables, which may contain the id of the running session. Searches exclude that session. Default:
+   * `process.env`.
+   */
   readonly env?: { readonly [name: string]: string | undefined };
-  /** Returns Unix milliseconds. Default: the clock. */
+  /** Returns the current time, in Unix milliseconds. Default: the system clock. */
   readonly now?: () => number;
 }
 

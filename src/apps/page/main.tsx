@@ -35,7 +35,7 @@ async function takeContent(): Promise<ComponentChild> {
   session?.remove();
   sessions?.remove();
   if (sessions !== null) return <SessionIndex list={readSessionList(sessions.textContent)} />;
-  if (session === null) throw new TypeError("the page lacks it; export it again");
+  if (session === null) throw new TypeError("the page does not contain it; export it again");
   const embedded = readEmbedded(session.textContent);
   const { server } = embedded;
   const known = new Map(embedded.known);

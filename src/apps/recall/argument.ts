@@ -17,7 +17,7 @@ export interface Arguments {
 /** Name of an argument, and its description. */
 type Named = readonly [name: string, description: string];
 
-/** Creates a required argument for a string that is not empty. */
+/** Creates an argument for a required string, which must not be empty. */
 export function requiredText(...[name, description]: Named): Argument<string> {
   const schema = { type: "string", description };
   const read = textReader(name);
@@ -108,13 +108,13 @@ export function choicesArgument<Word extends string>(
 function parseWord<Word extends string>(name: string, value: unknown, words: readonly Word[]): Word {
   const found = words.find((word) => word === value);
   if (found !== undefined) return found;
-  throw new TypeError(`${name} takes one of ${words.join(", ")}.`);
+  throw new TypeError(`${name} must be one of ${words.join(", ")}.`);
 }
 
 function textReader(name: string): (value: unknown) => string {
   return (value) => {
     if (typeof value === "string") return value;
-    throw new TypeError(`${name} must be a text.`);
+    throw new TypeError(`${name} must be a string.`);
   };
 }
 
@@ -126,7 +126,9 @@ export function readArguments(
   const names = all.map(({ name }) => name);
   const unknown = Object.keys(values).find((name) => !names.includes(name));
   if (unknown !== undefined)
-    throw new TypeError(`There is no argument ${JSON.stringify(unknown)}; there are ${names.join(", ")}.`);
+    throw new TypeError(
+      `Unknown argument ${JSON.stringify(unknown)}; the arguments are ${names.join(", ")}.`,
+    );
   return { get: (argument) => argument.parse(values[argument.name]) };
 }
 

@@ -7,7 +7,7 @@ export const SHELL = /^(?:bash|shell|exec|terminal|run_?(?:shell_?)?command|loca
 /** Number of words compared per command. */
 const WORDS = 2;
 
-/** Maximum number of characters read of a command. */
+/** Maximum number of characters of a command that are read. */
 const MAX_COMMAND = 4_000;
 
 /** Maximum depth of nested shells whose command is read. */
@@ -37,8 +37,8 @@ const PREPARING = /^(?:cd|pushd|popd|export|unset|set|source|\.|echo|printf|true
 const FILTER = /^(?:tail|head|[ef]?grep|rg|sed|awk|tee|cat|less|more|wc|sort|uniq|cut|tr|jq)$/;
 
 /**
- * Returns the purposes of a call, to compare calls: the tool and its main argument; for a command line, the first words
- * of each of its commands, in order, without commands that only prepare others or filter output. Never empty.
+ * Returns the purposes of a call, by which calls are compared: the tool and its main argument; for a command line, the first
+ * words of each of its commands, in order, without commands that only prepare others or filter output. Never empty.
  */
 export function getPurposes({ name, input }: Pick<StoredCall, "name" | "input">): string[] {
   const { command, cmd } = toRecord(input);

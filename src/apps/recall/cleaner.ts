@@ -7,7 +7,7 @@ import { makeLimitedScripts, makeMatchAll, runWithin } from "../../session/fs/li
 /** Returns strings with their secrets hidden: one per input string, in the same order. */
 export type HideSecrets = (texts: readonly string[]) => readonly string[];
 
-/** Structural fields of a record, which would be unreadable with hidden parts. */
+/** Fields that define a record, which could no longer be read if parts of them were hidden. */
 const STRUCTURE = new Set(["type", "role", "id", "parentId", "toolCallId", "timestamp"]);
 
 /** Fields in which programs store arbitrary data under any name. */
@@ -25,8 +25,8 @@ const LETTERS: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r
 const REMOVED = "\u0000";
 
 /**
- * Maximum number of pieces between invisible characters for which each break is tried as the start of a secret that
- * spans others.
+ * Maximum number of pieces separated by invisible characters. Up to this number, each break is tried as the start of a secret
+ * that spans other breaks.
  */
 const MAX_BREAKS = 9;
 
@@ -168,7 +168,7 @@ function mapFields(record: object, clean: Clean, isFree = false, depth = 0): { [
   const isImage = Object.entries(record).some(([name, value]) => name === "type" && value === "image");
   return Object.fromEntries(
     Object.entries(record).map(([name, value]): [string, unknown] => {
-      // Only the size of an image is shown.
+      // Only the size of an image is shown, so its data is not cleaned.
       if (!isFree && (STRUCTURE.has(name) || (isImage && name === "data"))) return [name, value];
       return [isFree ? clean(name) : name, mapValue(value, clean, isFree || FREE.has(name), depth + 1)];
     }),
@@ -184,18 +184,18 @@ function mapValue(value: unknown, clean: Clean, isFree: boolean, depth: number):
 
 const HIDDEN = "[secret]";
 
-/** Time limit for matching patterns in a batch of texts, in milliseconds, in addition to time for their length. */
+/** Time limit for matching patterns in a batch of texts, in milliseconds, in addition to time that depends on their length. */
 const REPLACEMENT_MS = 1_000;
 
 /** Script that replaces all matches of all patterns in one run. */
 const REPLACED = `texts.map((text) =>
   expressions.reduce((shown, one) => shown.replace(one, (found) => found && replacement), text))`;
 
-/** Replacement in which a pattern has matched again. */
+/** Placeholder that a pattern has matched and replaced again. */
 const HIDDEN_AGAIN = /\[*\[secret\]\]+/g;
 
 /**
- * Creates a function that hides all matches of some patterns.
+ * Creates a function that hides all matches of patterns.
  *
  * @param text - One JavaScript regular expression per line; empty lines, and lines that begin with `#`, are ignored.
  * @throws {SessionError} `INVALID_QUERY` if a line is not a regular expression.

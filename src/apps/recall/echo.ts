@@ -16,7 +16,7 @@ const FRAMES = new RegExp(
   "g",
 );
 
-/** Returns whether a tool is a recall tool, whatever name a client gives it. */
+/** Returns whether a tool is a recall tool, regardless of the prefix that a client adds to its name. */
 export function isRecallTool(name: string): boolean {
   return RECALL_TOOL.test(name);
 }

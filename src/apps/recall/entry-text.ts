@@ -8,7 +8,7 @@ import { formatImage } from "../text/stored-values.ts";
 import { formatEntryTime, joinFacts } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 
-/** Writes the facts of an entry in one line: its id, kind, time, outcome, and whether its branch was left. */
+/** Formats facts about an entry in one line: its id, kind, time, outcome, label, and whether it is on an abandoned branch. */
 export function formatEntryHeading(session: RecalledSession, ordinal: number): string {
   const { tree, view } = session;
   const entry = session.entryAt(ordinal);
@@ -24,7 +24,7 @@ export function formatEntryHeading(session: RecalledSession, ordinal: number): s
   );
 }
 
-/** Writes the content of an entry as plain text, without data that programs stored. */
+/** Formats the content of an entry as plain text, without data that programs stored. */
 export function formatEntryText(entry: AnySessionEntry | undefined, withThinking: boolean): string {
   const { parts } = getEntryContent(entry);
   const texts = parts.flatMap((part) => formatPart(part, withThinking));

@@ -51,7 +51,7 @@ const COMMON = new Set(
 const ERROR = optionalText("error", "the error, as it was printed; default: the latest failures");
 const PAGE = pageArguments("failures", { max: 10, fallback: 3 });
 
-/** Tool that finds similar failures, and the next command that worked. */
+/** Tool that finds similar failures in past sessions, and the calls that worked after them. */
 export const findFailuresTool: RecallTool = {
   name: "find_failures",
   title: "Find how a failure was fixed before",
@@ -194,7 +194,9 @@ interface FinishedCall {
 
 const MAX_FOLLOWED = 200;
 
-/** Returns the call whose result an entry is, or the command that it is; undefined for other entries. */
+/**
+ * Returns the call that produced an entry, if the entry is a result, or the command that an entry records; undefined for others.
+ */
 export function findFinishedCall(session: RecalledSession, ordinal: number): FinishedCall | undefined {
   const entry = session.entryAt(ordinal);
   const { role, command } = getMessageFields(entry);
@@ -212,7 +214,7 @@ interface Aftermath {
   readonly tried: readonly FinishedCall[];
   /** First successful call for the same purpose; undefined if none followed. */
   readonly worked: FinishedCall | undefined;
-  /** Whether that call is on the branch that was continued, while the failure is on one that was left. */
+  /** Whether that call is on the branch that was continued, while the failure is on an abandoned one. */
   readonly isElsewhere: boolean;
 }
 

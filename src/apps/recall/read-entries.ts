@@ -13,7 +13,7 @@ const MAX_AROUND = 10;
 /** Maximum number of entries added to keep calls and results together. */
 const MAX_ADDED = 20;
 
-/** Number of entries up to the leaf that are read if none is named. */
+/** Number of entries, the leaf included, that are read if the call specifies no entry. */
 const LAST = 6;
 
 const ENTRY = optionalText(

@@ -22,11 +22,11 @@ export const RECALL_TOOLS: readonly RecallTool[] = [
 /** Result of a call. */
 export interface RecallResult {
   readonly text: string;
-  /** Whether the text describes an error of the call. */
+  /** Whether the text describes an error in the call. */
   readonly isError: boolean;
 }
 
-/** Answers a tool call; never throws, because an agent can fix the error from its text. */
+/** Answers a tool call. Never throws: returns errors as text, so that an agent can correct the call. */
 export async function callRecallTool(
   tool: RecallTool,
   recall: Recall,
@@ -56,6 +56,6 @@ export function formatError(recall: Recall, error: unknown): string {
     return answer.finish();
   } catch {
     // The message itself cannot be cleaned.
-    return "Secrets could not be hidden, so nothing is shown. Check what hides them.";
+    return "Secrets could not be hidden, so nothing is shown. Check the patterns or the function that hides them.";
   }
 }

@@ -36,12 +36,12 @@ export interface RecallTool {
   run(recall: Recall, call: Arguments, answer: Answer): Promise<void>;
 }
 
-/** Source of the sessions, and defaults of calls. */
+/** Source of the sessions, and defaults for calls. */
 export interface RecallSettings {
   readonly source: SessionSource;
-  /** Folder against which relative paths are resolved; sessions of its project are shown without it. */
+  /** Folder against which relative paths are resolved; answers omit it for sessions of its project. */
   readonly cwd: string;
-  /** Default project of calls that name none; undefined for all projects. */
+  /** Project of calls that do not specify one; undefined for all projects. */
   readonly project: string | undefined;
   readonly env: { readonly [name: string]: string | undefined };
   /** Undefined if secrets are not hidden. */
@@ -71,13 +71,13 @@ export const SESSION = requiredText(
 /** Argument that names another project. */
 export const PROJECT = optionalText("project", "folder of another project; default: the current one");
 /** Argument that selects all projects. */
-export const ALL = switchArgument("all", "look at the sessions of all projects");
+export const ALL = switchArgument("all", "include the sessions of all projects");
 /** Argument for the start of the period. */
 export const SINCE = optionalText("since", "2026-11, 2026-11-23, 2026-11-23T12:00, or 7d for seven days ago");
 /** Argument for the end of the period. */
 export const UNTIL = optionalText("until", "as since; a month or a day is included");
 /** Argument that limits the answer's size. */
-export const MAX_BYTES = countArgument(["max_bytes", "the most bytes of the answer"], {
+export const MAX_BYTES = countArgument(["max_bytes", "maximum size of the answer, in bytes"], {
   min: MIN_ANSWER_BYTES,
   max: MAX_ANSWER_BYTES,
   fallback: DEFAULT_BYTES,
@@ -114,7 +114,7 @@ export class Recall {
     return new Recall(this.settings, { time: new CallTime(signal), cleaner: this.cleaner, caller });
   }
 
-  /** Returns a copy for a part of this call with a time limit. */
+  /** Returns a copy for part of this call, limited to a number of milliseconds. */
   within(milliseconds: number): Recall {
     const { time, cleaner, caller } = this;
     return new Recall(this.settings, { time: time.within(milliseconds), cleaner, caller });
@@ -129,7 +129,7 @@ export class Recall {
     return this.settings.source.list(cwd, this.time.signal);
   }
 
-  /** Returns the project that a call is about; undefined for all. */
+  /** Returns the project of a call; undefined for all projects. */
   getProject({ get }: Arguments): string | undefined {
     const { cwd, project } = this.settings;
     const named = get(PROJECT);
@@ -175,7 +175,7 @@ export class Recall {
     const shown = found.map((row, i) => ({ ...row, id: ids[i] ?? "", title: titles[i] ?? "", row }));
     const { row } = getOnlyOne(shown, name, {
       isHere: (one) => one.cwd === cwd,
-      notFound: `No session ${JSON.stringify(name)}. Take an id as search_sessions writes it.`,
+      notFound: `No session ${JSON.stringify(name)}. Use an id from search_sessions.`,
     });
     return this.open(row);
   }
@@ -203,8 +203,8 @@ export class Recall {
   }
 
   /**
-   * Makes the title of a session in a file from its cleaned entries, since the title in its row was cut before it could
-   * be cleaned. The title is the file's name or the time if the session cannot be read or begins with no prompt.
+   * Creates the title of a session in a file from its cleaned entries, because the title in its row was cut before it could be
+   * cleaned. If the session cannot be read or does not begin with a prompt, the title is the file's name or the time.
    */
   async #readTitle(row: SessionRow): Promise<string> {
     const opening = await this.#readOpening(row);
@@ -212,7 +212,7 @@ export class Recall {
     return toShortLine(getSessionTitle({ opening, fileName, createdMs: row.created.getTime() }), MAX_TITLE);
   }
 
-  /** Finds the opening of a session near its front; undefined if the session cannot be read. */
+  /** Finds the opening of a session in its first entries; undefined if the session cannot be read. */
   async #readOpening(row: SessionRow): Promise<Opening | undefined> {
     try {
       const session = await this.open(row);
@@ -238,7 +238,7 @@ export function formatMoment(timeMs: number): string {
   return Number.isNaN(timeMs) ? "" : `${new Date(timeMs).toISOString().slice(0, 16).replace("T", " ")}Z`;
 }
 
-/** Writes the time of an entry or, if the entry has none and so is read as the epoch, that of its session. */
+/** Formats the time of an entry, or the time of its session if the entry has none and is therefore read as the epoch. */
 export function formatEntryTime(timeMs: number | undefined, { modified }: SessionRow): string {
   return formatMoment(timeMs || modified.getTime());
 }
@@ -280,7 +280,7 @@ export async function addPage<T>(
     answer.note(`${formatCount(found.length - next)} more. To continue: {"cursor": ${next}}`);
 }
 
-/** Extent of the results that an answer shows. */
+/** Results that an answer shows. */
 interface Shown {
   readonly shown: number;
   readonly isMore: boolean;

@@ -22,7 +22,7 @@ const KEPT = 200;
 /** Number of entries cleaned, or read in stored form, per batch. */
 const BATCH = 64;
 
-/** Session with cleaned entries that distinguishes branches that were left from the one that was continued. */
+/** Session whose entries are cleaned, and whose abandoned branches are distinguished from the active one. */
 export class RecalledSession implements ViewSource {
   readonly row: SessionRow;
   readonly view: SessionView;
@@ -83,7 +83,7 @@ export class RecalledSession implements ViewSource {
     }
   }
 
-  /** Whether it is a subagent's session, as its import records in the first entries. */
+  /** Whether the session is a subagent's, as recorded in its first entries by the import. */
   get isOfSubagent(): boolean {
     const front = [...this.tree.ordinals()].slice(0, FRONT_ENTRIES);
     return front.some((ordinal) => isSubagentEntry(toRecord(this.view.entryAt(ordinal))));
@@ -104,12 +104,12 @@ export class RecalledSession implements ViewSource {
     return this.#active;
   }
 
-  /** Returns a mark for an entry on a branch that was left; empty if it is on the path to the leaf. */
+  /** Returns a mark for an entry on an abandoned branch; empty if the entry is on the path to the leaf. */
   branchMark(ordinal: number): string {
     return this.active.has(ordinal) ? "" : "left branch";
   }
 
-  /** Returns the path from the root through an entry: to the leaf if that is below it, else to the newest tip. */
+  /** Returns the path from the root through an entry: to the leaf if the leaf is below it, otherwise to the newest tip. */
   pathThrough(ordinal: number): number[] {
     const { tree, active } = this;
     this.#tips ??= findNewestTips(tree, sortParentsFirst(tree));
@@ -121,7 +121,7 @@ export class RecalledSession implements ViewSource {
       return this.tree.find(this.view.findEntry(name));
     } catch (error) {
       if (!isSessionError(error, "ENTRY_NOT_FOUND")) throw error;
-      const message = `There is no one entry ${name} in ${this.row.id}. Take an id as search_sessions or read_entries writes it.`;
+      const message = `No single entry matches ${name} in ${this.row.id}. Use an id from search_sessions or read_entries.`;
       throw new SessionError("ENTRY_NOT_FOUND", message, { details: { entryId: name }, cause: error });
     }
   }

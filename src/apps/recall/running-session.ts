@@ -6,14 +6,14 @@ import type { SessionRow } from "../../session/files/session-row.ts";
 import type { Recall } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 
-/** Variables in which programs name the session of their child processes. */
+/** Environment variables in which programs pass the id of their session to child processes. */
 const SESSION_VARIABLES = ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "PI_SESSION_ID"];
 
-/** Maximum age of the last message for which an unfinished turn counts as running. */
+/** Maximum age of the last message for an unfinished turn to count as running. */
 const TURN_MS = 10 * 60_000;
 
 /**
- * Maximum age of a change to an imported session's source, after its import, for which the source counts as being
+ * Maximum age of the last write to an imported session's source, after its import, for the source to count as still being
  * written.
  */
 const WRITE_MS = 60_000;
@@ -21,10 +21,10 @@ const WRITE_MS = 60_000;
 /** Maximum number of latest sessions to examine. */
 const MAX_LOOKED_AT = 20;
 
-/** Calling session: the caller already knows its content. */
+/** Session that makes the call, which is omitted because the caller knows its content. */
 export interface RunningSession {
   is(row: Pick<SessionRow, "id">): boolean;
-  /** Names the omitted sessions, and why; undefined if none were omitted. */
+  /** Note on the omitted sessions and the reason; undefined if none were omitted. */
   readonly note: string | undefined;
 }
 
@@ -32,9 +32,8 @@ export interface RunningSession {
 type OpenSession = (row: SessionRow) => Promise<RecalledSession | undefined>;
 
 /**
- * Finds the running session: the one named in the call; else the one named in the environment, unless the project has a
- * newer session, because a program may start another session without restarting its servers; else those still being
- * written.
+ * Finds the running session: the one specified by the call; or else by the environment, unless the project has a newer session,
+ * because a program may start another session without restarting its servers; or else those still being written.
  */
 export async function findRunningSession(recall: Recall, open: OpenSession): Promise<RunningSession> {
   const { caller, settings } = recall;
@@ -60,10 +59,7 @@ function isNewer(row: SessionRow, own: SessionRow, named: string): boolean {
   return row.cwd === own.cwd && row.created > own.created && !hasId(row.id, named);
 }
 
-/**
- * Returns whether an id is that of a program's session; an imported session's id may contain more than the program's
- * id.
- */
+/** Returns whether an id refers to a program's session; an imported session's id may contain more than the program's id. */
 function hasId(id: string, named: string): boolean {
   return id === named || id.split(".").includes(named);
 }
@@ -86,7 +82,8 @@ export async function findWrittenSessions(recall: Recall, open: OpenSession): Pr
   const ids = [...written].join(", ");
   return {
     is: ({ id }) => written.has(id),
-    note: ids === "" ? undefined : `Left out: ${ids}, still being written, so taken for the running session.`,
+    note:
+      ids === "" ? undefined : `Left out: ${ids}, still being written, so assumed to be the running session.`,
   };
 }
 

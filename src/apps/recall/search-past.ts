@@ -34,7 +34,7 @@ const QUERY = optionalText(
   'a question, or words; "a phrase" in quotes. Empty: lists sessions, such as those since yesterday',
 );
 const ROLES = choicesArgument(
-  ["roles", "only what these said; toolResult is the output of tools"],
+  ["roles", "only messages of these roles; toolResult is the output of tools"],
   SEARCHED_ROLES,
 );
 const FAILED = switchArgument("failed", "only failures of tools, commands and models");
@@ -45,8 +45,8 @@ const SOURCE = optionalText(
   "source",
   "only sessions imported from this program, such as claude-code; any: from any",
 );
-const LATEST = switchArgument("latest", "the latest first, instead of the best");
-const BRANCH = choiceArgument(["branch", "active: leave out branches that were left"], ["any", "active"]);
+const LATEST = switchArgument("latest", "latest first, instead of best first");
+const BRANCH = choiceArgument(["branch", "active: omit abandoned branches"], ["any", "active"]);
 const PAGE = pageArguments("hits, or of sessions if the query is empty,", { max: 20, fallback: 8 });
 
 const SEVERAL_WORDS = /\S\s+\S/;
@@ -56,7 +56,7 @@ export const searchSessionsTool: RecallTool = {
   name: "search_sessions",
   title: "Search past sessions",
   description:
-    "Searches the memory of past sessions: the history of every conversation in this project, with what was said, called and returned. Use it to recall or remember previous work, before you guess how something was decided, built or fixed earlier. An empty query lists sessions: with since and until it answers what was done yesterday. One line a hit, with its date; read_entries returns the conversation around it.",
+    "Searches the memory of past sessions: the history of every conversation in this project, with what was said, called and returned. Use it to recall or remember previous work, before you guess how something was decided, built or fixed earlier. An empty query lists sessions: with since and until it answers what was done yesterday. One line per hit, with its date; read_entries returns the conversation around it.",
   arguments: [
     ...[QUERY, ROLES, TOOL, PATH, FAILED, REGEX, SOURCE, BRANCH],
     ...[LATEST, PROJECT, ALL, SINCE, UNTIL, PAGE.limit, PAGE.cursor, MAX_BYTES],
@@ -95,7 +95,7 @@ async function addHits(
   else answer.note('Nothing found. Try fewer words, or {"all": true} for other projects.');
 }
 
-/** Yields the entries with all words, then those with some. */
+/** Yields the entries that contain all words, then those that contain some. */
 async function* findAnswers(
   sessions: SessionOpener,
   query: SourceQuery,

@@ -14,7 +14,7 @@ import type { SourceQuery } from "./session-source.ts";
 
 const MAX_END = 200;
 
-/** Maximum number of messages from the end among which the last relevant one is searched. */
+/** Maximum number of messages, from the end, that are searched for the last relevant one. */
 const MAX_LOOKED_AT = 200;
 
 /** Default roles of the message that shows how a session ended. */
@@ -24,8 +24,8 @@ const ROLES = ["user", "assistant", "toolResult", "bashExecution"];
 export type ListQuery = Pick<SourceQuery, "cwd" | "roles" | "since" | "until" | "source">;
 
 /**
- * Adds the sessions with messages between two times, latest first: the period, and its last message of the requested
- * roles. Omits the running session, and those of subagents.
+ * Adds the sessions with messages between two times, latest first: the period of these messages, and the last one of the
+ * requested roles. Omits the running session, and those of subagents.
  */
 export async function addSessionList(
   recall: Recall,

@@ -11,7 +11,7 @@ import type { RecalledSession } from "./recalled-session.ts";
 import { findRunningSession, type RunningSession } from "./running-session.ts";
 import { isUnreadable, type SourceQuery } from "./session-source.ts";
 
-/** Maximum number of open sessions, because a large session uses much memory. */
+/** Maximum number of open sessions, because a large session uses a lot of memory. */
 const MAX_OPEN = 8;
 
 /** Maximum number of sessions on which an expression may take too long. */

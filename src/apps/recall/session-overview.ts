@@ -33,7 +33,7 @@ const MAX_FILES = 12;
 const MAX_NAMED = 5;
 const LINE = 140;
 
-/** Maximum number of entries of a branch among which the first request is searched. */
+/** Maximum number of entries of a branch that are searched for the first request. */
 const MAX_FRONT = 200;
 
 /** Tool that summarizes a session. */
@@ -65,7 +65,7 @@ export async function runInTime(
     await run(brief);
   } catch (error) {
     if (!brief.time.hasEnded(error)) throw error;
-    answer.note("Partial: the time was over before all was read. Ask again, or use read_entries.");
+    answer.note("Partial: time ran out before everything was read. Ask again, or use read_entries.");
   }
 }
 
@@ -153,7 +153,7 @@ function formatModel(
 
 /** File named by calls. */
 interface NamedFile {
-  /** First call that names it; its path is shown as in the clean entry. */
+  /** First call that names the file; the path is shown as in the clean entry. */
   readonly ordinal: number;
   readonly position: number;
   readonly isChanged: boolean;
@@ -168,7 +168,7 @@ class SessionFacts {
   readonly summaries: number[] = [];
   readonly usage = new UsageTally();
   readonly files = new Map<string, NamedFile>();
-  /** The program from which it was imported; empty if it was not. */
+  /** Program that the session was imported from; empty if it was not imported. */
   source = "";
   readonly #models = new ModelsInUse();
 
@@ -264,7 +264,7 @@ const HANDOFF_BYTES = 8 * 1024;
 const REQUEST = 300;
 const LAST_TEXT = 1500;
 
-/** The first request shows the topic, the last ones the current state. */
+/** Number of last requests in a handoff. The first request shows the topic, the last ones the current state. */
 const LAST_REQUESTS = 6;
 
 /**

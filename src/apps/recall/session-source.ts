@@ -15,7 +15,7 @@ import { SessionView } from "../../session/manager/session-view.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
 import { collectStoreUsage } from "../../stores/contract/store-usage.ts";
 
-/** Maximum number of bytes of a session in which its first message is searched. */
+/** Maximum number of bytes of a session that are searched for its first message. */
 const MAX_FRONT = 1024 * 1024;
 
 /** Search text, project, and options of a search; hits come latest first unless they are ranked. */
@@ -42,8 +42,8 @@ export interface SessionSource {
    */
   readFirstMessage(row: SessionRow, signal?: AbortSignal): Promise<string>;
   /**
-   * Returns when the program from which a session was imported last wrote to the source file, in Unix milliseconds;
-   * undefined if that was before the import, or is unknown.
+   * Returns the time of the last write to the file that a session was imported from, in Unix milliseconds; undefined if that was
+   * before the import, or is unknown.
    */
   findLaterWrite(row: SessionRow): number | undefined;
   search(query: SourceQuery): AsyncIterable<SearchHit>;
@@ -95,7 +95,7 @@ export function makeStoreSource(store: SessionStore): SessionSource {
 
 function findLaterWrite(path: string): number | undefined {
   const source = readImportOrigin(path)?.sourcePath ?? "";
-  // A database also holds other sessions.
+  // A database also contains other sessions.
   if (!source.endsWith(".jsonl")) return undefined;
   const writtenMs = statSync(source).mtimeMs;
   return writtenMs > statSync(path).mtimeMs ? writtenMs : undefined;

@@ -21,7 +21,7 @@ const PAGE = pageArguments("groups", { max: 100, fallback: 20 });
 
 const MAX_NAME = 1_000;
 
-/** Visible symbols for invisible characters, around which a secret may be. */
+/** Visible symbols that replaced invisible characters; they are removed because a secret may span them. */
 const PICTURES = /[\u2400-\u2421\ufffd]/g;
 
 /** Tool that totals tokens and cost. */
@@ -65,10 +65,10 @@ async function getGroupName(
   );
 }
 
-/** Writes a name. One that exceeds the limit may have been cut, so that secrets in it are not recognizable. */
+/** Formats a name. A name that exceeds the limit is not shown, because it may have been cut within a secret. */
 function formatName(name: string | null): string {
   if (name === null) return "(not recorded)";
-  return name.length > MAX_NAME ? "(too long a name)" : name.replace(PICTURES, "");
+  return name.length > MAX_NAME ? "(name too long)" : name.replace(PICTURES, "");
 }
 
 function formatSums(group: UsageGroup): string {

@@ -28,7 +28,7 @@ function makeRecordKind(word: string, many?: string): EntryKind {
   return { ...makeKind("quiet", word, many), isRecord: true };
 }
 
-/** Kinds that are displayed in special ways; compare kinds with these, not by words. */
+/** Kinds that are displayed in special ways. Compare a kind with these, not its words. */
 export const KINDS = {
   user: makeKind("user", "user", "user"),
   assistant: makeKind("assistant", "assistant", "assistant"),
@@ -41,7 +41,7 @@ export const KINDS = {
 const COMPACTION = makeKind("summary", "compaction");
 const BRANCH_SUMMARY = makeKind("summary", "branch summary", "branch summaries");
 
-/** Kinds by role, in the order of counts. */
+/** Kinds by role, in the order in which their counts are listed. */
 const BY_ROLE: ReadonlyMap<unknown, EntryKind> = new Map([
   ["user", KINDS.user],
   ["assistant", KINDS.assistant],
@@ -123,7 +123,7 @@ export function readKinds(session: ViewSource): EntryKinds {
   return { kinds, failures };
 }
 
-/** Known kinds in the order of counts, the conversation first. */
+/** Known kinds in the order in which their counts are listed, with the conversation first. */
 const ORDER = [...BY_ROLE.values(), ...BY_TYPE.values()];
 
 /** Number of entries of each kind. */

@@ -2,7 +2,8 @@ import type { StoredImage } from "../../core/facts/images.ts";
 import { formatBytes } from "../../core/facts/number-text.ts";
 
 /**
- * Formats a stored value as indented JSON; empty for values that JSON omits. A value nested deeper than the stack is not shown.
+ * Formats a stored value as indented JSON; empty for values that JSON omits. A value that is nested too deeply for the stack is
+ * not shown.
  */
 export function formatJson(value: unknown): string {
   try {

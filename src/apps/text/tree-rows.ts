@@ -3,7 +3,7 @@ import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import { type EntryKind, isConversation, KINDS } from "./entry-kind.ts";
 
 /**
- * Child of each entry that continues straight in the drawing; all other children are branches to the side.
+ * For each entry, the child that continues its line in the drawing; all other children are branches to the side.
  *
  * On the path to the leaf, it is the next entry of the path, so that the path is the straight line at the left edge.
  * Elsewhere, it is the child whose subtree contains the newest tip.
@@ -66,7 +66,7 @@ export type TreeRow = RowPosition &
 
 /** Position of a row. */
 export interface RowPosition {
-  /** Number of branches to the side of the path to the leaf; 0 is that path. */
+  /** Depth of the branch; 0 is the path to the leaf. */
   readonly depth: number;
   /** Whether a branch to the side or a root begins here. */
   readonly start: "branch" | "root" | undefined;
@@ -89,7 +89,7 @@ export interface DrawnTree {
   readonly isDrawn: Uint8Array;
   /** 1 for the first entry of each branch that is not drawn; default: all branches are drawn. */
   readonly isHidden?: Uint8Array;
-  /** 1 for each entry that has no row and is not part of a row for several; default: none. */
+  /** 1 for each entry that the drawing omits; default: none. */
   readonly isPassed?: Uint8Array;
   /** Depth of the roots that do not lead to the leaf. */
   readonly rootDepth: 0 | 1;
@@ -180,7 +180,7 @@ function openChildren(
   const hidden: number[] = [];
   const opened: Open[] = [];
   sides.forEach((head, i) => {
-    // If copied for ever deeper branches, they would take memory quadratic in the depth.
+    // Copies for deeper and deeper branches would take memory that is quadratic in the depth.
     const beside = depth >= 0 && depth < DEEPEST ? [...passing, { to, from: i + 1 }] : passing;
     const position: RowPosition = { depth: depth + 1, start: start ?? "branch", passing: beside };
     if (isHidden?.[head] !== 1) opened.push({ first: head, ...position });

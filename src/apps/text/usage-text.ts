@@ -3,7 +3,7 @@ import { countInputTokens, findUsage, formatModelName, getModelNames } from "../
 import type { UsageTotals } from "../../core/facts/usage-tally.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 
-/** Size of a context in tokens, with the parts counted by a model and estimated. */
+/** Size of a context in tokens, with the part counted by the model and the estimated part. */
 export interface ContextSize {
   readonly tokens: number;
   readonly usageTokens: number;
@@ -28,7 +28,7 @@ export function formatContextSize(size: ContextSize): string {
   return `about ${formatCounted(tokens, "token")}: ${parts}`;
 }
 
-/** Usage of a model call, in words; each is empty if the entry does not record it, or it is zero. */
+/** Usage of a model call, in words. A string is empty if the entry does not record the value, or if the value is zero. */
 export interface UsageTexts {
   /** `9,800 in (9,000 from the cache), 268 out` */
   readonly tokens: string;

@@ -7,7 +7,7 @@ export interface RecordedCall extends ModelNames, Readonly<UsageTotals> {
   readonly id: string | undefined;
   /** Unix milliseconds; null if no time is recorded. */
   readonly timeMs: number | null;
-  /** Part of `cacheWrite` that is kept for an hour. */
+  /** Part of `cacheWrite` that is cached for one hour. */
   readonly cacheWrite1h: number;
 }
 
@@ -24,14 +24,15 @@ const TOTAL = 8;
 const COST = 9;
 const COLUMNS = 10;
 
-/** Ids that can be stored in one string, separated by spaces: a string is read faster than an array. */
+/** Matches ids that can be stored in one space-separated string, which is faster to read than an array. */
 const PLAIN_ID = /^[\w-]+$/;
 
-/** Size of a number stored as is, instead of as its distance from the minimum of its column. */
+/** Bytes per number in a column that stores doubles instead of distances from its minimum. */
 const DOUBLE_BYTES = 8;
 
 /**
- * Model calls in columns of numbers, because a session may have thousands of calls, and a sum thousands of sessions.
+ * Model calls stored as columns of numbers: a session may have thousands of calls, and a total may cover thousands of
+ * sessions.
  *
  * NaN represents an unknown time or cost.
  */
@@ -39,7 +40,7 @@ export class CallTable {
   readonly models: ModelNames[];
   /** One row of numbers per call. */
   readonly #numbers: number[] | Float64Array;
-  /** Ids; after decoding, as returned by `encodedIds` until the first access. */
+  /** Ids; in a decoded table, a space-separated string until the first access. */
   #ids: (string | undefined)[] | string;
 
   private constructor(
@@ -52,7 +53,7 @@ export class CallTable {
     this.#ids = ids;
   }
 
-  /** Returns a table to which calls can be added, with the calls of `before` if given. */
+  /** Returns a table that accepts more calls, starting with the calls of `before` if given. */
   static from(before?: CallTable): CallTable {
     if (before === undefined) return new CallTable();
     return new CallTable([...before.models], [...before.#numbers], [...before.#idList]);
@@ -62,7 +63,7 @@ export class CallTable {
     return this.#numbers.length / COLUMNS;
   }
 
-  /** Adds a call; a decoded table cannot grow. */
+  /** Adds a call. Throws a `TypeError` if the table was decoded, because such a table cannot grow. */
   add(call: RecordedCall): void {
     const [numbers, ids] = [this.#numbers, this.#ids];
     if (!Array.isArray(numbers) || typeof ids === "string")
@@ -110,9 +111,11 @@ export class CallTable {
   }
 
   /**
-   * Returns whether two calls of the same time are the same call: a copy has the same id, unless the file has no ids.
+   * Returns whether two calls with the same time are the same call: copies have the same id, unless the file has no
+   * ids.
    *
-   * In a copy, a summary may be attributed to another model, because the copy contains only one of the branches.
+   * Compares models only if there are no ids, because a copy that contains only one branch may attribute a summary to
+   * another model.
    */
   isCopy(i: number, other: CallTable, j: number): boolean {
     if ([INPUT, OUTPUT, TOTAL].some((column) => this.#at(i, column) !== other.#at(j, column))) return false;
@@ -143,9 +146,8 @@ export class CallTable {
   /**
    * Encodes the table as JSON and bytes.
    *
-   * A column of integers is stored as distances from its minimum, each in as few bytes as the greatest distance requires; a
-   * column
-   * of equal values takes no bytes.
+   * An integer column is stored as distances from its minimum, in as few bytes as the largest distance requires. A
+   * column of equal integers takes no bytes.
    */
   encode(): { json: unknown[]; bytes: Uint8Array } {
     const { size } = this;
@@ -198,7 +200,7 @@ export class CallTable {
   }
 }
 
-/** Parses a pair of provider and model. */
+/** Parses a `[provider, model]` pair. */
 export function parseModelNames(names: unknown): ModelNames {
   const [provider, model] = toArray(names);
   return { provider: toNameOrNull(provider), model: toNameOrNull(model) };
@@ -206,7 +208,7 @@ export function parseModelNames(names: unknown): ModelNames {
 
 const WIDTHS = [0, 1, 2, 4, DOUBLE_BYTES];
 
-/** Counts a call if it used tokens: a record of dollars alone does not count. */
+/** Returns 1 if a call used tokens, else 0: a record that states only a cost does not count. */
 function countCall(tokens: number): number {
   return tokens > 0 ? 1 : 0;
 }

@@ -13,26 +13,25 @@ import { isStillTrue } from "./file-summary.ts";
 export interface CacheOptions {
   /** Whether summaries are kept in the user's cache folder. Default true. */
   readonly cache?: boolean;
-  /** Folder for summaries instead of the user's cache folder; must not be the sessions folder. */
+  /** Folder to use instead of the user's cache folder. Must not be the sessions folder. */
   readonly cacheDir?: string;
-  /** Called with errors of the cache; lists work without it. */
+  /** Called with cache errors. Listing continues without the cache. */
   readonly onCacheError?: (error: unknown) => void;
 }
 
-/** New filters and tables are saved once they cover this many bytes of sessions, or this fraction of all. */
+/** New filters and tables are saved once they cover at least this many bytes of sessions and this fraction of all bytes. */
 const MIN_NEW_BYTES = 1024 * 1024;
 const MIN_NEW_PART = 1 / 32;
 
-/** Maximum number of bytes of tables kept for one folder; those of the most recently written sessions are kept. */
+/** Maximum total size of the tables kept per folder, in bytes. The most recently written sessions take precedence. */
 const MAX_TABLE_BYTES = 256 * 1024 * 1024;
 
 /**
- * Summaries of session files, filters of their texts, and tables of their words, kept between runs in one file of each kind per
- * folder of sessions.
+ * Summaries of session files, text filters, and word tables, kept between runs in one file of each kind per sessions
+ * folder.
  *
- * They are valid as long as the session file has the same size, times, and inode. Outdated rows are not kept, because rows
- * contain
- * text of their sessions.
+ * An item is valid as long as its session file has the same size, times, and inode. Outdated rows are removed because
+ * they contain session text.
  */
 export class CatalogCache {
   /** Cache folder; undefined if nothing is kept. */
@@ -96,7 +95,7 @@ export class CatalogCache {
     const there = new Map(folders.map((folder) => [folder, new Set<string>()]));
     for (const { folder, name } of files) there.get(folder)?.add(name);
     for (const [folder, names] of there) {
-      // Folders that were not read keep their facts, unless they contain no files anymore.
+      // Folders that were not read keep their facts, unless they no longer contain files.
       const known = names.size === 0 ? this.#summaries.of(folder) : this.#summaries.loaded.get(folder);
       if (known === undefined) continue;
       for (const name of known.files.keys())
@@ -135,7 +134,7 @@ function putBytes(
   folder.unsaved += mark.size;
 }
 
-/** Saves the facts of folders with enough new ones, or with some that may contain text of deleted files. */
+/** Saves the facts of each folder that has enough new facts, or facts that may contain text of deleted files. */
 async function saveBytes(cache: FolderCache<KnownBytes>, files: readonly SessionFile[]): Promise<void> {
   const current = new Map<string, FileMark>(files.map((file) => [file.path, file]));
   for (const [folder, { files: known, unsaved }] of cache.loaded) {

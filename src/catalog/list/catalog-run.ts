@@ -47,7 +47,7 @@ export const CATALOG_RULES: OptionRules<CatalogOptions> = {
   signal: SIGNAL,
 };
 
-/** Row of a file, and the model calls in it. */
+/** A file's row and its model calls. */
 interface CountedSession {
   readonly row: FileRow;
   readonly recorded: SessionCalls;
@@ -92,9 +92,11 @@ export class CatalogRun {
   }
 
   /**
-   * Returns a file's row; undefined if the file is outside the scope or, after a report, is not a session or is unreadable.
+   * Returns a file's row; undefined if the file is outside the scope, is not a session, or is unreadable. Reports the
+   * last two cases.
    *
-   * @returns The row itself, without a promise, if it is known: thousands of promises would take longer than all other work.
+   * @returns The row itself rather than a promise if it is known, because thousands of promises would cost more than
+   *   all other work.
    */
   readRow(file: SessionFile): FileRow | undefined | Promise<FileRow | undefined> {
     this.pace.check();
@@ -116,7 +118,7 @@ export class CatalogRun {
     );
   }
 
-  /** Returns the session files of the scope in list order, latest message first. Costs as much as a list. */
+  /** Returns the session files in the scope in list order, latest message first. Costs as much as a list. */
   async filesLatestFirst(): Promise<SessionFile[]> {
     const found: { row: FileRow; file: SessionFile }[] = [];
     for (const file of this.files) {
@@ -128,7 +130,7 @@ export class CatalogRun {
     return found.sort((a, b) => compareRows(a.row, b.row)).map(({ file }) => file);
   }
 
-  /** Returns whether a file can be a session of the scope, based only on its header. */
+  /** Returns whether a file may be a session in the scope, judging only by its header. */
   mayBelong(file: SessionFile): boolean {
     if (!this.#isFiltered) return true;
     try {
@@ -143,7 +145,8 @@ export class CatalogRun {
 
   /**
    * Returns whether a file is known to be in order in its current state: each line is one record of version 3 or later, with a
-   * unique id. False if unknown, as for a file that was read in parts, because appended lines may repeat ids.
+   * unique id. Returns false if unknown. A file that was read in parts is unknown, because appended lines may repeat
+   * ids.
    */
   isInOrder(file: SessionFile, mark: FileMark): boolean {
     const known = this.#current(file, mark);
@@ -162,7 +165,7 @@ export class CatalogRun {
     return this.#needsCalls && known.summary !== undefined && known.calls === undefined ? undefined : known;
   }
 
-  /** @param earlier - Summary of the file when it was shorter, from which to continue. */
+  /** @param earlier - Summary of the file when it was shorter, to continue from. */
   async #read(file: SessionFile, earlier: FileSummary | undefined): Promise<FileSummary | undefined> {
     try {
       const found = await summarizeFile(file.path, earlier, this.pace, this.#needsCalls);

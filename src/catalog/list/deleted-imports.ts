@@ -22,13 +22,12 @@ import {
 import { writeWhole } from "../../session/fs/write-whole.ts";
 import { retryAfterReplacement } from "../../session/log/replace-file.ts";
 
-/** Numbers of bytes that usually contain header and first entry, as imports write them; and maximum number read. */
+/** Numbers of bytes to read: enough for the header and first entry of most imports, and the maximum. */
 const FRONTS = [8 * 1024, 256 * 1024] as const;
 
 /**
- * Returns the origin of an imported session file, as its first entry states it; undefined if it was not imported. A fork made
- * here
- * also has that entry, but does not count as imported.
+ * Returns the origin stated by the first entry of an imported session file; undefined if the file was not imported. A
+ * fork made here also has that entry but does not count as imported.
  */
 export function readImportOrigin(path: string): ImportOrigin | undefined {
   return importOriginInFront(readFront(path) ?? NOTHING);
@@ -36,7 +35,7 @@ export function readImportOrigin(path: string): ImportOrigin | undefined {
 
 const NOTHING = new Uint8Array(0);
 
-/** Returns the origins that are marked when a session file is deleted: its own, and the one it was imported from. */
+/** Returns the origins to mark when a session file is deleted: its own and, if it was imported, that of its source. */
 export function readMarkedOrigins(path: string): readonly ImportOrigin[] {
   return markedOriginsInFront(readFront(path) ?? NOTHING);
 }
@@ -48,7 +47,10 @@ export function markedOriginsInFront(bytes: Uint8Array): readonly ImportOrigin[]
   return [...(origin === undefined ? [] : [origin]), ...(typeof id === "string" ? [makeOwnOrigin(id)] : [])];
 }
 
-/** Reads a session file until the end of its first entry; undefined if the file is missing. */
+/**
+ * Reads the beginning of a session file, with its whole first entry if that ends within 256 KiB; undefined if the file
+ * is missing.
+ */
 export function readFront(path: string): Uint8Array | undefined {
   const open = () => openForReading(realFileSystem, path);
   const fd = callIfPresent(() => retryAfterReplacement(realFileSystem, path, open));
@@ -63,7 +65,7 @@ export function readFront(path: string): Uint8Array | undefined {
   }
 }
 
-/** Reads the bytes of a session until the end of its first entry. */
+/** Reads the beginning of a session until its first entry is complete or more than 256 KiB have been read. */
 export async function readFrontBytes(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   let front = Buffer.alloc(0);
   for await (const piece of bytes) {
@@ -77,7 +79,7 @@ export async function readFrontBytes(bytes: AsyncIterable<Uint8Array>): Promise<
 export function importOriginInFront(bytes: Uint8Array): ImportOrigin | undefined {
   const header = parseRecord(decodeText(bytes).split("\n", 1)[0] ?? "");
   const first = parseFirstEntry(bytes);
-  // An import gives header and first entry the same time; a fork has a later header.
+  // An import writes the same time in the header and the first entry; a fork has a later header.
   return header?.["timestamp"] === first?.["timestamp"] ? findImportOrigin(first) : undefined;
 }
 
@@ -86,7 +88,7 @@ export function isFromSource(origin: ImportOrigin | undefined, source: string): 
   return origin !== undefined && (source === "any" || source === origin.source);
 }
 
-/** Returns the first entry from the first bytes of a session. */
+/** Parses the first entry in the first bytes of a session. */
 export function parseFirstEntry(bytes: Uint8Array): JsonRecord | undefined {
   return parseRecord(decodeText(bytes).split("\n", 2)[1] ?? "");
 }
@@ -99,25 +101,25 @@ function isWholeFront(bytes: Uint8Array): boolean {
 
 const LINE_FEED = 0x0a;
 
-/** Error for unreadable marks of deleted sessions: any session that is missing here may have been deleted. */
+/** Thrown if the marks of deleted sessions are unreadable, because any missing session may have been deleted. */
 export class UnreadableMarks extends SessionError {
   readonly folder: string;
 
   constructor(folder: string, cause: unknown) {
-    const message = `Cannot read ${folder}: ${getErrorMessage(cause)}. It lists the deleted sessions; until it can be read, only sessions that are already here are updated. Make it readable, and import again.`;
+    const message = `Cannot read ${folder}: ${getErrorMessage(cause)}. This folder records deleted sessions; until it is readable, imports only update existing sessions. Make it readable and import again.`;
     super("READ_FAILED", message, { details: { path: folder }, cause });
     this.folder = folder;
   }
 }
 
 /**
- * Marks a session of another program as deleted here, so that no import restores it.
+ * Marks a session of another program as deleted here, so that imports do not restore it.
  *
- * If the mark cannot be written, emits a process warning and continues, because the deletion matters more. Call it before the
- * deletion: the mark of a session that still exists has no effect.
+ * If the mark cannot be written, emits a process warning and continues, because the deletion matters more. Call this
+ * before the deletion: a mark has no effect while its session exists.
  *
  * @param onError - Called instead of emitting the warning.
- * @returns Whether the session was not marked before.
+ * @returns True if a mark was written; false if the session was already marked or the mark cannot be written.
  */
 export function markDeletedImport(
   origin: ImportOrigin,
@@ -144,13 +146,14 @@ function warnUnmarked({ source, sourceId }: ImportOrigin, error: unknown): void 
     source === OWN_SOURCE
       ? `An import will bring back the session ${sourceId} if it was continued in another program`
       : `The next import will bring back the session ${sourceId} of ${source}`;
-  warnOnce(`${what}, since its mark cannot be written: ${getErrorMessage(error)}.`);
+  warnOnce(`${what} because its mark cannot be written: ${getErrorMessage(error)}.`);
 }
 
 /**
  * Removes a mark, so that an import restores the session.
  *
- * If marks cannot be removed, emits one process warning for all: a mark has no effect while the session exists here.
+ * If marks cannot be removed, emits only one process warning, because a mark has no effect while the session exists
+ * here.
  */
 export function unmarkDeletedImport(origin: ImportOrigin): void {
   const folder = getMarksFolder();
@@ -159,13 +162,13 @@ export function unmarkDeletedImport(origin: ImportOrigin): void {
   } catch (error) {
     if (warnedFolders.has(folder)) return;
     warnedFolders.add(folder);
-    warnOnce(`Sessions that are here again stay marked as deleted in ${folder}: ${getErrorMessage(error)}.`);
+    warnOnce(`Restored sessions remain marked as deleted in ${folder}: ${getErrorMessage(error)}.`);
   }
 }
 
 /**
- * Deletes a session and marks it, so that neither its import source nor a program it was exported to restores it. If the deletion
- * fails and the session certainly still exists, removes the marks.
+ * Deletes a session and marks it, so that it is not restored from its import source or from a program it was exported
+ * to. If the deletion fails and the session certainly still exists, removes the new marks.
  *
  * @param origins - Result of `readMarkedOrigins`.
  */
@@ -188,7 +191,7 @@ export async function deleteMarked(
     if (!mayBeGone) for (const origin of marked) unmarkDeletedImport(origin);
     throw error;
   }
-  // A concurrent restore may have removed the mark meanwhile. Write errors were reported above.
+  // A concurrent restore may have removed the mark in the meantime. Write errors were reported above.
   for (const origin of origins) markDeletedImport(origin, () => undefined);
 }
 
@@ -198,7 +201,7 @@ function warnOnce(message: string): void {
   process.emitWarning(message, { code: "SESSIONTREE_DELETED_IMPORT" });
 }
 
-/** Returns whether a session of another program was deleted here. Throws `UnreadableMarks` if that cannot be read. */
+/** Returns whether a session of another program was deleted here. Throws `UnreadableMarks` if the marks cannot be read. */
 export function isDeletedImport(origin: ImportOrigin): boolean {
   try {
     return realFileSystem.statSync(makeMark(origin), { throwIfNoEntry: false }) !== undefined;

@@ -31,7 +31,7 @@ import { ListScan, RESUMABLE_VERSION } from "./list-scan.ts";
 import { readEntries, readSource } from "./read-entries.ts";
 import { CallRecorder, decodeCalls, encodeCalls, type SessionCalls } from "./session-calls.ts";
 
-/** Number of bytes sufficient for the time of the last line. */
+/** Number of bytes compared at the end of the known part, enough to include the time of the last line. */
 const TAIL_BYTES = 48;
 
 const LF = 0x0a;
@@ -65,12 +65,12 @@ export async function summarizeFile(
 }
 
 /**
- * Summarizes one session file as a list does, whatever its state.
+ * Summarizes one session file in any state, as a list does.
  *
  * @param path - May be relative, start with `~`, or be a `file://` URL.
  * @returns Undefined if the file is not a session.
  * @throws {NotAPlainFileError} If the path is a folder, pipe, socket, or device.
- * @throws The system's error if the file is missing or cannot be read.
+ * @throws The system error if the file is missing or cannot be read.
  * @remarks Cost: O(bytes), scanned rather than parsed if the file is in order.
  */
 export async function summarizeSession(
@@ -92,7 +92,7 @@ export function makeFileRow(
   return Object.assign(row, { path });
 }
 
-/** Returns the model calls in a summary; undefined if it has none, or they are not readable. */
+/** Returns the model calls in a summary; undefined if it has none or they cannot be decoded. */
 export function decodeSummaryCalls({ calls }: FileSummary): SessionCalls | undefined {
   const bytes = calls?.();
   return bytes && decodeCalls(bytes);
@@ -107,7 +107,7 @@ async function readFully(file: ScannedFile, pace: Pace, needsCalls: boolean): Pr
   return { ...found, tail: readTail(file, file.size, TAIL_BYTES) };
 }
 
-/** Returns whether a summary is still true: the file is unchanged, or has only grown. */
+/** Returns whether a summary is still valid: the file is unchanged or has only grown. */
 export function isStillTrue(path: string, known: FileSummary): boolean {
   try {
     const stats = statSync(path);
@@ -126,7 +126,7 @@ export function isStillTrue(path: string, known: FileSummary): boolean {
   }
 }
 
-/** Returns whether the file has grown after the known bytes, judged by the last of them. */
+/** Returns whether the file has only grown since it was read, judging by the last bytes of the known part. */
 function hasGrown(file: ScannedFile, known: FileSummary): boolean {
   const { size, end } = known;
   if (end === undefined || !isSameFile(file, known) || file.size <= size) return false;
@@ -185,7 +185,10 @@ function readTail(file: ScannedFile, end: number, length: number): string {
   return readRange(realFileSystem, file.fd, start, end - start).toString("latin1");
 }
 
-/** Issues about links, versions, and ids rather than lines: nothing is lost, so a list does not count them on their own. */
+/**
+ * Issues with links, versions, and ids rather than lines. They lose no data, so a list counts them only along with
+ * other issues.
+ */
 const HARMLESS: ReadonlySet<IssueCode> = new Set([
   "PARENT_MISSING",
   "PARENT_BRIDGED",
@@ -202,14 +205,14 @@ interface Findings {
   readonly summary: FileFacts | undefined;
   /** Model calls; undefined if the caller does not need them. */
   readonly calls: SessionCalls | undefined;
-  /** Number of all issues if a line is not exactly one header or one entry; else 0. */
+  /** Total number of issues if any of them concerns a line; else 0. */
   readonly issueCount: number;
   /** Id of the last entry; undefined if no scan can continue after it. */
   readonly lastId: string | undefined;
 }
 
 /**
- * Summarizes a session in any state, as an open would read it: every relevant entry is parsed.
+ * Summarizes a session in any state by parsing every relevant entry, as opening the session does.
  *
  * @param source - Undefined if the file is not a session.
  * @param needsCalls - Whether model calls are required.
@@ -231,7 +234,7 @@ export async function summarizeSource(
   for await (const batch of readEntries(source, ordinals, pace)) {
     for (const { ordinal, entryId, entry } of batch) {
       const type = tree.typeAt(ordinal);
-      // A damaged entry counts, but contributes no other facts.
+      // A damaged entry is counted but contributes no other facts.
       const isWhole = isJsonRecord(entry) && entry["type"] === type;
       const entryMs = tree.timeAt(ordinal);
       summarizer.add(isWhole ? readAddedFacts(type, entry, entryMs) : { type });

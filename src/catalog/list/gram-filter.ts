@@ -1,13 +1,16 @@
 import { foldUnit } from "../query/text-bytes.ts";
 
-/** Number of consecutive characters that the filter records. */
+/** Number of consecutive characters in a gram. */
 const GRAM = 4;
 
-/** Sizes of filters, in bits: about one bit per three bytes, fewer for a large file. */
+/**
+ * Limits of a filter's size, as base-2 logarithms of its number of bits: about one bit per three bytes, fewer for large
+ * files.
+ */
 const MIN_BITS = 10;
 const MAX_BITS = 21;
 
-/** Code of characters that no query searches for: half a surrogate pair, a control character, or none at all. */
+/** Code of units that a query never contains: halves of surrogate pairs, control characters, and invalid bytes. */
 const OTHER = 1;
 
 const BACKSLASH = 0x5c;
@@ -20,16 +23,16 @@ const FOLDED = Uint8Array.from({ length: 0x80 }, (_, byte) => {
   return byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte;
 });
 
-/** Codes of all bytes; 0 for those that are part of an escape or of a character beyond ASCII. */
+/** Codes of all bytes; 0 for a backslash and for the bytes of non-ASCII characters. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) => (byte === BACKSLASH ? 0 : (FOLDED[byte] ?? 0)));
 
-/** Letters of the other escapes: line breaks and other white space. */
+/** Letters of the escapes for line breaks and other white space. */
 const ESCAPED_SPACES: ReadonlySet<number> = new Set([..."bfnrt"].map((one) => one.charCodeAt(0)));
 
-/** Codes of the characters beyond ASCII found so far. */
+/** Codes of the non-ASCII characters found so far. */
 const units = new Uint8Array(0x10000);
 
-/** Returns seven bits of a character beyond ASCII, the same for all its cases. */
+/** Returns a code with seven significant bits for a non-ASCII character, ignoring case. */
 function getUnitCode(unit: number): number {
   const known = units[unit] ?? 0;
   if (known !== 0) return known;
@@ -45,7 +48,7 @@ function getCode(unit: number): number {
   return isOther(unit) ? OTHER : getUnitCode(unit);
 }
 
-/** Returns whether a unit is half a pair, or the replacement for broken bytes. */
+/** Returns whether a unit is half a surrogate pair or the replacement character. */
 function isOther(unit: number): boolean {
   return (unit >= 0xd800 && unit <= 0xdfff) || unit === 0xfffd;
 }
@@ -54,7 +57,7 @@ function getBit(gram: number, shift: number): number {
   return Math.imul(gram, 0x9e3779b1) >>> shift;
 }
 
-/** Returns the grams that a file must contain to contain all texts; empty if there are none to test. */
+/** Returns the grams of all given strings, which a file with these strings must contain; empty if all strings are too short. */
 export function collectGrams(texts: Iterable<string>): Int32Array {
   const grams = new Set<number>();
   for (const text of texts) {
@@ -70,7 +73,7 @@ export function collectGrams(texts: Iterable<string>): Int32Array {
   return Int32Array.from(grams);
 }
 
-/** Returns whether a filter has all grams. If it lacks one, its file certainly lacks the text. */
+/** Returns whether a filter has all grams. If one is missing, the file does not contain the text. */
 export function hasGrams(filter: Uint8Array, grams: Int32Array): boolean {
   const shift = 29 - Math.log2(filter.length);
   for (const gram of grams) {
@@ -81,11 +84,11 @@ export function hasGrams(filter: Uint8Array, grams: Int32Array): boolean {
 }
 
 /**
- * Collects the sequences of four characters in a file, in any case and any JSON spelling.
+ * Collects the four-character sequences in a file, ignoring case and resolving JSON escapes.
  *
- * A filter contains only hashes, each shared by several sequences.
+ * The filter stores only hashes, and several sequences may share a hash.
  *
- * @remarks Cost: O(bytes), about two nanoseconds each.
+ * @remarks Cost: O(bytes), about two nanoseconds per byte.
  */
 export class GramCollector {
   readonly filter: Uint8Array;
@@ -96,7 +99,7 @@ export class GramCollector {
   /** Number of hexadecimal digits still expected, and their value so far. */
   #digits = 0;
   #value = 0;
-  /** Number of bytes still expected of a character. */
+  /** Number of bytes still expected for the current character. */
   #rest = 0;
 
   constructor(size: number) {
@@ -137,7 +140,7 @@ export class GramCollector {
     this.filter[bit >> 3] = (this.filter[bit >> 3] ?? 0) | (1 << (bit & 7));
   }
 
-  /** Processes a byte of an escape, or of a character beyond ASCII. */
+  /** Processes a byte of an escape or of a non-ASCII character. */
   #feedOdd(byte: number): void {
     if (byte === LF) this.#isEscape = false;
     if (this.#digits > 0) this.#takeDigit(byte);
@@ -176,7 +179,7 @@ export class GramCollector {
     else this.#add(ESCAPED_SPACES.has(byte) ? OTHER : (FOLDED[byte] ?? OTHER));
   }
 
-  /** Processes the first byte of a character beyond ASCII. */
+  /** Processes the first byte of a non-ASCII character. */
   #begin(byte: number): void {
     if (byte >= 0xf0) [this.#rest, this.#value] = [3, byte & 0x07];
     else if (byte >= 0xe0) [this.#rest, this.#value] = [2, byte & 0x0f];
@@ -184,7 +187,7 @@ export class GramCollector {
     else this.#add(OTHER);
   }
 
-  /** Ends a broken escape or character, before a byte that is not part of it. */
+  /** Ends a broken escape or character, then processes the byte that is not part of it. */
   #giveUp(byte: number): void {
     [this.#digits, this.#rest, this.#isEscape] = [0, 0, false];
     this.#add(OTHER);

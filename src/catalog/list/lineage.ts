@@ -8,10 +8,10 @@ import { findNamedSessionPath } from "../../session/log/session-paths.ts";
 import { readFront } from "./deleted-imports.ts";
 import { isSubagentEntry } from "./session-calls.ts";
 
-/** Fields that identify a session and the one it was forked from. */
+/** Fields that identify a session and its parent. */
 export type SessionLineage = Pick<FileRow, "path" | "id" | "parentSession">;
 
-/** Parents and children among a set of sessions, according to their headers: by the parent's path or id. */
+/** Parent-child relations in a set of sessions, based on their headers, which refer to the parent by path or id. */
 export class Descent<S extends SessionLineage> {
   readonly #byPath = new Map<string, S[]>();
   readonly #byId = new Map<string, S[]>();
@@ -26,7 +26,7 @@ export class Descent<S extends SessionLineage> {
       for (const parent of this.findParents(session)) addTo(this.#children, parent, session);
   }
 
-  /** Returns the sessions that a session names as its parent: none, one, or all with the named id. */
+  /** Returns the parents given in a session's header: none, one, or all sessions with that id. */
   findParents({ path, parentSession }: S): readonly S[] {
     if (parentSession === undefined) return [];
     const found =
@@ -40,20 +40,20 @@ export class Descent<S extends SessionLineage> {
   /** Returns the given sessions, all their ancestors, and all descendants of those. */
   findFamily(sessions: readonly S[]): ReadonlySet<S> {
     const family = new Set(sessions);
-    // Elements added during the walk are walked as well.
+    // The loop also visits elements added along the way.
     for (const one of family) for (const parent of this.findParents(one)) family.add(parent);
     for (const one of this.findDescendants([...family])) family.add(one);
     return family;
   }
 
   /**
-   * Returns the descendants of sessions, without the sessions themselves, children before grandchildren; headers may form a
-   * cycle.
+   * Returns the descendants of sessions, excluding the sessions themselves, children before grandchildren. Headers may
+   * form a cycle.
    */
   findDescendants(ancestors: readonly S[]): S[] {
     const seen = new Set(ancestors);
     const found: S[] = [];
-    // Elements added during the walk are walked as well.
+    // The loop also visits elements added along the way.
     const queue = [...ancestors];
     for (const one of queue) {
       for (const child of this.#children.get(one) ?? []) {
@@ -70,9 +70,9 @@ export class Descent<S extends SessionLineage> {
 const MARK = BytePattern.of(SUBAGENT_CUSTOM_TYPE);
 
 /**
- * Returns the kinship of a session to the one named in its header: a fork, or a subagent's session; empty if it names none.
+ * Returns a session's relation to the parent in its header: `fork` or `subagent`; empty if it has no parent.
  *
- * @remarks Cost: reads the beginning of the session's file if its header names a parent.
+ * @remarks Cost: reads the beginning of the session's file if its header has a parent.
  */
 export function getKinship({
   parentSession,
@@ -83,15 +83,15 @@ export function getKinship({
 }
 
 function isOfSubagent(path: string): boolean {
-  // The row may come from a cache.
+  // The row may come from a cache, so the file may no longer be readable.
   const front = callUnlessRefused(() => readFront(path));
-  // Nearly all files lack the mark, and are not decoded.
+  // Nearly all files lack the mark and need not be decoded.
   if (front === undefined || MARK.find(front, 0, front.length) === -1) return false;
   const lines = decodeText(front).split("\n", 1 + FRONT_ENTRIES);
   return lines.some((line) => isSubagentEntry(parseRecord(line) ?? {}));
 }
 
-/** Formats the kinship in parentheses, to precede a session in a line; empty if there is none. */
+/** Formats a session's relation to its parent in parentheses, as a prefix for its title; empty if it has no parent. */
 export function formatKinship(session: Parameters<typeof getKinship>[0]): string {
   const kinship = getKinship(session);
   return kinship === "" ? "" : `(${kinship}) `;

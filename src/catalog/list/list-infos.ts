@@ -16,7 +16,7 @@ const NO_MESSAGES = "(no messages)";
 /**
  * Lists sessions as `listSessions` does, in pi's shape.
  *
- * @remarks Cost: that of a list of the sessions.
+ * @remarks Cost: same as `listSessions`.
  */
 export async function listInfos(
   options: CatalogOptions,
@@ -36,10 +36,10 @@ export async function listInfos(
   return rows.map(toInfo);
 }
 
-/** Texts of sessions, read on demand. */
+/** Session texts that have been read on demand. */
 const textsAskedFor = new WeakMap<object, string>();
 
-/** All rows share one getter: with a getter each, engines make hash tables of the objects. */
+/** Getter shared by all rows. With a separate getter per row, engines would turn the objects into hash tables. */
 const TEXT_WHEN_ASKED: PropertyDescriptor & ThisType<SessionInfo> = {
   enumerable: true,
   configurable: true,

@@ -30,7 +30,7 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const CLOSE_BRACE = 0x7d;
 
-/** Maximum number of digits of a number that is certainly exact. */
+/** Maximum number of digits for which a number is guaranteed to be exact. */
 const MAX_DIGITS = 15;
 
 const NO_BYTES = new Uint8Array(0);
@@ -38,12 +38,12 @@ const NO_BYTES = new Uint8Array(0);
 /**
  * Reads the facts that a list needs from a message's body, without parsing it.
  *
- * Results are stored in fields, because this is the hot loop of listing.
+ * Stores its results in fields because it runs in the hot loop of listing.
  */
 export class MessageBodyReader {
-  /** Role, read from its position in all known writers' lines; `other` for other roles, undefined if a parse is required. */
+  /** Role, read from where all known writers put it; `other` for other roles, undefined if the line must be parsed. */
   role: "user" | "assistant" | "other" | undefined;
-  /** Bytes read last, as a view for reading words and as a buffer for searching. */
+  /** Most recently read bytes, as a view for reading words and as a buffer for searching. */
   #held: Uint8Array = NO_BYTES;
   #view = toDataView(NO_BYTES);
   #buffer: Buffer = Buffer.alloc(0);
@@ -87,10 +87,10 @@ export class MessageBodyReader {
 /**
  * Searches the body of an entry for times, without parsing it.
  *
- * The body of a message has one time, a plain number; other bodies have none. If a body has more, something else has a time,
- * such as arguments of tools, or a second record on the same line, and a parse is required.
+ * A message body has one time, a plain number; other bodies have none. Any other time belongs to something else, such
+ * as tool arguments or a second record on the same line, and requires a parse.
  *
- * @param from - Index after the head, or later if no time can begin before.
+ * @param from - Index after the head, or later if no time can begin earlier.
  * @returns Time of a message; `-Infinity` if there is none; NaN if a parse is required.
  */
 export function findTimeInBody(bytes: Uint8Array, from: number, end: number, isMessage: boolean): number {
@@ -115,11 +115,11 @@ function readPlainNumber(bytes: Uint8Array, start: number, end: number): number 
   return isPlain ? value : Number.NaN;
 }
 
-/** End of an earlier scan of a file, at which a later scan can continue. */
+/** State at the end of an earlier scan of a file, from which a later scan can continue. */
 interface ScannedBefore {
   readonly summary: FileFacts;
   readonly lastId: string;
-  /** Model calls up to there; undefined if they are not needed. */
+  /** Model calls found so far; undefined if they are not needed. */
   readonly calls?: SessionCalls | undefined;
 }
 
@@ -128,32 +128,36 @@ const USAGE = BytePattern.of(`"usage"`);
 
 type OneLine = Pick<ScannedLine, "bytes" | "start" | "end" | "offset" | "terminated">;
 
-/** First version in which entries name their parents, so that appended lines can be distinguished from repeated ones. */
+/** First version whose entries reference their parents, which distinguishes appended lines from repeated ones. */
 export const RESUMABLE_VERSION = 3;
 
 /** Numbers stored for each candidate: start and end of its line, time of its entry, time in its body. */
 const STRIDE = 4;
 
-/** Lines of a piece that may contain the latest message. All scans share one array: it is empty at the end of each piece. */
+/**
+ * Lines of a piece that may contain the latest message. All scans share one array because it is empty at the end of
+ * each piece.
+ */
 const candidates = new Float64Array(512 * STRIDE);
 
-/** Readers shared by all scans: their results are used before the next line is read. */
+/** Readers shared by all scans, because their results are used before the next line is read. */
 const head = new EntryHeadReader();
 const body = new MessageBodyReader();
 
-/** Id index reused for the next file, because allocating memory for each of thousands of files would accumulate. */
+/** Id index reused for the next file, because allocating one for each of thousands of files would be slow. */
 let spareIds: IdIndex | undefined;
 
 /**
  * Summarizes a session file whose lines are all in order, parsing almost nothing.
  *
- * Unlike all other code, lists do not read lines through `SessionIndex`, because reading 400 sessions of 100 MB into trees
- * takes 65 ms before a row is made, while the scan takes 51 ms including the rows, and `summarizeSource` 430 ms.
+ * Unlike all other code, lists do not read lines through `SessionIndex`. For 400 sessions (100 MB in total), building
+ * the trees takes 65 ms before the first row is created, `summarizeSource` takes 430 ms, and the scan takes 51 ms
+ * including the rows.
  *
- * A file in order has its header first, then entries with unique ids, one per line. At the first other line, the scan
- * reports that the file is not in order; the file then requires a full read, which applies all rules for damage. A scan can
- * continue an earlier one if the entries there follow each other, as long as each new entry follows the last known one
- * or another new one: such an entry cannot be a repeated old one.
+ * A file in order has its header first, then entries with unique ids, one per line. At any other line, the scan reports
+ * that the file is not in order; the file then requires a full read, which applies all rules for damage. A scan can
+ * continue an earlier scan if all entries there follow their parents, and as long as the parent of each new entry is
+ * the last known entry or another new one: such an entry cannot repeat an old one.
  *
  * @remarks Cost: O(bytes), scanned. Parses only the header, names, messages up to the first answered prompt, the latest
  *   message of each piece, and lines in an unusual spelling. Ignores keys that are spelled with escapes or occur twice.
@@ -215,7 +219,7 @@ export class ListScan implements LineSink {
     this.#resolveCandidates();
   }
 
-  /** Ends the file: processes a last line without a line break. */
+  /** Ends the scan, and processes a last line that has no line break. */
   end(): void {
     this.#scanner.end();
     this.#ids.clear();
@@ -296,7 +300,7 @@ export class ListScan implements LineSink {
     this.#candidateNumbers = at + STRIDE;
   }
 
-  /** Processes the candidates from last to first: in a file in order the last is the latest, and no other is parsed. */
+  /** Processes the candidates from last to first: in a file in order, the last one is the latest, so no other is parsed. */
   #resolveCandidates(): void {
     const summarizer = this.#summarizer;
     if (summarizer === undefined) return;
@@ -334,7 +338,10 @@ export class ListScan implements LineSink {
     return true;
   }
 
-  /** Returns whether no earlier entry of the file has the same id. */
+  /**
+   * Returns whether an entry may follow: its id is new and, in a continued scan, its parent is known. Notes entries
+   * without an earlier parent.
+   */
   #admits(id: IdKey, parent: IdKey | null): boolean {
     if (parent === null || (parent !== this.#lastId && this.#ids.get(parent) === NONE)) {
       if (this.#isContinued) return false;
@@ -355,7 +362,7 @@ function recordCalls(recorder: CallRecorder, { bytes, start, end }: OneLine): vo
   else recorder.pass();
 }
 
-/** Adds the content of a counted entry, and returns its record; an entry that does not parse or has another type adds nothing. */
+/** Adds the content of a counted entry and returns its record; ignores an entry that does not parse or has another type. */
 function addContent(
   summarizer: Summarizer,
   type: string,
@@ -368,7 +375,7 @@ function addContent(
   return record;
 }
 
-/** Returns whether a line is certainly a whole record: without a line break, a value may be part of one. */
+/** Returns whether a line is certainly a whole record. Without a line break, it may be only part of one. */
 function isClearlyWhole({ type }: JsonRecord, line: OneLine): boolean {
   return line.terminated || type === "session" || (typeof type === "string" && isKnownEntryType(type));
 }

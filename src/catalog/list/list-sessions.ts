@@ -18,7 +18,7 @@ export interface ListOptions extends CatalogOptions {
 
 /** Options for iterating over sessions. */
 export interface IterateOptions extends CatalogOptions {
-  /** Words that must all occur in name, first message, id, or working directory, in any case. */
+  /** Words that must all occur in the name, first message, id, or working directory, ignoring case. */
   readonly query?: string;
   /** Maximum number of sessions. */
   readonly limit?: number;
@@ -28,12 +28,12 @@ export interface IterateOptions extends CatalogOptions {
 const PARTIAL_AFTER_MS = 250;
 
 /**
- * Lists sessions, latest first: by their latest user or assistant message.
+ * Lists sessions in order of their latest user or assistant message, latest first.
  *
  * Skips files that are not sessions or cannot be read, and reports them to `onSkipped`. A damaged session is listed
- * with an `issueCount`. Two sessions with the same id are two rows.
+ * with an `issueCount`. Two files with the same session id produce two rows.
  *
- * @returns Empty if there are none, or if the folder is missing.
+ * @returns Empty if there are no sessions or the folder is missing.
  * @remarks Cost: a stat of each file, and reading the bytes added since the last list.
  */
 export async function listSessions(options: ListOptions = {}): Promise<FileRow[]> {
@@ -55,7 +55,7 @@ export async function listSessions(options: ListOptions = {}): Promise<FileRow[]
   return sessions.sort(compareRows);
 }
 
-/** Creates a function to call after each file; it occasionally reports partial lists. */
+/** Creates a function to call after each file, which occasionally reports partial lists. */
 function makeProgressNotifier(onProgress: ListProgress, total: number): (found: FileRow[]) => void {
   let [loaded, nextPartial, shownAt] = [0, 1, Date.now()];
   return (found) => {
@@ -80,14 +80,13 @@ export async function* iterateSessions(
 ): AsyncGenerator<FileRow, void, undefined> {
   assertOptions(options, { ...CATALOG_RULES, query: TEXT, limit: COUNT });
   const { query = "", limit = Number.POSITIVE_INFINITY } = options;
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (limit < 1) return;
   let given = 0;
   const run = await CatalogRun.start(options);
   try {
     for (const file of run.files) {
       const info = await run.readRow(file);
-      if (info !== undefined && hasWords(info, words)) {
+      if (info !== undefined && isQueried(info, query)) {
         yield info;
         given++;
         if (given >= limit) return;
@@ -99,8 +98,15 @@ export async function* iterateSessions(
   }
 }
 
-function hasWords({ name = "", firstMessage = "", id, cwd }: FileRow, words: readonly string[]): boolean {
-  if (words.length === 0) return true;
-  const text = `${name}\n${firstMessage}\n${id}\n${cwd}`.toLowerCase();
-  return words.every((word) => text.includes(word));
+function isQueried({ name = "", firstMessage = "", id, cwd }: FileRow, query: string): boolean {
+  return hasWords(`${name}\n${firstMessage}\n${id}\n${cwd}`, query);
+}
+
+/** Returns whether a text contains all words of a query, in any order and case. */
+export function hasWords(text: string, query: string): boolean {
+  const folded = text.toLowerCase();
+  return query
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => folded.includes(word));
 }

@@ -10,7 +10,7 @@ import type { Pace } from "../../session/files/time-slices.ts";
 import { readRange, realFileSystem } from "../../session/fs/file-system.ts";
 import { readEntryLines } from "../../session/log/read-lines.ts";
 
-/** Bounds of a batch: entries, and bytes of their lines. */
+/** Limits of a batch, in entries and in bytes of their lines. */
 const BATCH_ENTRIES = 64;
 const BATCH_BYTES = 1024 * 1024;
 
@@ -29,16 +29,16 @@ export async function readSource(file: ScannedFile, pace: Pace): Promise<LineSou
   return { index, readLines: (some, take) => readEntryLines(realFileSystem, fd, index.spans, some, take) };
 }
 
-/** An entry with its body. */
+/** Entry with its body. */
 export interface FoundEntry {
   readonly entryId: string;
-  /** Byte offset of its line. */
+  /** Byte offset of the entry's line. */
   readonly offset: number;
   /** Undefined if the body is damaged. */
   readonly entry: AnySessionEntry | undefined;
 }
 
-/** Reads the bodies of entries, in ascending order, batch by batch, without blocking the event loop. */
+/** Yields batches of entries with their bodies, in ascending order, without blocking the event loop. */
 export async function* readEntries(
   source: LineSource,
   ordinals: Iterable<number>,
@@ -57,7 +57,7 @@ export async function* readEntries(
   }
 }
 
-/** Offsets in a file of a line's first byte and of its line break. */
+/** File offsets of a line's first byte and of its line break. */
 export interface WholeLine {
   readonly start: number;
   readonly end: number;
@@ -67,11 +67,11 @@ export interface WholeLine {
 const CONTEXT = { version: CURRENT_SESSION_VERSION, entryIdFrom: () => undefined };
 
 /**
- * Yields the entries on some lines of a file that is in order: on each line one record of the current version with a
- * unique id.
+ * Yields the entries on the given lines of a file that is in order: each line is one record of the current version with
+ * a unique id.
  *
- * A search reads these lines without the index, because that takes 108 ms for 400 sessions of 100 MB, and 216 ms if each file
- * with a hit is read into a tree.
+ * A search reads these lines without an index because that takes 108 ms for 400 sessions (100 MB in total), compared to
+ * 216 ms if each file with a hit is read into a tree.
  *
  * @returns Batches, between which the event loop runs.
  */

@@ -11,28 +11,27 @@ import { notASessionAt } from "../../session/log/foreign-file.ts";
 import type { CatalogOptions } from "./catalog-run.ts";
 import { summarizeSession } from "./file-summary.ts";
 import { formatKinship } from "./lineage.ts";
-import { listSessions } from "./list-sessions.ts";
+import { hasWords, listSessions } from "./list-sessions.ts";
 
 const MAX_CANDIDATES = 20;
 const MAX_LISTED = 8;
 const LONGEST_TITLE = 60;
 
-/** Strings treated as paths: those that contain a folder separator, begin with `~`, or end like a session file. */
+/** Matches strings treated as paths: those that contain a path separator, begin with `~`, or end in `.jsonl`. */
 const PATH = /[/\\]|^~|\.jsonl$/;
 
 /**
- * Finds the session that a user's text refers to: by path, by id or name, by the beginning of either, or by words of its name or
- * of
- * the beginning of its first message.
+ * Finds the session that a user's input refers to: by path, by id or name, by the beginning of either, or by words in
+ * its name, title, or the beginning of its first message.
  *
- * Earlier kinds of match win: words are compared only if nothing else matches, and case is ignored only if there is no exact
- * match.
+ * Earlier kinds of matches win: words are compared only if nothing else matches, and case is ignored only if there is
+ * no exact match.
  *
- * @param wanted - Empty or blank text matches nothing.
- * @param options - Scope of the search for ids and names; a path may be anywhere.
+ * @param wanted - An empty or blank string matches nothing.
+ * @param options - Scope of the search for ids and names. A path may be outside the scope.
  * @throws {SessionError} `SESSION_AMBIGUOUS` with `candidates` (path, id, name) in its details,
  *   `SESSION_NOT_FOUND`, `NOT_A_SESSION` for a path, `ABORTED`.
- * @remarks Cost: that of a list of the sessions.
+ * @remarks Cost: same as `listSessions`.
  */
 export async function resolveSession(wanted: string, options: CatalogOptions = {}): Promise<FileRow> {
   const text = wanted.trim();
@@ -43,16 +42,16 @@ export async function resolveSession(wanted: string, options: CatalogOptions = {
   return getOnlyOne(findByName(sessions, text), wanted, { known: sessions });
 }
 
-/** Fields by which a session can be named. */
+/** Fields used to find a session by name. */
 export type Nameable = Pick<
   SessionRow,
   "path" | "id" | "name" | "title" | "firstMessage" | "modified" | "parentSession"
 >;
 
-/** Part of a name that must match: any of its words, at least its beginning, or the whole name. */
+/** Part of a name that must match: words in it, its beginning, or the whole name. */
 export type NameMatch = "words" | "beginning" | "whole";
 
-/** Returns the sessions that a text names, by the best kind of match found. */
+/** Returns the sessions that a string refers to, using the best kind of match found. */
 export function findByName<S extends Nameable>(
   sessions: readonly S[],
   text: string,
@@ -71,7 +70,7 @@ export function findByName<S extends Nameable>(
   if (match === "words") {
     ways.push((_session, name) => hasWords(name, text));
     ways.push((session) => hasWords(session.title, text));
-    ways.push((session) => hasAllWords(session, text));
+    ways.push((session) => hasWords(getTitleText(session), text));
   }
   for (const isMeant of ways) {
     const found = sessions.filter((session) => isMeant(session, session.name ?? ""));
@@ -80,21 +79,15 @@ export function findByName<S extends Nameable>(
   return [];
 }
 
-/** Returns whether name, title, and beginning of the first message contain all words of a text, in any order and case. */
-export function hasAllWords({ name = "", title, firstMessage = "" }: Nameable, text: string): boolean {
-  return hasWords(`${name} ${title} ${toShortLine(firstMessage)}`, text);
-}
-
-function hasWords(title: string, text: string): boolean {
-  const line = title.toLowerCase();
-  const words = text.toLowerCase().split(/\s+/);
-  return words.every((word) => line.includes(word));
+/** Returns a session's name, title, and the beginning of its first message, as one line. */
+export function getTitleText({ name = "", title, firstMessage = "" }: Nameable): string {
+  return `${name} ${title} ${toShortLine(firstMessage)}`;
 }
 
 interface Choice<S> {
-  /** All sessions from which a displayed id must be distinguishable; default: ids are displayed in full. */
+  /** Sessions among which a displayed id must be unique. By default, ids are displayed in full. */
   readonly known?: readonly S[];
-  /** Returns whether a session belongs to the current project; the only match there wins. */
+  /** Returns whether a session belongs to the current project. A single match there wins. */
   readonly isHere?: (session: S) => boolean;
   readonly notFound?: string;
   /** Advice for several copies of one session; default: merge them. */
@@ -102,7 +95,7 @@ interface Choice<S> {
 }
 
 /**
- * Returns the only session that matches a name.
+ * Returns the single session that matches a name.
  *
  * @throws {SessionError} `SESSION_NOT_FOUND`; `SESSION_AMBIGUOUS` with a message that lists the matches, one per line.
  */
@@ -156,7 +149,7 @@ function makeAmbiguousError<S extends Nameable>(
   });
   const more = found.length - lines.length;
   if (more > 0) lines.push(`  and ${formatCounted(more, "other")}`);
-  const head = `${found.length} sessions fit ${JSON.stringify(wanted)}. Name one by its id:`;
+  const head = `${found.length} sessions match ${JSON.stringify(wanted)}. Specify one by id:`;
   return new SessionError("SESSION_AMBIGUOUS", [head, ...lines].join("\n"), { details });
 }
 

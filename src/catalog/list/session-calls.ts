@@ -13,14 +13,17 @@ export interface SessionCalls {
   readonly source: string | null;
   /** Whether the session belongs to a subagent of another session. */
   readonly isSubagent: boolean;
-  /** Number of front entries read so far; these can state the origin. */
+  /** Number of entries read so far at the front, which can state the origin. */
   readonly frontEntries: number;
   readonly answering: ModelNames | undefined;
 }
 
 const LF = 0x0a;
 
-/** Returns whether an entry marks its own session as a subagent's; the entry at the call names the subagent's session instead. */
+/**
+ * Returns whether an entry marks its own session as a subagent's. The entry at a call contains the id of the subagent's
+ * session instead.
+ */
 export function isSubagentEntry(entry: JsonRecord): boolean {
   return entry["customType"] === SUBAGENT_CUSTOM_TYPE && toRecord(entry["data"])["sessionId"] === undefined;
 }
@@ -57,7 +60,7 @@ export class CallRecorder {
     this.#entriesSeen++;
   }
 
-  /** Adds an entry; `id` is undefined if the entry has no id of its own. */
+  /** Adds an entry. `id` is undefined if the file states no id for the entry. */
   add(entry: JsonRecord, id: string | undefined, entryMs: number | undefined): void {
     if (this.isAtFront) this.#readFront(entry, entryMs);
     this.#entriesSeen++;
@@ -90,7 +93,7 @@ export class CallRecorder {
   }
 }
 
-/** Encodes an entry's model call or statement of origin, for a store to keep; undefined if it has neither. */
+/** Encodes an entry's model call or stated origin for a store; undefined if the entry has neither. */
 export function encodeUsage(entry: JsonRecord, id: string, entryMs: number | null): string | undefined {
   const told = pickCallFields(entry);
   return told && JSON.stringify([id, entryMs, told]);
@@ -116,7 +119,7 @@ function pickCallFields(entry: JsonRecord): object | undefined {
     : { type, ...names, usage };
 }
 
-/** Decodes model calls from the results of `encodeUsage` for a session's entries; undefined if any of them is invalid. */
+/** Decodes a session's model calls from the results of `encodeUsage`; undefined if any of them is invalid. */
 export function decodeUsage(told: readonly string[], createdMs: number | null): SessionCalls | undefined {
   const recorder = new CallRecorder(createdMs);
   for (const text of told) {
@@ -127,7 +130,7 @@ export function decodeUsage(told: readonly string[], createdMs: number | null): 
   return recorder.found;
 }
 
-/** End of the years with four digits, the latest that formatted days support. */
+/** Start of the year 9999, in Unix milliseconds: formatted days support only years with four digits. */
 const MAX_TIME_MS = Date.UTC(9999, 0);
 
 function toWholeNumber(value: unknown): number | null {
@@ -155,7 +158,7 @@ export function decodeCalls(bytes: Uint8Array): SessionCalls | undefined {
   return { calls, source: toNameOrNull(source), isSubagent: isSubagent === true, frontEntries, answering };
 }
 
-/** Returns the session strings in the result of `encodeCalls`: names of providers and models. */
+/** Returns the names of providers and models in the result of `encodeCalls`. */
 export function readCallNames(bytes: Uint8Array): string[] {
   const { calls, answering } = decodeCalls(bytes) ?? {};
   const models = [...(calls?.models ?? []), ...(answering === undefined ? [] : [answering])];

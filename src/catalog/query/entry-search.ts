@@ -35,22 +35,22 @@ import type { TextMatch } from "./text-matcher.ts";
 /** Entry that matches a search. */
 export interface EntryHit {
   readonly entryId: string;
-  /** Role of the message that the entry is or is converted to. */
+  /** Role of the entry's message, or of the message that the entry is converted to. */
   readonly role: string;
   /** Tool whose call or result matches. */
   readonly tool?: string;
-  /** Time of the entry; absent if it has none. */
+  /** Time of the entry; absent if the entry has no time. */
   readonly time?: Date;
   /**
-   * One line of text around the best match; for a failure found without words: what failed, and the line that names the
-   * error.
+   * One line of text around the best match. For a failure found without words: what failed, and the line that describes
+   * the error.
    */
   readonly snippet: string;
   /** Match within the snippet, in UTF-16 units. */
   readonly match: TextMatch;
   /**
    * Relevance of the entry, from 0 to 1: whole words rank before parts of words, then more and rarer words, their proximity,
-   * messages before output of tools, and recency. Comparable within one search.
+   * messages before tool output, and recency. Comparable within one search.
    */
   readonly score: number;
   /** Whether the entry lacks words of a question. */
@@ -96,8 +96,8 @@ export function needsCalls({ filters }: SearchPlan): boolean {
 }
 
 /**
- * Returns strings that must occur in the entry's line, or with `needsCalls` anywhere in the session; empty if there are
- * none.
+ * Returns the strings that must occur in the entry's line or, with `needsCalls`, anywhere in the session; empty if
+ * there are none.
  */
 export function getRequiredTexts({ query, filters }: SearchPlan): { text: string; caseSensitive: boolean }[] {
   const { tools = [], path = "" } = filters;
@@ -115,7 +115,8 @@ const DAY_MS = 24 * 3600 * 1000;
 const HALF_LIFE = 30;
 
 /**
- * Returns the age factor of an entry's score, at most 1. Counts whole days, so that a repeated search returns the same.
+ * Returns the age factor of an entry's score, at most 1. Counts whole days, so that repeating a search returns the same
+ * scores.
  *
  * @param timeMs - Unix milliseconds; undefined if the entry has no time.
  */
@@ -126,7 +127,10 @@ export function getFreshness(nowMs: number, timeMs: number | undefined): number 
   return 0.7 + 0.3 * 2 ** (-age / HALF_LIFE);
 }
 
-/** Returns the score of a match. An entry with whole words always ranks before one with a word only as part of longer words. */
+/**
+ * Returns the score of a match. Entries with only whole words rank before entries in which a word is only part of
+ * longer words.
+ */
 function scoreMatch({ relevance, hasWholeWords }: QueryMatch, freshness: number): number {
   const score = relevance * freshness;
   return roundScore(hasWholeWords === undefined ? score : (score + (hasWholeWords ? 1 : 0)) / 2);
@@ -161,7 +165,7 @@ export class EntrySearch {
   /**
    * Finds hits among entries, at most one per entry.
    *
-   * @param entries - Next entries of the session; with `needsCalls`, all of them. Undefined for damaged ones.
+   * @param entries - Next entries of the session; all entries if `needsCalls` is true. Undefined for damaged entries.
    * @returns Hits with the positions of their entries, in order.
    */
   findHits(
@@ -211,7 +215,7 @@ export class EntrySearch {
     const call = needsCalls(this.#plan) ? this.#takeCall(entry, found) : undefined;
     if (filters.roles?.includes(found.role) === false || !isWithin(entry, filters)) return undefined;
     if (filters.failed === true) {
-      // The failure matches as a whole, or in one of its calls.
+      // A failure matches as a whole or through one of its calls.
       const isAbout = this.#narrowed(entry, found, call) !== undefined;
       if (outcomeOf(entry) !== "failed" || !isAbout) return undefined;
       return isEmptyQuery(query) ? findInFailure(entry, found, call) : withCall(found, entry, call);
@@ -220,14 +224,14 @@ export class EntrySearch {
     return text !== undefined && isEmptyQuery(query) ? findInCalls(text) : text;
   }
 
-  /** Finds a result's call among earlier calls, and records those of an answer. */
+  /** Records the calls of an answer, and returns the call that a result belongs to. */
   #takeCall(entry: AnySessionEntry, { parts }: SearchedText): SearchedCall | undefined {
     for (const { call } of parts) if (call !== undefined) this.#calls.set(call.id, call);
     // A call can have a result on each of several branches.
     return this.#calls.get(getMessageFields(entry).toolCallId);
   }
 
-  /** Returns the texts of an entry that concern the filtered tools and file; undefined if none do. */
+  /** Returns the entry's texts that match the filters for tools and path; undefined if none match. */
   #narrowed(
     entry: AnySessionEntry,
     found: SearchedText,
@@ -265,7 +269,7 @@ function getTool(entry: AnySessionEntry, { call }: SearchedPart): string {
   return call?.name ?? "";
 }
 
-/** Returns one line on what failed, for a search for failures without words. */
+/** Returns one line that describes a failure, for searches for failures without words. */
 function findInFailure(
   entry: AnySessionEntry,
   found: SearchedText,
@@ -275,14 +279,14 @@ function findInFailure(
   return { ...found, parts: [{ kind: "output", text }] };
 }
 
-/** Returns the texts of a failure, with the tool's name and the texts in its call's arguments. */
+/** Returns the text of a failure, the tool's name, and the strings in the call's arguments. */
 function withCall(found: SearchedText, entry: AnySessionEntry, call: SearchedCall | undefined): SearchedText {
   const { toolName } = getMessageFields(entry);
   const named = { id: undefined, name: toText(toolName), input: call?.input };
   return { ...found, parts: [...found.parts, ...getCallParts(named)] };
 }
 
-/** Returns a line for each call with its tool and main argument, for a search for calls without words. */
+/** Returns one line per call with its tool and main argument, for searches for calls without words. */
 function findInCalls(found: SearchedText): SearchedText {
   const calls = new Set(found.parts.map(({ call }) => call));
   const parts = [...calls].flatMap((call): SearchedPart[] => {
@@ -294,7 +298,7 @@ function findInCalls(found: SearchedText): SearchedText {
 
 const AROUND = 60;
 
-/** Number of characters shown of a text when the query has no words. */
+/** Number of characters shown from the beginning of a text when the query has no words. */
 const BEGINNING = 200;
 
 const MAX_MATCH = 200;
@@ -307,7 +311,7 @@ interface Snippet {
   readonly match: TextMatch;
 }
 
-/** Cuts out the text around a match: runs of white space become one space, and no surrogate pair is split. */
+/** Returns the text around a match. Collapses runs of white space to one space, and never splits a surrogate pair. */
 export function cutSnippet(text: string, { start, length }: TextMatch): Snippet {
   const end = start + Math.min(length, MAX_MATCH);
   const behind = end + (length === 0 ? BEGINNING : AROUND);
@@ -323,7 +327,7 @@ function onOneLine(text: string): string {
   return text.replace(/\s+/g, " ");
 }
 
-/** Drops a lone surrogate at either end of a cut. */
+/** Removes a lone surrogate at either end. */
 function trimHalves(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
 }

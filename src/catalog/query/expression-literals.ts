@@ -1,7 +1,7 @@
 /** Quantifiers that make the token before them optional. */
 const OPTIONAL = /^(?:[*?]|\{0+[,}])/;
 
-/** Braces without a number are characters. */
+/** Matches a quantifier. Braces without a number are literal characters. */
 const QUANTIFIER = /^(?:[*+?]|\{\d+(?:,\d*)?\})\??/;
 
 /** Escape of the literal character after the backslash. */
@@ -12,8 +12,7 @@ const ESCAPE = /^\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|x[0-9a-f]{2}|c[a-z]|[pP]\{[^}]
 const CLASS = /^\[(?:\\.|[^\]\\])*\]/s;
 
 /**
- * Returns strings that every match of a regular expression contains, ignoring case, for backends with an index of
- * words.
+ * Returns strings that every match of a regular expression contains, ignoring case, for backends that index words.
  *
  * Ignores groups and alternatives.
  *
@@ -43,7 +42,7 @@ export function getRequiredLiterals(source: string): string[] {
   return literals;
 }
 
-/** Reads the first token of an expression, and the character that it represents; none if it is not a character. */
+/** Reads the first token of an expression and the literal character it represents; empty if it is not a literal. */
 function readToken(rest: string): [token: string, literal: string] {
   const [escaped] = ESCAPED_LITERAL.exec(rest) ?? [];
   if (escaped !== undefined) return [escaped, escaped.slice(1)];

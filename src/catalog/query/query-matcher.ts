@@ -9,13 +9,13 @@ export type MatchedPart = Pick<SearchedPart, "kind" | "text">;
 /** Match of a query in an entry's texts. */
 export interface QueryMatch {
   readonly index: number;
-  /** Match to show: the first one or, for several words, the place where they are closest. */
+  /** Match to show: the first match or, for several words, the place where they are closest together. */
   readonly match: TextMatch;
-  /** Relevance of the texts themselves, above 0 and up to 1. */
+  /** Relevance of the texts, greater than 0 and at most 1, regardless of the entry's age. */
   readonly relevance: number;
-  /** Whether each word and phrase occurs as a whole, not only as part of longer words; undefined if the query has no words. */
+  /** Whether every word and phrase occurs as a whole, not only as part of longer words; undefined if the query has no words. */
   readonly hasWholeWords?: boolean;
-  /** Words of a question that none of the texts contains; undefined if all words are required. */
+  /** Words of a question that are missing from all texts; undefined if all words are required. */
   readonly missing?: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export type QueryMatcher = (entries: readonly (readonly MatchedPart[])[]) => (Qu
 /** Creates a matcher from a regular expression. */
 export type ExpressionCompiler = (source: string, caseSensitive: boolean) => TextMatcher;
 
-/** Maximum number of counted matches of a word per text. */
+/** Maximum number of matches counted per word and text. */
 const MAX_MATCHES = 32;
 
 /** Weight of a match by kind of text. */
@@ -39,24 +39,25 @@ export const WEIGHTS: Readonly<Record<TextKind, number>> = {
   date: 1,
 };
 
-/** Number of characters in a text of average length. */
+/** Average length of a text, in characters. */
 const USUAL_LENGTH = 1_000;
 
-/** Minimum length, in characters, of words that count as rarest. */
+/** Length at which a word counts as rarest, in characters. */
 const RARE_LENGTH = 10;
 
-/** Factor for a word that only occurs within longer ones. */
+/** Factor for a word that occurs only within longer words. */
 const PART_OF_WORD = 0.7;
 
-/** Maximum number of characters between adjacent words. */
+/** Maximum number of characters between words that count as adjacent. */
 const NEARBY = 4;
 
 /**
  * Creates the matcher of a query.
  *
- * All words must occur in the texts of an entry, in any order, each in any of the texts.
+ * All words must occur in the texts of an entry, in any order and in any of the texts.
  *
- * @param compile - Creates a matcher from a regular expression, with a time limit, because an expression may never end.
+ * @param compile - Creates a matcher from a regular expression, with a time limit, because an expression may run
+ *   forever.
  * @returns A matcher that matches any text if the query is empty.
  * @remarks Cost: O(characters) for each word.
  */
@@ -74,7 +75,7 @@ export function makeQueryMatcher(query: SearchQuery, compile: ExpressionCompiler
     });
 }
 
-/** Creates a finder of a word: finds it as a whole word, and as part of longer words only in texts without the whole word. */
+/** Creates a finder for a word. It finds parts of longer words only in texts that do not contain the whole word. */
 function makeWordFinder(term: string, caseSensitive: boolean): MatchFinder {
   const findWhole = makeLiteralFinder(term, caseSensitive, MAX_MATCHES, isWholeWord);
   const findAny = makeLiteralFinder(term, caseSensitive, MAX_MATCHES);
@@ -84,12 +85,15 @@ function makeWordFinder(term: string, caseSensitive: boolean): MatchFinder {
   };
 }
 
-/** Creates case-insensitive finders of phrases. */
+/** Creates case-insensitive finders for phrases. */
 export function makePhraseFinders(phrases: readonly string[]): MatchFinder[] {
   return phrases.map((phrase) => makeLiteralFinder(phrase, false, 1));
 }
 
-/** Runs an expression on the texts of all entries at once, because each call with a time limit has a cost. */
+/**
+ * Creates a matcher that runs an expression on the texts of all entries in one call, because each call with a time
+ * limit is costly.
+ */
 function makeExpressionMatcher(matcher: TextMatcher): QueryMatcher {
   return (entries) => {
     const found = matcher(entries.flatMap((parts) => parts.map(({ text }) => text)));
@@ -120,7 +124,7 @@ function findWords(parts: readonly MatchedPart[], finders: readonly MatchFinder[
       one.matches.push(matches);
       isFound ||= matches.length > 0;
     }
-    // Entries that lack one word need not be searched for the others.
+    // If an entry lacks one word, there is no need to search it for the others.
     if (!isFound) return [];
   }
   return found.map(({ matches }) => matches);
@@ -148,7 +152,7 @@ function findBestMatch(
   return { index, match: window.match, relevance };
 }
 
-/** Returns the score of a word, from 0 to 1: it grows with each match, by ever less, and is lower in long texts. */
+/** Returns the score of a word, from 0 to 1. It grows with each match, by less each time, and is lower in long texts. */
 function scoreWord(word: number, parts: readonly MatchedPart[], found: readonly WordMatches[]): number {
   let [amount, length] = [0, 0];
   for (const [i, { text, kind }] of parts.entries()) {
@@ -165,7 +169,7 @@ function isWordWhole(word: number, parts: readonly MatchedPart[], found: readonl
   return parts.some(({ text }, i) => getWholeness(text, found[i]?.[word] ?? []) === 1);
 }
 
-/** Returns the factor of a word in a text, based on its first match; 0 if there is none. */
+/** Returns the factor for a word in a text, based on its first match; 0 if there is no match. */
 function getWholeness(text: string, [first]: readonly TextMatch[]): number {
   if (first === undefined) return 0;
   return isWholeWord(text, first) ? 1 : PART_OF_WORD;
@@ -173,11 +177,11 @@ function getWholeness(text: string, [first]: readonly TextMatch[]): number {
 
 interface Window {
   readonly match: TextMatch;
-  /** 1 for adjacent words or a single word, 0 if the text lacks some. */
+  /** 1 for adjacent words or a single word, 0 if the text does not contain all words. */
   readonly closeness: number;
 }
 
-/** Finds the place where all words are closest; undefined if the text contains none. */
+/** Finds the place where all words are closest together; undefined if the text contains none of them. */
 function findClosest(matches: WordMatches, rarities: readonly number[]): Window | undefined {
   const held = matches.filter((own) => own.length > 0);
   const rarest = rarities.indexOf(

@@ -10,10 +10,10 @@ import type { TextMatch } from "./text-matcher.ts";
 import type { QuestionWord } from "./words.ts";
 import { readWords } from "./words.ts";
 
-/** Maximum number of counted matches per text. */
+/** Maximum number of matches counted per text. */
 const MAX_MATCHES = 10_000;
 
-/** Size of the piece of a text that contains most of a question, in UTF-16 units. */
+/** Maximum size of the passage compared with a question, in UTF-16 units. */
 const WINDOW = 160;
 
 interface FoundWord extends TextMatch {
@@ -22,9 +22,9 @@ interface FoundWord extends TextMatch {
 }
 
 /**
- * Creates the matcher of a question: an entry must contain all phrases and at least one word.
+ * Creates the matcher for a question: an entry must contain all phrases and at least one word.
  *
- * @param worthByHash - Worth of each word of the question. Default: its weight.
+ * @param worthByHash - Value of each word of the question, by hash. Default: its weight.
  * @remarks Cost: O(characters).
  */
 export function makeQuestionMatcher(
@@ -59,14 +59,14 @@ function findQuestionWords(
   return found;
 }
 
-/** Returns the words that an entry lacks, except stop words. */
+/** Returns the question's words that an entry does not contain, except stop words and parts of words. */
 function getMissing(words: readonly QuestionWord[], held: ReadonlySet<number>): string[] {
   return words
     .filter((word, at) => word.weight === 1 && !word.isPart && !held.has(at))
     .map(({ text }) => text);
 }
 
-/** Finds the piece of a text with most of a question, and the first of its most valuable words. */
+/** Finds the passage that contains the most of a question, and the first of the most valuable words in it. */
 function findBestPart(
   parts: readonly MatchedPart[],
   found: readonly (readonly FoundWord[])[],
@@ -80,7 +80,7 @@ function findBestPart(
     if (piece !== undefined && (best === undefined || worth > best.worth))
       best = { index, match: piece.match, worth };
   }
-  // The entry matches only the day in the question, not the texts.
+  // Only the entry's date matches the question, not its texts.
   const { index, match } = best ?? { index: 0, match: { start: 0, length: 0 } };
   return { index, match, relevance: 1 };
 }

@@ -2,17 +2,17 @@ import { sumNumbers } from "./query-matcher.ts";
 import { type TableEntry, type TermTable, WEIGHT_UNIT } from "./term-table.ts";
 import type { QuestionWord } from "./words.ts";
 
-/** Constants of BM25. */
+/** BM25 parameters. */
 const K1 = 1.2;
 const B = 0.75;
 
-/** Number of words in an entry of ordinary length. A constant, so that every store orders entries by the same rule. */
+/** Number of words in an entry of ordinary length. Constant, so that all stores rank entries the same way. */
 const USUAL_WORDS = 50;
 
-/** Share of the better neighbor's score that an entry receives: a question and its answer are two entries. */
+/** Share of the better neighbor's score that is added to an entry's score, because a question and its answer are two entries. */
 const NEIGHBOR_PART = 0.3;
 
-/** Share of a word's worth that an entry receives if another entry of its session contains the word. */
+/** Share of a word's value that is added to the score of every entry in a session that contains the word. */
 const SESSION_PART = 0.3;
 
 /** Entry that contains words of a question. */
@@ -26,10 +26,10 @@ export interface RankedEntry<Session> {
 /** Entries of a session that contain words of a question, in file order. */
 interface Candidates<Session> {
   readonly session: Session;
-  /** Positions of the entries in the session's table. */
+  /** Indexes of the entries in the session's table. */
   readonly places: Uint32Array;
   readonly offsets: Float64Array;
-  /** Share of its score that each entry keeps; 0 for one that cannot be a hit. */
+  /** Factor for each entry's score; 0 for an entry that cannot be a hit. */
   readonly factors: Float64Array;
   readonly wordCounts: Uint32Array;
   /** For each entry, the weight of each word of the question. */
@@ -50,7 +50,7 @@ export class QuestionRanking<Session> {
   #entries = 0;
 
   constructor(words: readonly QuestionWord[]) {
-    // Entries with only stop words are ignored, unless the question has no other words.
+    // Sorted because entries with only stop words are ignored, unless the question has no other words.
     this.#words = words.toSorted((a, b) => b.weight - a.weight);
     this.#entryCounts = new Float64Array(words.length);
   }
@@ -58,8 +58,8 @@ export class QuestionRanking<Session> {
   /**
    * Adds a session.
    *
-   * @param getFactor - Returns the share of its score that an entry keeps; 0 if it cannot be a hit.
-   * @param size - Number of its entries, which determines how rare words are.
+   * @param getFactor - Returns the factor for an entry's score; 0 if the entry cannot be a hit.
+   * @param size - Number of entries in the session, used to determine how rare words are.
    */
   add(session: Session, table: TermTable, getFactor: (entry: TableEntry) => number, size = table.size): void {
     this.#entries += size;
@@ -91,7 +91,8 @@ export class QuestionRanking<Session> {
   }
 
   /**
-   * Returns the best entries, best first; equal ones in the order in which their sessions were added.
+   * Returns the entries with the highest scores, in descending order. Ties keep the order in which the sessions were
+   * added.
    *
    * @param max - Maximum number of entries returned.
    */
@@ -112,13 +113,13 @@ export class QuestionRanking<Session> {
     return ranked.sort((a, b) => b.score - a.score).slice(0, max);
   }
 
-  /** Returns the worth of each word of the question by its hash; rarer words are worth more. */
+  /** Returns the value of each word of the question by hash. Rarer words have higher values. */
   getWorthByHash(): Map<number, number> {
     const worths = this.getWorths();
     return new Map(this.#words.map(({ hash }, word) => [hash, worths[word] ?? 0]));
   }
 
-  /** Returns the worth of each word: its weight times its rarity. */
+  /** Returns the value of each word: its weight times its rarity. */
   getWorths(): number[] {
     return this.#words.map(({ weight }, word) => {
       const held = this.#entryCounts[word] ?? 0;

@@ -4,13 +4,13 @@ import { type QuestionWord, readWords } from "./words.ts";
 /** Maximum length of a question, in UTF-16 units. */
 const MAX_UNITS = 100_000;
 
-/** Maximum number of different words searched per question; later ones are ignored. */
+/** Maximum number of different words searched per question. Further words are ignored. */
 const MAX_WORDS = 500;
 
-/** Weight of a stop word: enough to order otherwise equal entries. */
+/** Weight of a stop word, enough to order otherwise equal entries. */
 const STOP_WEIGHT = 0.1;
 
-/** English words that almost every text contains. */
+/** English words that occur in almost every text. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about after again all also am an and any are aren as at be because been before being but by can could couldn d
   did didn do does doesn doing don done for from get got had hadn has hasn have haven having he her here him his how
@@ -21,22 +21,22 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Parses a question: words, some of which may be missing from an entry, and quoted phrases, which are all required.
+ * Parses a question: optional words, at least one of which is required, and quoted phrases, which are all required.
  *
- * @returns A query without words if the text has none.
- * @throws {SessionError} `INVALID_QUERY` if it has more than 100,000 characters, or more than 32 phrases.
+ * @returns A query without words if the string contains none.
+ * @throws {SessionError} `INVALID_QUERY` if the string has more than 100,000 characters or more than 32 phrases.
  */
 export function parseQuestion(text: string): SearchQuery {
   if (text.length > MAX_UNITS) {
     throw makeInvalidError(
-      `The question has ${text.length} characters, at most ${MAX_UNITS} are allowed; ask with a part of it.`,
+      `The question has ${text.length} characters, but at most ${MAX_UNITS} are allowed; shorten it.`,
     );
   }
   const phrases = Array.from(text.matchAll(QUOTED), ([, phrase = ""]) => phrase.trim());
   const terms = [...new Set(phrases.filter((phrase) => phrase !== ""))];
   if (terms.length > MAX_TERMS) {
     throw makeInvalidError(
-      `The question has ${terms.length} phrases in quotes, at most ${MAX_TERMS} are allowed; ask without some of the quotes.`,
+      `The question has ${terms.length} quoted phrases, but at most ${MAX_TERMS} are allowed; remove some of the quotes.`,
     );
   }
   return { terms, regex: undefined, caseSensitive: false, words: parseWords(text) };

@@ -3,13 +3,13 @@ import type { QuestionWord } from "./words.ts";
 
 /** Options for parsing a query. */
 export interface QueryOptions {
-  /** Whether it is a regular expression. Default false. */
+  /** Whether the query is a regular expression. Default false. */
   readonly regex?: boolean;
   /** Default false. */
   readonly caseSensitive?: boolean;
   /**
-   * Whether an entry must contain all words, or, as for a question, any of them. With `any`, entries with the most and
-   * rarest words come first, and endings of English words are ignored. Quoted phrases are always required. Default
+   * Whether an entry must contain all words or, as for a question, any of them. With `any`, entries with the most and
+   * rarest words are first, and endings of English words are ignored. Quoted phrases are always required. Default
    * `all`.
    */
   readonly match?: "all" | "any";
@@ -26,7 +26,7 @@ export interface SearchQuery {
   readonly caseSensitive: boolean;
 }
 
-/** Maximum length of a query, in UTF-16 units: a longer one takes too long in texts that almost contain it. */
+/** Maximum length of a query, in UTF-16 units. Longer queries are too slow in texts that almost match. */
 const MAX_UNITS = 2_000;
 
 /** Maximum number of words and phrases per query. */
@@ -35,22 +35,23 @@ export const MAX_TERMS = 32;
 /** Quoted phrase. */
 export const QUOTED = /(?<!\S)"([^"]*)"(?!\S)/g;
 
-/** Quoted phrase, or word. A quote that is not closed at the end of a word is an ordinary character. */
+/** Quoted phrase or word. A quote without a closing quote at the end of a word is an ordinary character. */
 const TERM = /"([^"]*)"(?!\S)|\S+/g;
 
 /**
  * Parses a user's query: words in any order, `"a phrase"` in quotes, or a regular expression.
  *
- * Words also match within longer ones, such as `time` in `timeout`. White space in a phrase matches any other.
+ * Words also match within longer words, such as `time` in `timeout`. White space in a phrase matches any white space.
  *
  * @returns A query without terms if the string contains none.
- * @throws {SessionError} `INVALID_QUERY` if it is too long, has too many words, or is not a regular expression.
+ * @throws {SessionError} `INVALID_QUERY` if the query is too long, has too many words, or is not a valid regular
+ *   expression.
  */
 export function parseQuery(text: string, options: QueryOptions = {}): SearchQuery {
   const { regex = false, caseSensitive = false } = options;
   if (text.length > MAX_UNITS) {
     throw makeInvalidError(
-      `The search has ${text.length} characters, at most ${MAX_UNITS} are allowed; look for a part.`,
+      `The search has ${text.length} characters, but at most ${MAX_UNITS} are allowed; shorten it.`,
     );
   }
   if (regex) {
@@ -61,20 +62,20 @@ export function parseQuery(text: string, options: QueryOptions = {}): SearchQuer
   const wanted = [...new Set(terms.filter((term) => term !== ""))];
   if (wanted.length > MAX_TERMS) {
     throw makeInvalidError(
-      `The search has ${wanted.length} words, at most ${MAX_TERMS} are allowed; look for the rarest.`,
+      `The search has ${wanted.length} words, but at most ${MAX_TERMS} are allowed; use only the rarest words.`,
     );
   }
   return { terms: wanted, regex: undefined, caseSensitive };
 }
 
-/** Returns whether a query is empty, so that every text matches. */
+/** Returns whether a query is empty and therefore matches every text. */
 export function isEmptyQuery({ terms, regex, words = [] }: SearchQuery): boolean {
   return terms.length === 0 && regex === undefined && words.length === 0;
 }
 
 /**
- * Returns words that an entry must contain to match a query, each in one of its texts, for backends that index entries;
- * compare them with `hasWord`.
+ * Returns the words that an entry must contain to match a query, each in one of its texts, for backends that index
+ * entries. Compare them with `hasWord`.
  *
  * @returns Empty if any entry may match, as for a regular expression.
  */
@@ -83,8 +84,8 @@ export function getRequiredWords({ terms }: SearchQuery): string[] {
 }
 
 /**
- * Returns whether a string contains a required word, ignoring case: true for every match of the query, and for few
- * others.
+ * Returns whether a string contains a required word, ignoring case. True for every match of the query and for few other
+ * strings.
  *
  * Compares in upper case, which maps each character independently of its neighbors.
  */
@@ -93,8 +94,8 @@ export function hasWord(text: string, word: string): boolean {
 }
 
 /**
- * Compiles the source as a Unicode expression if possible, else by the older, looser rules; else throws
- * `INVALID_QUERY`.
+ * Compiles the source as a Unicode expression or, failing that, by the older, looser rules. Throws `INVALID_QUERY` if
+ * both fail.
  */
 export function parseExpression(source: string, flags: string): RegExp {
   try {
@@ -114,7 +115,7 @@ export function makeInvalidError(why: string, cause?: unknown): SessionError {
   return new SessionError("INVALID_QUERY", why, { cause });
 }
 
-/** Roles of searched messages, and of the summaries that replace messages. */
+/** Roles of searchable messages, and of the summaries that replace messages. */
 export const SEARCHED_ROLES = [
   "user",
   "assistant",
@@ -133,13 +134,13 @@ export interface SearchFilters {
   /** Only calls and results of these tools, ignoring case. Default: all entries. */
   readonly tools?: readonly string[];
   /**
-   * Only calls that name this file or a file below this folder, and their results. A relative path may begin anywhere below
-   * the session's working directory. Default: all entries.
+   * Only calls that refer to this file or to a file in this folder, and their results. A relative path may begin
+   * anywhere below the session's working directory. Default: all entries.
    */
   readonly path?: string;
   /**
-   * Only failures of tools, commands, and models; words are also searched in the tool's name and its call's arguments.
-   * Default false.
+   * Only failures of tools, commands, and models. Also searches the tool's name and the arguments of its call for
+   * words. Default false.
    */
   readonly failed?: boolean;
   /** Only entries at or after this time. */
@@ -148,11 +149,11 @@ export interface SearchFilters {
   readonly until?: Date;
   /** Only sessions imported from this program, or from any program with `any`. Default: all sessions. */
   readonly source?: string;
-  /** Whether to include entries that are not on the path to the session's leaf. Default `any`. */
+  /** Whether to search only the path to the session's leaf (`active`) or all entries (`any`). Default `any`. */
   readonly branch?: "active" | "any";
 }
 
-/** Returns whether filters select entries by themselves, so that no query is required. */
+/** Returns whether the filters alone select entries, so that no query is required. */
 export function isNamingEntries({ tools, path, failed = false }: SearchFilters): boolean {
   return failed || tools !== undefined || path !== undefined;
 }

@@ -35,7 +35,7 @@ export interface SearchedPart {
 
 /** Searched texts of an entry. */
 export interface SearchedText {
-  /** Role of the message that the entry is or is converted to. */
+  /** Role of the entry's message, or of the message that the entry is converted to. */
   readonly role: string;
   /** In display order. */
   readonly parts: SearchedPart[];
@@ -50,7 +50,7 @@ const MAX_VALUES = 10_000;
  * For messages: text, thinking, tool calls with the strings in their arguments, and commands with their output. For
  * summaries: the summary. Images, signatures, ids, and `details` are excluded.
  *
- * @returns Undefined if the entry is of another type.
+ * @returns Undefined for other types of entries.
  */
 export function getSearchedText(entry: AnySessionEntry): SearchedText | undefined {
   const fields = toRecord(entry);
@@ -64,13 +64,13 @@ export function getSearchedText(entry: AnySessionEntry): SearchedText | undefine
     : undefined;
 }
 
-/** Returns the texts of a call: the tool's name, and the strings in its arguments. */
+/** Returns the texts of a call: the tool's name and the strings in the arguments. */
 export function getCallParts(call: SearchedCall): SearchedPart[] {
   return [call.name, ...collectTexts(call.input)].flatMap((text) => toParts("call", text, call));
 }
 
 /**
- * Returns the words for the UTC day of an entry, such as `8 May 2026-05-08`, for questions that name it.
+ * Returns words for the UTC date of an entry, such as `8 May 2026-05-08`, for questions that mention the date.
  *
  * @param timeMs - Unix milliseconds; undefined if the entry has no time.
  */
@@ -81,7 +81,7 @@ export function getDateParts(timeMs: number | undefined): SearchedPart[] {
   return [{ kind: "date", text: `${date.getUTCDate()} ${month} ${date.toISOString().slice(0, 10)}` }];
 }
 
-/** Returns whether a word, in any form, can be among the words of a day, which need not occur in the entry's line. */
+/** Returns whether a word, in any form, may be part of a date, which need not occur in the entry's line. */
 export function isDateWord(word: string): boolean {
   const stem = getStem(word).toLowerCase();
   return /^\d+$/.test(word) || MONTHS.some((month) => getStem(month).toLowerCase() === stem);
@@ -116,7 +116,7 @@ function toParts(kind: TextKind, text: unknown, call?: SearchedCall): SearchedPa
   return [call === undefined ? { kind, text } : { kind, text, call }];
 }
 
-/** Returns the strings in a JSON value, in order. Not recursive, because a file can nest values deeply. */
+/** Returns the strings in a JSON value, in order. Not recursive, because values may be deeply nested. */
 function collectTexts(value: unknown): string[] {
   const texts: string[] = [];
   const stack = [value];
@@ -137,19 +137,19 @@ const MONTHS = "January February March April May June July August September Octo
   " ",
 );
 
-/** Arguments that contain a command, which may name files among its words. */
+/** Arguments that contain a command, which may refer to files. */
 const COMMAND_KEYS = ["command", "cmd", "script"];
 
 const BETWEEN = /[\s"'`;|&<>()=,]+/;
 
 const DRIVE = /^[a-z]:\//i;
 
-/** Returns whether a path is the requested file, or below the requested folder. */
+/** Returns whether a path is the requested file or is in the requested folder. */
 export type PathTest = (path: string, cwd: string) => boolean;
 
 /**
- * Creates a test for paths, with either separator, absolute or not; a relative one may begin anywhere below the working
- * directory.
+ * Creates a test for absolute or relative paths with either separator. A relative `wanted` may begin anywhere below the
+ * working directory.
  */
 export function makePathTest(wanted: string): PathTest {
   const whole = tidyPath(wanted);
@@ -162,7 +162,7 @@ export function makePathTest(wanted: string): PathTest {
   };
 }
 
-/** Returns whether a call names a matching file: as an argument, in a patch, or as a word of a command. */
+/** Returns whether a call refers to a matching file: in an argument, in a patch, or in a command. */
 export function isTouching(
   { name, input }: Pick<SearchedCall, "name" | "input">,
   cwd: string,
@@ -184,7 +184,7 @@ function isAbsolute(path: string): boolean {
   return path.startsWith("/") || DRIVE.test(path);
 }
 
-/** Normalizes a path: slashes as separators, no `.` and `..` steps; lower case if it has a drive. */
+/** Normalizes a path: uses slashes as separators, resolves `.` and `..`, and converts to lowercase if the path has a drive. */
 function tidyPath(path: string): string {
   const written = path.replaceAll("\\", "/");
   const steps: string[] = [];

@@ -2,29 +2,29 @@ import { readWords } from "./words.ts";
 
 /** Facts of an entry in a table. */
 export interface TableEntry {
-  /** Byte offset of its line. */
+  /** Byte offset of the entry's line. */
   readonly offset: number;
-  /** Unix milliseconds; NaN if it has no time. */
+  /** Time in Unix milliseconds; NaN if the entry has no time. */
   readonly timeMs: number;
-  /** Index of its role in the caller's numbering; -1 for none. */
+  /** Index of the entry's role in the caller's numbering; -1 for none. */
   readonly role: number;
-  /** Number of its words. */
+  /** Number of words in the entry. */
   readonly words: number;
 }
 
 /** Weight of a word that occurs once in a message's own text. */
 export const WEIGHT_UNIT = 10;
 
-/** Highest weight of a word in an entry. */
+/** Maximum weight of a word in an entry. */
 const MAX_WEIGHT = 255;
 
-/** Bytes before the entries: their number, and the number of hash bits that select a bucket. */
+/** Bytes before the entries: the number of entries, and the number of hash bits that select a bucket. */
 const FRONT_BYTES = 5;
 
 /** Bytes of an entry: its offset, time, number of words, and role plus one. */
 const ENTRY_BYTES = 8 + 8 + 4 + 1;
 
-/** Bytes of a hash stored in its bucket; the other bits select the bucket. */
+/** Bytes of a hash stored in its bucket. The remaining bits select the bucket. */
 const HASH_BYTES = 3;
 const MIN_BUCKET_BITS = 32 - 8 * HASH_BYTES;
 const MAX_BUCKET_BITS = 20;
@@ -33,7 +33,7 @@ const MAX_BUCKET_BITS = 20;
 const BUCKET_WORDS = 16;
 
 /**
- * Index of the words in a session's entries: the entries that contain each word, and its weight in them.
+ * Index of the words in a session's entries. Maps each word to the entries that contain it and its weight in each.
  *
  * Words are stored as hashes, which can collide, so results must be verified.
  */
@@ -46,14 +46,14 @@ export class TermTable {
   readonly #bucketBits: number;
   readonly #bucketsAt: number;
 
-  /** @throws {RangeError} If the bytes are not those of a table. */
+  /** @throws {RangeError} If the bytes are not a table. */
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.size = this.#view.getUint32(0);
     this.#bucketBits = this.#view.getUint8(4);
     this.#bucketsAt = FRONT_BYTES + this.size * ENTRY_BYTES;
-    // The last bucket ends at the end of the bytes.
+    // The last bucket ends where the bytes end.
     if (this.#getBucketEnd(2 ** this.#bucketBits - 1) !== bytes.length) throw new RangeError("not a table");
   }
 
@@ -74,7 +74,7 @@ export class TermTable {
   /**
    * Calls a function with each entry that contains a word, in order.
    *
-   * @remarks Cost: O(entries that contain it).
+   * @remarks Cost: O(entries that contain the word).
    */
   findWord(hash: number, take: (entry: number, weight: number) => void): void {
     const bucket = getBucket(hash, this.#bucketBits);
@@ -144,9 +144,9 @@ function getBucket(hash: number, bits: number): number {
 
 const MIN_SLOTS = 1 << 14;
 
-/** Builder of tables that reuses its memory for the next table. */
+/** Builder for tables that reuses its memory for the next table. */
 export class TermTableBuilder {
-  /** For each slot, a hash (0 for none), and the number of its word. */
+  /** For each slot: a hash (0 for none), and the number of its word. */
   #slots = new Uint32Array(MIN_SLOTS);
   #numbers = new Uint32Array(MIN_SLOTS);
   /** For each word number: its hash, and its weight in the current entry. */
@@ -160,7 +160,7 @@ export class TermTableBuilder {
   #found = 0;
   #words = 0;
   #wordCount = 0;
-  /** For each entry: the numbers of its words, their weights in it, and the end of its postings. */
+  /** For each entry: the numbers and weights of its words, and the end of its postings. */
   #postingWords = new Uint32Array(MIN_SLOTS);
   #postingWeights = new Uint8Array(MIN_SLOTS);
   #postings = 0;
@@ -169,7 +169,7 @@ export class TermTableBuilder {
   #weight = 0;
   readonly #take = (hash: number) => this.#addWord(hash);
 
-  /** Adds a text to the current entry. */
+  /** Adds the words of a text to the current entry. */
   addText(text: string, weight: number): void {
     this.#weight = weight;
     readWords(text, this.#take);
@@ -203,14 +203,14 @@ export class TermTableBuilder {
     [this.#found, this.#wordCount] = [0, 0];
   }
 
-  /** Returns the table of the entries so far, and starts the next one. */
+  /** Returns a table of all entries added so far, and starts the next table. */
   build(): TermTable {
     const table = new TermTable(this.#write());
     this.clear();
     return table;
   }
 
-  /** Discards what was added, and starts a new table. */
+  /** Discards all added entries, and starts a new table. */
   clear(): void {
     this.#slots.fill(0);
     for (const numbers of [this.#weights, this.#sizes, this.#lastEntries]) numbers.fill(0, 0, this.#words);
@@ -238,7 +238,7 @@ export class TermTableBuilder {
     return bytes;
   }
 
-  /** Writes the buckets and the words in them; returns the start of each word's postings. */
+  /** Writes the buckets and their words, and returns the start of each word's postings. */
   #writeWords(bytes: Uint8Array, bucketsAt: number, bucketBits: number): Uint32Array {
     const view = new DataView(bytes.buffer);
     const starts = new Uint32Array(this.#words);
@@ -255,7 +255,7 @@ export class TermTableBuilder {
     return starts;
   }
 
-  /** Writes the entries that contain each word, and its weight in them. */
+  /** Writes each word's postings: the entries that contain it, and its weight in each. */
   #writePostings(bytes: Uint8Array, next: Uint32Array): void {
     const lastEntries = this.#lastEntries.fill(0, 0, this.#words);
     for (let [i, entry] = [0, 0]; entry < this.#ends.length; entry++) {
@@ -347,14 +347,14 @@ function writeEntry(view: DataView, at: number, { offset, timeMs, words, role }:
   view.setUint8(at + 20, role + 1);
 }
 
-/** Returns the size of a number in bytes, at seven bits per byte. */
+/** Returns the size of a number in bytes when written with seven bits per byte. */
 function measureVarint(number: number): number {
   let length = 1;
   for (let rest = number >>> 7; rest > 0; rest >>>= 7) length++;
   return length;
 }
 
-/** Writes a number at seven bits per byte; returns its end. */
+/** Writes a number with seven bits per byte, and returns the index after it. */
 function writeVarint(bytes: Uint8Array, start: number, number: number): number {
   let [at, rest] = [start, number];
   for (; rest >= 0x80; rest >>>= 7) bytes[at++] = (rest & 0x7f) | 0x80;

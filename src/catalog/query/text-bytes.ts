@@ -4,7 +4,7 @@ import { BytePattern } from "../../core/jsonl/byte-pattern.ts";
 export interface TextPatterns {
   /** Part of the string in plain UTF-8. */
   readonly plain: BytePattern;
-  /** Escape such as `\u00e9` of a character in that part, or of another requested character. */
+  /** Escape, such as `\u00e9`, of a character in that part or of another requested character. */
   readonly escaped: BytePattern;
 }
 
@@ -18,7 +18,7 @@ const NOT_PLAIN = /["\\/\ufffd]|\p{Surrogate}/u;
 
 const encoder = new TextEncoder();
 
-/** Character of the query, in all matching forms. */
+/** Character of the string, in all matching forms. */
 interface Place {
   /** Possible values of each byte of its UTF-8 encoding. */
   readonly bytes: number[][];
@@ -28,11 +28,12 @@ interface Place {
 /**
  * Creates patterns that match every line that contains a string, and few other lines.
  *
- * They use the longest part of the string whose forms all have the same length in UTF-8, and which JSON writes plainly
- * or as `\uXXXX`. A line with neither that part nor such an escape of one of its characters cannot contain the string.
+ * The patterns use the longest part of the string whose forms all have the same length in UTF-8 and that JSON writes
+ * either plainly or as `\uXXXX`. A line with neither that part nor such an escape of one of its characters cannot
+ * contain the string.
  *
  * @param caseSensitive - If false, characters match as in a regular expression with the flag `i`.
- * @param others - Characters whose escapes match as well.
+ * @param others - Additional characters whose escapes match.
  * @returns Undefined if there is no such part, so that any line may contain the string.
  */
 export function makeTextPatterns(
@@ -77,7 +78,8 @@ function findPlace(character: string, forms: ReadonlyMap<string, string[]>): Pla
 
 /**
  * Creates a pattern for a backslash, `u`, and the possible hexadecimal digits, in both cases, except the last digit.
- * That one is omitted because almost all digits occur there, and its letters would end many patterns that do not match.
+ * The last digit is omitted because almost any digit occurs there, and its letters would end many patterns that do not
+ * match.
  */
 function escapePattern(units: readonly number[]): BytePattern {
   const digits = [12, 8, 4].map((shift) =>
@@ -90,7 +92,7 @@ function escapePattern(units: readonly number[]): BytePattern {
 }
 
 /**
- * Returns, for each character of a string, all characters that a regular expression with the flag `i`, and without `u`,
+ * Returns, for each character of a string, all characters that a regular expression with the flag `i` but without `u`
  * treats as equal.
  */
 function collectForms(text: string): Map<string, string[]> {
@@ -98,7 +100,7 @@ function collectForms(text: string): Map<string, string[]> {
   // The flag does not affect surrogate pairs.
   const units = [...new Set(text)].filter((character) => character.length === 1);
   for (const unit of units) formsOfFolded.set(foldUnit(unit), []);
-  // No character beyond ASCII equals an ASCII character, and testing all of them takes milliseconds.
+  // Non-ASCII characters never equal an ASCII character, and testing all of them takes milliseconds.
   const last = units.every((unit) => unit < "\u0080") ? 0x7f : 0xffff;
   for (let code = 0; code <= last; code++) {
     const unit = String.fromCharCode(code);
@@ -108,8 +110,8 @@ function collectForms(text: string): Map<string, string[]> {
 }
 
 /**
- * Returns the common form of a character's cases under that flag: upper case, unless that is several characters, or is
- * ASCII for a character that is not.
+ * Returns the common form of a character's cases under the flag `i`: uppercase, unless that is several characters or
+ * maps a non-ASCII character to ASCII.
  */
 export function foldUnit(unit: string): string {
   const upper = unit.toUpperCase();
@@ -117,7 +119,7 @@ export function foldUnit(unit: string): string {
   return unit >= "\u0080" && upper < "\u0080" ? unit : upper;
 }
 
-/** Walks matches from left to right, and reads each byte once, however many calls there are. */
+/** Iterates over matches from left to right, reading each byte only once across all calls. */
 export class MatchWalk {
   readonly #find: (from: number) => number;
   #found = -1;

@@ -4,10 +4,10 @@ export interface TextMatch {
   readonly length: number;
 }
 
-/** Finds the first match in each of several texts. */
+/** Finds the first match in each of several strings. */
 export type TextMatcher = (texts: readonly string[]) => (TextMatch | undefined)[];
 
-/** Finds matches in a text. */
+/** Finds matches in a string. */
 export type MatchFinder = (text: string) => TextMatch[];
 
 const SPECIAL = /[\\^$.*+?()[\]{}|]/g;
@@ -15,11 +15,11 @@ const SPECIAL = /[\\^$.*+?()[\]{}|]/g;
 const WHITE = /\s+/;
 
 /**
- * Creates a finder of a literal string; any white space matches any other.
+ * Creates a finder for a literal string. White space matches any white space.
  *
- * @param max - It finds at most this many matches in each text, from its beginning.
- * @param isWanted - Returns whether a match counts. Default: all do.
- * @remarks Cost: O(characters) for ordinary texts; at worst, times the length of the searched string. Does not
+ * @param max - Maximum number of matches to find in each string, from its beginning.
+ * @param isWanted - Returns whether a match counts. Default: all matches count.
+ * @remarks Cost: O(characters) for ordinary strings; at worst, multiplied by the length of the literal. Does not
  *   backtrack.
  */
 export function makeLiteralFinder(

@@ -1,20 +1,20 @@
-/** Words of texts as compared by questions: without case and endings, each as a number. */
+/** Words of texts as compared for questions: each is a number that ignores case and endings. */
 
 /** Word of a question. */
 export interface QuestionWord {
   /** The word as written. */
   readonly text: string;
   readonly hash: number;
-  /** 1, or less for a word that almost every text contains. */
+  /** 1, or less for a word that occurs in almost every text. */
   readonly weight: number;
-  /** Whether it is part of another word, like `user` in `getUserName`. */
+  /** Whether the word is part of another word, such as `user` in `getUserName`. */
   readonly isPart: boolean;
 }
 
-/** Maximum length of a word; anything longer is a key or encoded data. */
+/** Maximum length of a word. Longer strings are keys or encoded data. */
 const MAX_LENGTH = 64;
 
-/** Class of a UTF-16 unit within words; 0 until it is classified. */
+/** Classes of UTF-16 units; 0 for a unit that is not yet classified. */
 const SEPARATOR = 1;
 const LETTER = 2;
 const CAPITAL = 3;
@@ -25,31 +25,32 @@ const IN_WORD = /[\p{L}\p{N}\p{M}\p{Surrogate}]/u;
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]/u;
 
-/** Characters before and after a position within a word, as people see words: `user_id` is one word. */
+/** Match the text before and after a position within a word, where words are as people see them: `user_id` is one word. */
 const ENDS_IN_WORD = new RegExp(`(?!${UNSPACED.source})[\\p{L}\\p{N}\\p{M}_]$`, "u");
 const BEGINS_IN_WORD = new RegExp(`^(?!${UNSPACED.source})[\\p{L}\\p{N}\\p{M}_]`, "u");
 
 const kinds = new Uint8Array(0x10000);
 const folded = new Uint16Array(0x10000);
 
-/** Lowercase letters of the current word, and the hash up to each of them. */
+/** Lowercase letters of the current word, and the hash up to and including each letter. */
 const letters = new Uint16Array(MAX_LENGTH);
 const hashes = new Int32Array(MAX_LENGTH);
 
 /**
  * Receives a word.
  *
- * @param hash - A positive 32-bit number, the same for all forms of an English word.
- * @param start - Index of its first UTF-16 unit in the text.
- * @param end - Index after its last one.
+ * @param hash - Positive 32-bit number, the same for all forms of an English word.
+ * @param start - Index of the word's first UTF-16 unit in the text.
+ * @param end - Index after the word's last UTF-16 unit.
  */
 export type WordTaker = (hash: number, start: number, end: number) => void;
 
 /**
- * Calls a function with each word of a text, in order.
+ * Calls a function with each word in a string, in order.
  *
- * A word is a run of letters and digits. `getUserName` is a word, and so are `get`, `user`, and `name`. A run in a script
- * without spaces, such as Chinese or Japanese, is read in pairs of characters. A run of emoji is a word.
+ * A word is a run of letters and digits. `getUserName` is a word, and its parts `get`, `User`, and `Name` are words
+ * too. A run in a script without spaces, such as Chinese or Japanese, is read in pairs of characters. A run of emoji is
+ * a word.
  *
  * @remarks Cost: O(characters).
  */
@@ -57,7 +58,7 @@ export function readWords(text: string, take: WordTaker): void {
   const { length } = text;
   let start = 0;
   let count = 0;
-  // Start of the last part; -1 in a word with one part.
+  // Start of the last part; -1 if the word has only one part.
   let part = -1;
   let last = SEPARATOR;
   let hash = SEED;
@@ -91,8 +92,7 @@ export function readWords(text: string, take: WordTaker): void {
 }
 
 /**
- * Returns whether a piece of a text neither begins nor ends within a word. Text in scripts without spaces has no word
- * boundaries.
+ * Returns whether a substring neither begins nor ends within a word. Always true in scripts without spaces.
  */
 export function isWholeWord(
   text: string,
@@ -108,7 +108,7 @@ function isWithinWord(text: string, at: number): boolean {
   );
 }
 
-/** Returns the common beginning of all forms of a word, in any case. */
+/** Returns the stem of an English word, which is shared by all its forms. Keeps the case. */
 export function getStem(word: string): string {
   const lower = word.toLowerCase();
   const { length } = word;
@@ -119,13 +119,14 @@ export function getStem(word: string): string {
   return word.slice(0, stem > 3 && (last === Y || last === I) ? stem - 1 : stem);
 }
 
-/** Reports a part of a word with inner capitals. */
+/** Reports a part of a camel-case word. */
 function takePart(take: WordTaker, start: number, from: number, to: number): void {
   if (to <= MAX_LENGTH && to - from > 1) take(hashPart(from, to), start + from, start + to);
 }
 
 /**
- * Reports the pair that ends with a character of a script without spaces; the character alone if it has no neighbor.
+ * Reports the pair of characters that ends at a position, in a script without spaces; only the character if it has no
+ * neighbor.
  */
 function takeIdeograph(text: string, at: number, last: number, take: WordTaker): void {
   if (last === IDEOGRAPH) {
@@ -137,7 +138,7 @@ function takeIdeograph(text: string, at: number, last: number, take: WordTaker):
     take(mix(hashUnit(SEED, text.charCodeAt(at))), at, at + 1);
 }
 
-/** Classifies a unit, once. */
+/** Classifies a unit and caches the result. */
 function classify(unit: number): number {
   const character = String.fromCharCode(unit);
   const lower = character.toLowerCase();
@@ -189,7 +190,7 @@ const N = 0x6e;
 const S = 0x73;
 const Y = 0x79;
 
-/** Letters that stay doubled: vowels, `l`, and `s`, as in `zoo`, `tell`, and `pass`. */
+/** Letters that remain doubled: vowels, `l`, and `s`, as in `zoo`, `tell`, and `pass`. */
 const STAYS_DOUBLE: ReadonlySet<number> = new Set(Array.from("aeiouls", (letter) => letter.charCodeAt(0)));
 
 /**

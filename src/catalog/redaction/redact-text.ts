@@ -49,15 +49,15 @@ import {
   type TextPlace,
 } from "./text-places.ts";
 
-/** Options for redacting a text in a scope. */
+/** Options for redacting text in a scope. */
 export interface RedactEverywhereOptions extends CatalogScope {
   /** Replacement for the text. Default `[redacted]`. */
   readonly replacement?: string;
-  /** Whether to change nothing and only report. Default false. */
+  /** Whether to only report the places, without changing them. Default false. */
   readonly dryRun?: boolean;
-  /** Only these session files, their ancestors by fork, and all forks of those. */
+  /** Only these session files, the sessions they were forked from, and all forks of those. */
   readonly paths?: readonly string[];
-  /** Store whose sessions to redact instead of files: any `SessionStore`. */
+  /** Any `SessionStore`; its sessions are redacted instead of files. */
   readonly store?: {
     list(options?: { readonly cwd?: string }): AsyncIterable<SessionRow>;
     open(
@@ -65,11 +65,11 @@ export interface RedactEverywhereOptions extends CatalogScope {
       options?: { readonly mode?: "read-only"; readonly signal?: AbortSignal; readonly now?: () => number },
     ): Promise<SessionManager>;
   };
-  /** Only these sessions of the store, their ancestors by fork, and all forks of those. */
+  /** Only these sessions of the store, the sessions they were forked from, and all forks of those. */
   readonly ids?: readonly string[];
-  /** Returns Unix milliseconds. Default: the clock. */
+  /** Returns the current time in Unix milliseconds. Default: the system clock. */
   readonly now?: () => number;
-  /** Stops the work with `ABORTED`; run it again to continue. */
+  /** Cancels the redaction with `ABORTED`; run it again to continue. */
   readonly signal?: AbortSignal;
 }
 
@@ -90,7 +90,7 @@ const RULES: OptionRules<RedactEverywhereOptions> = {
   signal: SIGNAL,
 };
 
-/** Place that a redaction changed, or would change. */
+/** Place that a redaction changed or would change. */
 export interface RedactedPlace {
   readonly kind: PlaceKind;
   /** Path of the file, or id of a session in a store. */
@@ -107,31 +107,31 @@ export interface StandingText {
   readonly kind: PlaceKind;
   /** Path of the file, or id of a session in a store. */
   readonly path: string;
-  /** Cause, and what to do. */
+  /** Cause and what to do about it. */
   readonly reason: string;
 }
 
-/** Result of redacting a text. */
+/** Result of redacting text. */
 export interface TextRedaction {
   /** Places that were changed or, with `dryRun`, would be. */
   readonly changed: readonly RedactedPlace[];
-  /** Places that still contain the text after the work or, with `dryRun`, would. */
+  /** Places that still contain the text after the redaction or, with `dryRun`, still would. */
   readonly standing: readonly StandingText[];
 }
 
 /**
- * Redacts a text permanently wherever this library keeps it: in sessions, the sessions they were forked from and into,
+ * Redacts text permanently wherever this library stores it: in sessions, the sessions they were forked from and into,
  * backups, the trash, caches, leftovers of killed processes, and pages in the folder for temporary files.
  *
- * Each changed session gets one record of the entries that contained the text. Files of other programs, such as the
- * transcript that a session was imported from, are not changed: the result lists them. The text cannot be restored. If
- * the work ends early, run it again.
+ * Adds one record of the entries that contained the text to each changed session. Files of other programs, such as the
+ * transcript that a session was imported from, are not changed, but the result lists them. The text cannot be restored.
+ * If the redaction is interrupted, run it again.
  *
  * @param matching - A string, or a regular expression. Compared as in `SessionManager.redactEverywhere`.
- * @throws {TypeError} If it matches the empty string or the replacement, takes exponential time, or an option is
- *   invalid.
+ * @throws {TypeError} If `matching` matches the empty string or the replacement or takes exponential time, or if an
+ *   option is invalid.
  * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND` for one of `paths`, `ABORTED`, or `STORE_UNAVAILABLE`.
- * @remarks Cost: O(bytes of all these), three times.
+ * @remarks Cost: reads all bytes of these places three times.
  */
 export function redactEverywhere(
   matching: string | RegExp,
@@ -149,7 +149,7 @@ export function redactEverywhere(
   return redactTextInScopes([scope], matching, options);
 }
 
-/** Works like `redactEverywhere`, in several scopes. */
+/** Does the same as `redactEverywhere` in several scopes. */
 export async function redactTextInScopes(
   scopes: readonly CatalogScope[],
   matching: string | RegExp,
@@ -160,7 +160,7 @@ export async function redactTextInScopes(
   const found = await work.look();
   if (options.dryRun) return found;
   await work.change(found.changed);
-  // This includes sessions redacted by a process that was killed before it could do this.
+  // This includes sessions redacted by a process that was killed before it reached this point.
   if (options.store === undefined) forgetReplaced();
   return { changed: work.done, standing: (await work.look()).standing };
 }
@@ -174,7 +174,7 @@ class TextWork {
   readonly #redactor: TextRedactor;
   /** Reasons why places could not be changed. */
   readonly #refusals = new Map<string, string>();
-  /** Other programs' files from which sessions with the text were imported. */
+  /** Files of other programs from which sessions with the text were imported. */
   readonly #suspects = new Set<string>();
   #isChanged = false;
 
@@ -186,7 +186,7 @@ class TextWork {
     this.#redactor = makeRedactor(matching, options.replacement);
   }
 
-  /** Finds the places of the text: those that can be changed, and those that cannot. */
+  /** Finds the places that contain the text: those that can be changed, and those that cannot. */
   async look(): Promise<TextRedaction> {
     const changed: RedactedPlace[] = [];
     const standing: StandingText[] = [];
@@ -231,7 +231,7 @@ class TextWork {
     return sight;
   }
 
-  /** Searches another program's file: a text in a database may be split, or only in its log. */
+  /** Searches a file of another program. In a database, the text may be split, or be only in the log. */
   #lookAtSource(path: string, standing: StandingText[]): void {
     const before = standing.length;
     const isDatabase = this.#lookAt({ kind: "other", path }, [], standing)?.isDatabase;
@@ -242,10 +242,10 @@ class TextWork {
     standing.push({ kind: "other", path, reason });
   }
 
-  /** Changes the found places, and continues if one of them cannot be changed. */
+  /** Changes the found places. Continues if a place cannot be changed. */
   async change(found: readonly RedactedPlace[]): Promise<void> {
     this.#isChanged = true;
-    // Old files first, because their last lines are merged into the sessions.
+    // Changes old files first, because their last lines are merged into the sessions.
     const retired = found.filter(({ path }) => findSessionOfOld(path) !== undefined);
     for (const place of [...retired, ...found.filter((one) => !retired.includes(one))]) {
       refuseAborted(this.#options.signal, "The redaction was aborted; run it again to continue.");
@@ -284,7 +284,7 @@ class TextWork {
 
   async #changeBackup(path: string, clock: { readonly now?: () => number }): Promise<void> {
     const session = findSessionOfOld(path);
-    // Opening the session finishes the replacement that left the old file; only then may the session contain the text.
+    // Opening the session completes the interrupted replacement, which may add the text to the session.
     if (session !== undefined && isThere(session))
       await this.#redactSession(SessionManager.open(session, clock));
     const redact = () => replaceExclusively(realFileSystem, path, () => redactIdleFile(path, this.#redactor));
@@ -326,7 +326,7 @@ class TextWork {
     const rows: SessionRow[] = [];
     for await (const row of store.list(cwd === undefined || ids !== undefined ? {} : { cwd })) rows.push(row);
     if (ids === undefined) return rows.map(({ id }) => id);
-    // A store has no paths, so ids take their place.
+    // A store has no paths, so ids replace them.
     const all = rows.map(({ id, parentSession }) => ({
       path: id,
       id,
@@ -345,13 +345,13 @@ function removeLeftover(path: string): void {
   callIfPresent(() => realFileSystem.unlinkSync(path));
 }
 
-/** Time in milliseconds without a change after which a temporary file counts as a leftover. */
+/** Milliseconds without a change after which a temporary file counts as a leftover. */
 const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
 
 const WRITTEN_MEANWHILE = "It was written while the redaction ran; run it again.";
 
 function joinStructural(fields: ReadonlySet<string>): string {
-  return `It is part of ${[...fields].join(", ")}, without which the session could not be read; delete the session if it must go.`;
+  return `It is part of ${[...fields].join(", ")}, which the session requires; to remove the text, delete the session.`;
 }
 
 interface Edit extends RawSpan {
@@ -359,18 +359,18 @@ interface Edit extends RawSpan {
 }
 
 /**
- * Redacts a text, line by line, in a file to which no process appends; everything else stays byte for byte.
+ * Redacts text, line by line, in a file that no process appends to. Leaves all other bytes unchanged.
  *
  * Keeps the version of an old session, and adds no record.
  *
- * @throws The system's error, or `FileChangedError`; the file is then unchanged.
+ * @throws The system error or `FileChangedError`. The file is then unchanged.
  * @remarks Cost: O(bytes); memory O(changed lines).
  */
 function redactIdleFile(path: string, redactor: TextRedactor): void {
   const { temporary, before } = writeRedacted(path, redactor);
   try {
     if (!isSameState(before, findFileState(fs, path)))
-      throw new FileChangedError("another process changed the file meanwhile");
+      throw new FileChangedError("another process changed the file in the meantime");
     retryWhileHeld(fs, () => fs.renameSync(temporary, path));
   } catch (error) {
     removeTemporary(fs, temporary);
@@ -380,7 +380,7 @@ function redactIdleFile(path: string, redactor: TextRedactor): void {
 }
 
 /**
- * Writes the redacted file next to the old one, and closes the old one, because Windows cannot replace an open file.
+ * Writes the redacted file next to the old file, and closes the old file, because Windows cannot replace an open file.
  */
 function writeRedacted(path: string, redactor: TextRedactor): { temporary: string; before: FileState } {
   const mode = getPlainFileMode(fs, path);

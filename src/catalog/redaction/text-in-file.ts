@@ -19,34 +19,34 @@ import { eachRawLine, scanRawLines } from "../../session/log/raw-lines.ts";
 import { readCallNames } from "../list/session-calls.ts";
 import type { TextPlace } from "./text-places.ts";
 
-/** Result of searching a file for a text. */
+/** Result of searching a file for text. */
 export interface Sight {
   /** Whether a redaction would change the file. */
   isFound: boolean;
   /** Ids of entries that contain the text. */
   readonly entryIds: string[];
-  /** Fields that contain the text and cannot be changed. */
+  /** Fields that contain the text but cannot be changed. */
   readonly standing: Set<string>;
   /** Whether a line is too long to search. */
   isOverlong: boolean;
-  /** Whether the file is a database, in which a text may be split. */
+  /** Whether the file is a database, where text may be split. */
   isDatabase?: boolean;
-  /** Other program's file from which the session was imported. */
+  /** File of another program that the session was imported from. */
   sourcePath?: string;
 }
 
 const PAGE_DATA = /<script type="application\/json"[^>]*>([\s\S]*?)<\/script>/;
 
-/** Part of the session in a page: compressed, in base64. */
+/** Part of a session in a page, compressed and in base64. */
 const PAGE_BLOCK = /<script type="application\/gzip">([^<]*)<\/script>/g;
 
-/** Names of compressed files, which contain no searchable text: zstd and gzip. */
+/** Matches names of compressed files (zstd and gzip), which contain no searchable text. */
 const COMPRESSED = /\.(?:zst|gz)$/;
 
 /**
- * Searches a file for a text.
+ * Searches a file for text.
  *
- * @throws The system's error.
+ * @throws The system error.
  * @remarks Cost: O(bytes).
  */
 export function lookAtFile({ kind, path }: TextPlace, redactor: TextRedactor): Sight {
@@ -69,7 +69,7 @@ export function lookAtFile({ kind, path }: TextPlace, redactor: TextRedactor): S
   }
   if (COMPRESSED.test(path)) return { ...sight, isOverlong: true };
   const front = readFileFront(path);
-  // Unfinished files, copies of databases, and parts of pages cannot be searched reliably, and are not needed.
+  // Unfinished files, copies of databases, and parts of pages cannot be searched reliably and are not needed.
   const isOpaque = kind === "temporary" && !/^(?:\{|$)/.test(front);
   if (isOpaque || parseCacheName(basename(path)) === "unfinished") return { ...sight, isFound: true };
   eachRawLine(realFileSystem, path, take);
@@ -102,12 +102,12 @@ function lookAtLine(line: string, redactor: TextRedactor, sight: Sight): void {
   if (typeof id === "string" && !isHeader) sight.entryIds.push(id);
 }
 
-/** Yields the session's bytes in a page. */
+/** Yields the bytes of the session in a page. */
 function* decodeBlocks(page: string): Generator<Uint8Array, void> {
   for (const [, base64 = ""] of page.matchAll(PAGE_BLOCK)) yield gunzipSync(Buffer.from(base64, "base64"));
 }
 
-/** Returns the texts of sessions in a cache file; empty if this version does not support its format. */
+/** Returns the session texts in a cache file; empty if this version does not support its format. */
 function readCachedTexts(path: string): string[] {
   const isOfFolder = parseCacheName(basename(path)) === "folder";
   const rows = isOfFolder ? readCached(path, SUMMARIES)?.files : undefined;

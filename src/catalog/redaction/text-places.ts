@@ -13,7 +13,7 @@ import { listSessions } from "../list/list-sessions.ts";
 import { listTrashed, listTrashedBackups, listTrashFolders, type TrashedSession } from "../trash/restore.ts";
 
 /**
- * Kind of a place with text of sessions.
+ * Kind of place that contains session text.
  *
  * `session`: a session file; `stored`: a session in a store; `trash`: a session in the trash; `backup`: a file left by
  * an upgrade, a repair, or an interrupted replacement; `temporary`: a file left by a killed process; `cache`: cached
@@ -22,23 +22,23 @@ import { listTrashed, listTrashedBackups, listTrashFolders, type TrashedSession 
  */
 export type PlaceKind = "session" | "stored" | "trash" | "backup" | "temporary" | "cache" | "page" | "other";
 
-/** File that may contain text of sessions. */
+/** File that may contain session text. */
 export interface TextPlace {
   readonly kind: PlaceKind;
   /** Absolute path. */
   readonly path: string;
 }
 
-/** Sessions that a redaction concerns. */
+/** Sessions included in a redaction. */
 export interface PlaceQuery {
-  /** All sessions of these scopes, and other files in their folders. */
+  /** All sessions in these scopes, and other files in their folders. */
   readonly scopes: readonly CatalogScope[];
-  /** Only these session files, their ancestors by fork, and all forks of those. */
+  /** Only these session files, the sessions they were forked from, and all forks of those. */
   readonly paths?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Finds all files that may contain text of some sessions. */
+/** Finds all files that may contain text of the selected sessions. */
 export async function findPlaces(query: PlaceQuery): Promise<TextPlace[]> {
   const { scopes, paths, signal } = query;
   const sessions = new Map<string, SessionLineage>();
@@ -84,7 +84,7 @@ function isInScopes({ path, session }: TrashedSession, scopes: readonly CatalogS
   });
 }
 
-/** Returns sessions, their ancestors, and all descendants of those, by path. */
+/** Returns the paths of the given sessions, their ancestors, and all descendants of those. */
 function findFamily(
   paths: readonly string[],
   sessions: readonly SessionLineage[],
@@ -117,7 +117,7 @@ function* findBeside(
   }
 }
 
-/** On systems whose trash programs cannot read, the trash is not searched. */
+/** Returns the sessions in the trash; empty on systems where programs cannot read the trash. */
 async function findTrashed(folders: readonly string[]): Promise<TrashedSession[]> {
   try {
     return await listTrashed(folders.length > 0 ? { folders } : {});
@@ -127,7 +127,7 @@ async function findTrashed(folders: readonly string[]): Promise<TrashedSession[]
   }
 }
 
-/** Yields backups in the trash, and leftovers of killed processes there, each with its session's former path. */
+/** Yields the backups and leftovers of killed processes in the trash, each with the former path of its session. */
 function* findBesideTrashed(
   trashed: readonly TrashedSession[],
   folders: readonly string[],
@@ -163,7 +163,7 @@ function isFile(path: string): boolean {
   return callIfPresent(() => statSync(path))?.isFile() === true;
 }
 
-/** Returns the path of the session whose old file this is; undefined for other files. */
+/** Returns the session path that an old file belongs to; undefined for other files. */
 export function findSessionOfOld(path: string): string | undefined {
   const { kind, session } = parseWrittenName(basename(path), () => true) ?? {};
   return kind === "old" && session !== undefined ? join(dirname(path), session) : undefined;

@@ -15,20 +15,20 @@ import { isFrom, mayHold } from "./searched-files.ts";
 import { TableThread } from "./table-thread.ts";
 import { TermTableReader } from "./term-tables.ts";
 
-/** Hit in a file. */
+/** Hit in a session file. */
 interface QuestionHit extends FoundHit {
   readonly session: FileRow;
   readonly branch: HitBranch;
 }
 
 /**
- * Yields the entries of session files that best answer a question, best first.
+ * Yields the entries in session files that best answer a question, best first.
  *
- * The words of each file are read once. If the cache is on, they are kept with the summaries, as hashes that are discarded
- * together with the file's other cached data.
+ * Reads the words of each file once. If the cache is enabled, it stores them next to the summaries as hashes, which are
+ * discarded together with the file's other cached data.
  *
- * @remarks Cost: O(bytes) of files whose words are unknown, or if the filters require reading whole sessions; for other files,
- *   O(entries that contain a word). Each session with a hit is read into a tree.
+ * @remarks Cost: O(bytes) for files whose words are unknown, or if the filters require reading whole sessions;
+ *   O(entries that contain a word) for other files. Reads each session with a hit into a tree.
  */
 export async function* searchFilesByQuestion(
   plan: SearchPlan,
@@ -45,7 +45,7 @@ export async function* searchFilesByQuestion(
   }
 }
 
-/** Calls a function with the words of each file that can contain a hit. */
+/** Calls a function with the words of each file that may contain a hit. */
 async function readTables(
   run: CatalogRun,
   plan: SearchPlan,
@@ -79,7 +79,7 @@ class FileTables {
   /** Whether all entries of a file are included, so that its words can be cached. */
   readonly #isWhole: boolean;
   readonly #required: Int32Array;
-  /** For each word, the grams that a file must contain to contain the word. */
+  /** For each word, the grams that every file with the word contains. */
   readonly #anyOf: readonly Int32Array[];
   #thread: TableThread | undefined;
 
@@ -96,7 +96,7 @@ class FileTables {
       .map(({ text }) => collectGrams(isDateWord(text) ? [] : [getStem(text)]));
   }
 
-  /** Returns whether a file can contain a searched session; false, after a report, if it cannot be read. */
+  /** Returns whether a file may contain a matching session. Reports an unreadable file and returns false. */
   isWanted(file: SessionFile): boolean {
     if (!this.#run.mayBelong(file)) return false;
     try {
@@ -107,7 +107,7 @@ class FileTables {
     }
   }
 
-  /** Starts a thread that reads the files whose words are unknown, if there are many. */
+  /** Starts a thread to read the files whose words are unknown, if there are many. */
   startThread(files: readonly SessionFile[]): void {
     if (!this.#isWhole) return;
     const unknown = files.filter((file) => this.#run.cache.getTable(file, file) === undefined);
@@ -118,7 +118,7 @@ class FileTables {
     await this.#thread?.stop();
   }
 
-  /** Returns the words of a file; undefined if it cannot contain a hit or, after a report, cannot be read. */
+  /** Returns the words of a file; undefined if the file cannot contain a hit or cannot be read. Reports unreadable files. */
   async read(file: SessionFile): Promise<TermTable | undefined> {
     const { cache, report } = this.#run;
     try {
@@ -150,7 +150,7 @@ class FileTables {
     }
   }
 
-  /** Returns whether a file may contain any word, according to its filter. */
+  /** Returns whether a file may contain any of the words, according to its filter. */
   #mayHoldAny(file: SessionFile): boolean {
     const filter = this.#run.cache.getFilter(file, file);
     return filter === undefined || this.#anyOf.some((grams) => hasGrams(filter, grams));

@@ -10,18 +10,18 @@ import { getRoleNumber } from "./term-tables.ts";
 /** Maximum number of ranked entries. */
 export const MAX_RANKED = 10_000;
 
-/** Number of entries read at a time: as many as requested, within these bounds. */
+/** Limits of the number of entries read at a time, which is otherwise the number of hits still needed. */
 const MIN_CHUNK = 8;
 const MAX_CHUNK = 64;
 
-/** Reads the hits on some lines of a session. */
+/** Reads the hits on the given lines of a session. */
 type HitReader<Session, Hit> = (
   session: Session,
   offsets: readonly number[],
   plan: SearchPlan,
 ) => AsyncIterable<readonly Hit[]>;
 
-/** Finds the entries that best answer a question, in sessions of any kind. */
+/** Finds the entries that best answer a question, whether the sessions are in files or in a store. */
 export class QuestionSearch<Session, Hit extends FoundHit> {
   readonly #plan: SearchPlan;
   readonly #ranking: QuestionRanking<Session>;
@@ -47,7 +47,7 @@ export class QuestionSearch<Session, Hit extends FoundHit> {
    * Yields the best hits, best first.
    *
    * @param limit - Maximum number of hits; an integer, at most 10,000.
-   * @param readHits - Reads the hits of a session; yields none if the session has changed or no longer exists.
+   * @param readHits - Reads the hits in a session; yields nothing if the session has changed or no longer exists.
    */
   async *findHits(
     limit: number,
@@ -82,7 +82,7 @@ export class QuestionSearch<Session, Hit extends FoundHit> {
   }
 }
 
-/** Reads the hits of ranked entries, each session once. */
+/** Reads the hits for ranked entries, reading each session once. */
 async function readChunk<Session, Hit extends FoundHit>(
   chunk: readonly RankedEntry<Session>[],
   plan: SearchPlan,

@@ -22,10 +22,10 @@ import {
 import { SEARCHED_TYPES } from "../query/search-text.ts";
 import { MatchWalk, makeTextPatterns, type TextPatterns } from "../query/text-bytes.ts";
 
-/** Branch of an entry: the path to the session's leaf, or an abandoned branch. */
+/** Branch of an entry: `active` for the path to the session's leaf, `left` for an abandoned branch. */
 export type HitBranch = "active" | "left";
 
-/** Hit in a file, whose branch may not have been determined yet. */
+/** Hit in a file. Its branch may not have been determined yet. */
 export interface FoundHit extends EntryHit {
   readonly offset: number;
   readonly branch: HitBranch | undefined;
@@ -34,9 +34,9 @@ export interface FoundHit extends EntryHit {
 /**
  * Finds hits in an open file, batch by batch.
  *
- * @param isInOrder - Whether each line is known to be one record of the current version with a unique id; hits are then
- *   returned without their branch, unless the plan requires it.
- * @param onFilter - Called with the filter of the file's grams, if all bytes were read.
+ * @param isInOrder - Whether each line is known to be one record of the current version with a unique id. Hits then
+ *   lack their branch unless the plan requires it.
+ * @param onFilter - Called with the file's gram filter if all bytes were read.
  * @throws {TooSlowError} If an expression takes too long.
  */
 export async function* findInFile(
@@ -61,7 +61,7 @@ export async function* findInFile(
   if (source !== undefined) yield* findInSource(source, lines, plan, pace);
 }
 
-/** Finds hits on some lines of a session; on all lines if none are given. */
+/** Finds hits on the given lines of a session; undefined means all lines. */
 export async function* findInSource(
   source: LineSource,
   lines: readonly FoundLine[] | undefined,
@@ -72,7 +72,7 @@ export async function* findInSource(
   const search = new EntrySearch(plan, index.header?.cwd ?? "");
   const getBranch = makeBranchLookup(index);
   const isWanted = ({ branch }: FoundHit) => plan.filters.branch !== "active" || branch === "active";
-  // The subject of a failure or a result is in the answer that called the tool.
+  // What a failure or a result is about is stated in the answer that called the tool.
   const ordinals = listCandidates(index, needsCalls(plan) ? undefined : lines);
   for await (const batch of readEntries(source, ordinals, pace)) {
     yield findHits(search, batch, ({ entryId }) => getBranch(entryId)).filter(isWanted);
@@ -90,13 +90,13 @@ export function findAtOffsets(
   return findInSource(source, lines, plan, pace);
 }
 
-/** Returns whether a file may contain the strings required for each hit, based only on its bytes. */
+/** Returns whether a file may contain the strings required for a hit, judging only by its bytes. */
 export async function mayHoldRequired(file: ScannedFile, plan: SearchPlan, pace: Pace): Promise<boolean> {
   const patterns = findRarest(plan);
   return patterns === undefined || (await findLinesThatMayHold(file, patterns, pace)).length > 0;
 }
 
-/** Creates a function that returns the branch of an entry; an entry that does not exist counts as active. */
+/** Creates a function that returns the branch of an entry. A nonexistent entry counts as active. */
 export function makeBranchLookup({ tree, storedLeaf }: SessionIndex): (entryId: string) => HitBranch {
   const active = new Uint8Array(tree.size);
   for (let at = storedLeaf; at !== NONE; at = tree.parentAt(at)) active[at] = 1;
@@ -107,14 +107,14 @@ export function makeBranchLookup({ tree, storedLeaf }: SessionIndex): (entryId: 
 }
 
 interface BranchReading<Hit> {
-  /** Whether hits of one session may not be consecutive; all hits are then read first. */
+  /** Whether the hits of several sessions may be interleaved. If so, all hits are read first. */
   readonly isMixed: boolean;
   readonly getSession: (hit: Hit) => string;
-  /** Reads the branches of all entries of a hit's session; undefined if the session no longer exists. */
+  /** Reads the branches of all entries in a hit's session; undefined if the session no longer exists. */
   readonly read: (hit: Hit) => Promise<((entryId: string) => HitBranch) | undefined>;
 }
 
-/** Adds branches to hits, reading each session once; omits hits of sessions that no longer exist. */
+/** Adds branches to hits, reading each session once. Omits hits in sessions that no longer exist. */
 export async function* withBranches<Hit extends Pick<FoundHit, "entryId" | "branch">>(
   hits: AsyncIterable<Hit>,
   { isMixed, getSession, read }: BranchReading<Hit>,
@@ -161,7 +161,7 @@ function findHits(
 ): FoundHit[] {
   return search.findHits(batch.map(({ entry }) => entry)).flatMap(({ at, hit }) => {
     const found = batch[at];
-    // The id from the index, because entries of version 1 have none.
+    // Uses the id from the index, because entries of version 1 have no ids.
     return found === undefined
       ? []
       : { ...hit, entryId: found.entryId, offset: found.offset, branch: getBranch?.(found) };
@@ -172,12 +172,12 @@ function isWhole(line: FoundLine): line is FoundLine & WholeLine {
   return line.start !== undefined && line.end !== undefined;
 }
 
-/** Yields the searched entries on the given lines; all of them if no lines are given. */
+/** Yields the ordinals of searchable entries on the given lines, or on all lines if none are given. */
 function* listCandidates(
   index: SessionIndex,
   lines: readonly FoundLine[] | undefined,
 ): Generator<number, void> {
-  // On a line of several records, the offset identifies only the first.
+  // On a line with several records, an offset identifies only the first record.
   const isAny = lines === undefined || index.issues.some((issue) => issue.code === "RECORDS_GLUED");
   let next = 0;
   for (const ordinal of index.tree.ordinals()) {
@@ -192,25 +192,25 @@ function* listCandidates(
 
 const LF = 0x0a;
 
-/** Maximum number of consecutive other escapes before the search method changes. */
+/** Number of nonmatching escapes after which the search method changes. */
 const MAX_OTHER_ESCAPES = 64;
 
 /** Line that may contain the searched text, with offsets in the file. */
 interface FoundLine {
   /** Offset of a byte in the line. */
   readonly at: number;
-  /** Offset of its first byte; undefined if the line begins in an earlier piece of the file. */
+  /** Offset of the line's first byte; undefined if the line begins in an earlier piece of the file. */
   readonly start: number | undefined;
-  /** Offset of its line break; undefined if there is none. */
+  /** Offset of the line break; undefined if there is none. */
   end: number | undefined;
 }
 
 /**
- * Finds the lines of a file that may contain a text, based only on the bytes.
+ * Finds the lines of a file that may contain a string, judging only by the bytes.
  *
  * @param collector - Receives all bytes of the file.
- * @returns Lines in file order; empty if no line can contain the text.
- * @remarks Cost: O(bytes), most of which are skipped; no line is copied or parsed.
+ * @returns Lines in file order; empty if no line can contain the string.
+ * @remarks Cost: O(bytes), most of which are skipped. Does not copy or parse lines.
  */
 async function findLinesThatMayHold(
   file: ScannedFile,
@@ -221,7 +221,7 @@ async function findLinesThatMayHold(
   const found: FoundLine[] = [];
   let last: FoundLine | undefined;
   const overlap = Math.max(plain.length, escaped.length) - 1;
-  /** Offset in the file of the first byte of the piece, and of the first byte not yet searched. */
+  /** File offsets of the piece's first byte and of the first byte not yet searched. */
   let [offset, from] = [0, 0];
   let isInFoundLine = false;
   let collected = 0;
@@ -253,7 +253,7 @@ async function findLinesThatMayHold(
   return found;
 }
 
-/** Returns the offset in the file of the line at a position in a piece; undefined if the line begins before the piece. */
+/** Returns the file offset of the line at a position in a piece; undefined if the line begins before the piece. */
 function startOfLine(piece: Buffer, place: number, offset: number): number | undefined {
   const lineBreak = piece.lastIndexOf(LF, place);
   return lineBreak === -1 && offset > 0 ? undefined : offset + lineBreak + 1;
@@ -262,8 +262,8 @@ function startOfLine(piece: Buffer, place: number, offset: number): number | und
 /**
  * Returns the index of the first escape that matches the pattern, or -1.
  *
- * Most texts have almost no such escapes, and the built-in search for their first two bytes is the fastest way to find out; in a
- * text full of other escapes, such as terminal colors, the pattern itself is searched.
+ * Most texts have almost no such escapes, and the built-in search for their first two bytes is the fastest way to find
+ * out. In a text full of other escapes, such as terminal colors, searches for the pattern itself.
  */
 function findEscape(piece: Buffer, pattern: BytePattern, from: number): number {
   let at = from;

@@ -59,17 +59,17 @@ export interface SearchSessionOptions
   extends QueryOptions,
     SearchFilters,
     Pick<CatalogOptions, "onSkipped" | "signal"> {
-  /** Maximum number of hits; with `ranked`, the best ones are returned. */
+  /** Maximum number of hits. With `ranked`, only the best hits are returned. */
   readonly limit?: number;
-  /** Whether to return the best hits first, at most 10,000, and none before all are found. Default false. */
+  /** Whether to return the best hits first: at most 10,000, and only after the search is complete. Default false. */
   readonly ranked?: boolean;
 }
 
 /** Options for searching many sessions. */
 export interface SearchOptions extends CatalogOptions, SearchSessionOptions {
   /**
-   * Whether to search sessions in the order of their latest messages, latest first. All sessions are then read before the
-   * first hit, unless a list has read them. Default false: in the order of the files' modification times.
+   * Whether to search sessions in the order of their latest messages, latest first. This reads all sessions before the
+   * first hit, unless a list has already read them. Default false: in the order of the files' modification times.
    */
   readonly latestFirst?: boolean;
 }
@@ -94,7 +94,7 @@ export const HIT_RULES: OptionRules<Omit<SearchSessionOptions, "onSkipped" | "si
 /** Entry that matches a search. */
 export interface SearchHit extends EntryHit {
   readonly session: SessionRow;
-  /** Whether the entry is on the path to the session's leaf, or on an abandoned branch. */
+  /** `active` if the entry is on the path to the session's leaf, `left` if it is on an abandoned branch. */
   readonly branch: "active" | "left";
   /** Byte offset of the entry's line in the session's file; absent if the session is not in a file. */
   readonly offset?: number;
@@ -107,22 +107,23 @@ export interface FileHit extends SearchHit {
 }
 
 /**
- * Searches the text of sessions and yields each entry that contains all words of a query: as they are found, most recently
- * written files first, or with `ranked` the best first.
+ * Searches the text of sessions, and yields each entry that contains all words of a query. Yields entries as they are
+ * found, most recently written files first; with `ranked`, best first.
  *
- * Covers messages (text, thinking, tool calls, commands and their output), messages of extensions, and summaries. Words are
- * first searched in the bytes of the files, in all JSON spellings, and only lines that may contain them are parsed. A regular
- * expression is applied to every entry. A file on which it takes more than a quarter of a second for one batch is skipped and
- * reported to `onSkipped` as `too-slow`: an expression can delay the process, but not block it indefinitely.
+ * Covers messages (text, thinking, tool calls, commands and their output), extension messages, and summaries. Words are
+ * first searched in the bytes of the files, in all JSON spellings, and only lines that may contain them are parsed. A
+ * regular expression is applied to every entry. If it takes more than a quarter of a second for one batch, the file is
+ * skipped and reported to `onSkipped` as `too-slow`: an expression can delay the process, but cannot block it
+ * indefinitely.
  *
- * @param query - Words in any order, `"a phrase"` in quotes, or with `regex` a regular expression. An empty query matches
- *   nothing, except with `failed`, `tools`, or `path`: then all entries that pass these filters. Composed and decomposed accents
- *   are different texts.
- * @returns One hit per entry; unless `ranked`, in the order of the files and of the entries in them.
+ * @param query - Words in any order, `"a phrase"` in quotes, or, with `regex`, a regular expression. An empty query
+ *   matches nothing or, with `failed`, `tools`, or `path`, all entries that pass these filters. Composed and decomposed
+ *   accents are different characters.
+ * @returns One hit per entry. Unless `ranked`, in the order of the files and of the entries in each file.
  * @throws {TypeError} Immediately, if an option is invalid.
  * @throws {SessionError} `INVALID_QUERY`, immediately; `ABORTED`, from the iteration.
- * @remarks Cost: O(bytes), most of which are skipped, except for a regular expression and an empty query; each file with hits
- *   is read into a tree. With `failed` and `path`, each file that contains the words is parsed completely.
+ * @remarks Cost: O(bytes), most of which are skipped, except for a regular expression and an empty query. Reads each
+ *   file with hits into a tree. With `failed` or `path`, parses each file that contains the words completely.
  */
 export function searchSessions(
   query: string,
@@ -137,7 +138,7 @@ export function searchSessions(
   return withBranches(hits, { isMixed, getSession: ({ session }) => session.path, read });
 }
 
-/** Searches one session file, in the same way as `searchSessions`. */
+/** Searches one session file in the same way as `searchSessions`. */
 export function searchSession(
   path: string,
   query: string,
@@ -146,7 +147,7 @@ export function searchSession(
   return searchAt(path, makePlan(query, options), options);
 }
 
-/** Searches the lines of a session without a file, in the same way as `searchSessions`. */
+/** Searches the lines of a session that is not in a file, in the same way as `searchSessions`. */
 export function searchLines(
   source: LineSource,
   query: string,
@@ -170,7 +171,7 @@ function readQuery(text: string, options: QueryOptions): SearchQuery {
   if (match === "all") return parseQuery(text, options);
   if (regex || caseSensitive)
     throw new TypeError(
-      `match "any" compares words without case: leave out ${regex ? "regex" : "caseSensitive"}.`,
+      `match "any" compares words ignoring case: omit ${regex ? "regex" : "caseSensitive"}.`,
     );
   const question = parseQuestion(text);
   return question.words?.length === 0 ? parseQuery(text) : question;
@@ -256,7 +257,7 @@ async function* toHits<Row extends SessionRow>(
   }
 }
 
-/** Yields hits in the given order, or the best first. */
+/** Yields hits in the given order or, with `ranked`, best first. */
 export async function* orderHits<Hit extends EntryHit>(
   plan: SearchPlan,
   options: Pick<SearchSessionOptions, "limit" | "ranked">,
@@ -270,7 +271,7 @@ export async function* orderHits<Hit extends EntryHit>(
   const best = () => found.toSorted(compareHits).slice(0, max);
   for await (const hit of hits) {
     if (options.ranked === true) {
-      // Keeps at most twice as many hits in memory as required.
+      // Keeps at most twice as many hits in memory as needed.
       if (found.push(hit) >= 2 * max) found = best();
       continue;
     }
@@ -281,12 +282,12 @@ export async function* orderHits<Hit extends EntryHit>(
   yield* best();
 }
 
-/** Orders hits: best first; equal scores, latest first; then in the order found. */
+/** Orders hits by score, best first, then by time, latest first; otherwise in the order found. */
 function compareHits(a: EntryHit, b: EntryHit): number {
   return b.score - a.score || (b.time?.getTime() ?? 0) - (a.time?.getTime() ?? 0);
 }
 
-/** Hit whose branch may not have been determined yet. */
+/** Hit in a session file. Its branch may not have been determined yet. */
 type PendingHit = Omit<FileHit, "branch"> & Pick<FoundHit, "branch">;
 
 async function* runSearch(
@@ -337,7 +338,7 @@ async function* searchFile(
   }
 }
 
-/** Reads which entries of a file are on the path to its leaf; undefined if it is no longer a session, or is unreadable. */
+/** Reads the branches of a file's entries; undefined if the file is no longer a session or is unreadable. */
 async function readBranches(path: string, onSkipped: SkipReport, pace: Pace) {
   let file: ScannedFile | undefined;
   try {
@@ -357,7 +358,10 @@ const SEARCH_MS = 250;
 
 const FIRST_MATCHES = `texts.map((text) => { const m = expression.exec(text); return m && [m.index, m.index + m[0].length]; })`;
 
-/** Creates a matcher of an expression. It throws `TooSlowError` after a quarter of a second, and ignores empty matches. */
+/**
+ * Creates a matcher for an expression. The matcher throws `TooSlowError` after a quarter of a second, and ignores empty
+ * matches.
+ */
 export function makeBoundedMatcher(source: string, caseSensitive: boolean): TextMatcher {
   const expression = parseExpression(source, caseSensitive ? "" : "i");
   if (!canLimitScripts()) return makeUnboundedMatcher(expression);

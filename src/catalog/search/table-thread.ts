@@ -6,20 +6,20 @@ import type { SessionFile } from "../../session/files/session-files.ts";
 import { findBuiltProgram } from "../../session/fs/built-program.ts";
 import type { ReadTable } from "./term-tables.ts";
 
-/** Program of the thread, next to the built file; absent in an application's bundle. */
+/** Program that the thread runs, next to the built file; absent in an application's bundle. */
 const PROGRAM = "./sessiontree-search-worker.js";
 
 /** Minimum number of bytes for which starting a thread saves time. */
 const MIN_BYTES = 16 * 1024 * 1024;
 
-/** Files that two threads read, one from the front and the other from the end. */
+/** Files read by two threads, one from the front and the other from the end. */
 export interface SharedFiles {
   readonly paths: readonly string[];
-  /** For each file, 1 once a thread has claimed it; in shared memory. */
+  /** For each file, 1 once a thread has claimed the file. In shared memory. */
   readonly claims: Int32Array;
 }
 
-/** Message of the thread: the words of a file; without `read` if it cannot be read, or is not a session. */
+/** Message from the thread with the words of a file; `read` is undefined if the file cannot be read or is not a session. */
 export interface ThreadMessage {
   readonly at: number;
   readonly read: ReadTable | undefined;
@@ -30,7 +30,7 @@ export function claimFile(claims: Int32Array, at: number): boolean {
   return Atomics.compareExchange(claims, at, 0, 1) === 0;
 }
 
-/** Thread that reads the words of session files, from the last file to the first, while the caller reads from the first. */
+/** Thread that reads the words of session files from last to first, while the caller reads them from first to last. */
 export class TableThread {
   readonly #worker: Worker;
   readonly #claims: Int32Array;
@@ -38,7 +38,7 @@ export class TableThread {
   readonly #read = new Map<number, ReadTable | undefined>();
   #hasEnded = false;
   #wake: (() => void) | undefined;
-  /** Resolves when the thread has ended, whatever the reason. */
+  /** Resolves when the thread has exited, for any reason. */
   readonly ended: Promise<void>;
 
   private constructor(worker: Worker, claims: Int32Array, files: readonly SessionFile[]) {
@@ -49,7 +49,7 @@ export class TableThread {
       this.#read.set(at, read);
       this.#wake?.();
     });
-    // The caller reads the files that a failed thread has not read; the thread's exit follows.
+    // The caller reads the files that a failed thread has not read. An exit event follows.
     worker.on("error", () => undefined);
     this.ended = new Promise((resolve) => worker.once("exit", () => resolve()));
     void this.ended.then(() => {
@@ -61,7 +61,7 @@ export class TableThread {
   /**
    * Starts a thread for files whose words are unknown.
    *
-   * @returns Undefined if there are too few bytes, or if no thread can be started.
+   * @returns Undefined if there are too few bytes or no thread can be started.
    */
   static start(
     files: readonly SessionFile[],
@@ -75,7 +75,7 @@ export class TableThread {
     try {
       // Loaded only when needed, and not by an import, which bundlers for browsers reject.
       const { Worker } = process.getBuiltinModule("node:worker_threads");
-      // Without the options of this process, which may apply only to its own program.
+      // Omits the options of this process, which may apply only to its own program.
       return new TableThread(new Worker(program, { workerData, execArgv: [] }), claims, files);
     } catch (error) {
       // The process may not have permission to start a thread.

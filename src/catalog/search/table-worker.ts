@@ -3,7 +3,8 @@ import { Pace } from "../../session/files/time-slices.ts";
 import { claimFile, type SharedFiles, type ThreadMessage } from "./table-thread.ts";
 import { type ReadTable, TermTableReader } from "./term-tables.ts";
 
-// Program of `TableThread`: reads files from the last to the first, until it reaches the thread that reads in the other order.
+// Program that `TableThread` runs. Reads files from last to first, until it meets the thread that reads in the other
+// direction.
 const { paths, claims }: SharedFiles = workerData;
 const reader = new TermTableReader(new Pace());
 

@@ -20,13 +20,13 @@ import { SEARCHED_ROLES } from "../query/search-query.ts";
 import { getDateParts, getSearchedText, SEARCHED_TYPES, type SearchedText } from "../query/search-text.ts";
 import { type TermTable, TermTableBuilder, WEIGHT_UNIT } from "../query/term-table.ts";
 
-/** Maximum size of a file that is read whole; a larger one is read into a tree, line by line. */
+/** Maximum size of a file that is read whole, in bytes. Larger files are read into a tree, line by line. */
 const MAX_WHOLE_BYTES = 32 * 1024 * 1024;
 
-/** Initial size of the buffer; most session files are smaller. */
+/** Initial size of the buffer, in bytes. Most session files are smaller. */
 const MIN_BUFFER_BYTES = 1024 * 1024;
 
-/** Number of lines read between checks of the time. */
+/** Number of lines read between time checks. */
 const LINES_AT_ONCE = 64;
 
 const LF = 0x0a;
@@ -38,13 +38,13 @@ export function getRoleNumber(role: string): number {
   return ROLES.get(role) ?? -1;
 }
 
-/** Words of a file, and its state when they were read. */
+/** Words of a file, and the file's state when they were read. */
 export interface ReadTable {
   readonly mark: FileMark;
   readonly bytes: Uint8Array;
 }
 
-/** Reads session files into tables of their words, one after another. */
+/** Reads the words of session files into tables, one file at a time. */
 export class TermTableReader {
   readonly #builder = new TermTableBuilder();
   readonly #pace: Pace;
@@ -55,7 +55,7 @@ export class TermTableReader {
     this.#pace = pace;
   }
 
-  /** Returns the words of all entries of the file at a path, and its state; undefined if it is not a session. */
+  /** Returns the words of all entries in a file, and the file's state; undefined if the file is not a session. */
   async readPath(path: string): Promise<ReadTable | undefined> {
     const open = openToScan(path);
     try {
@@ -66,7 +66,7 @@ export class TermTableReader {
     }
   }
 
-  /** Returns the words of all entries of a file; undefined if it is not a session. */
+  /** Returns the words of all entries in a file; undefined if the file is not a session. */
   async readFile(file: ScannedFile): Promise<TermTable | undefined> {
     if (file.size <= MAX_WHOLE_BYTES && (await this.#addLines(this.#readBytes(file))))
       return this.#builder.build();
@@ -74,7 +74,10 @@ export class TermTableReader {
     return source && this.readSource(source);
   }
 
-  /** Returns the words of a session's entries; with a plan, only of those that pass its filters and contain its phrases. */
+  /**
+   * Returns the words of a session's entries. With a plan, includes only entries that pass its filters and contain its
+   * phrases.
+   */
   async readSource(source: LineSource, plan?: SearchPlan): Promise<TermTable> {
     this.#begin();
     const { tree, header } = source.index;
@@ -91,7 +94,7 @@ export class TermTableReader {
     return this.#builder.build();
   }
 
-  /** Returns the words of some entries of a session, in order; entries are identified by their offsets. */
+  /** Returns the words of the given entries, which must be in order. Offsets identify the entries. */
   readEntries(
     entries: Iterable<{ readonly offset: number; readonly entry: AnySessionEntry | undefined }>,
   ): TermTable {
@@ -108,7 +111,7 @@ export class TermTableReader {
     return readInto(realFileSystem, fd, this.#buffer, 0, size);
   }
 
-  /** Adds all lines of a file of the current version; returns false at the first line that is not an ordinary record. */
+  /** Adds all lines of a file of the current version. Returns false at the first line that is not an ordinary record. */
   async #addLines(buffer: Buffer): Promise<boolean> {
     this.#begin();
     let count = 0;

@@ -28,41 +28,41 @@ import { isPartialAnswerName, parseWrittenName, partialAnswerPath } from "../../
 import { markDeletedImport, readMarkedOrigins, unmarkDeletedImport } from "../list/deleted-imports.ts";
 import { makeFileRow, summarizeFile } from "../list/file-summary.ts";
 
-/** Session in the system's trash. */
+/** Session in the system trash. */
 export interface TrashedSession {
   /** Absolute path before deletion. */
   readonly path: string;
   /** Path of the file in the trash. */
   readonly trashPath: string;
-  /** Path of the trash's note on the original path. */
+  /** Path of the file in which the trash records the original path. */
   readonly infoPath: string;
   /** Time of deletion, to the second; undefined if the trash does not record it. */
   readonly deleted: Date | undefined;
   /** Size of the file, in bytes. */
   readonly size: number;
-  /** The session's row; its `path` is the one in the trash. */
+  /** Row of the session. Its `path` is the path in the trash. */
   readonly session: FileRow;
 }
 
 /** Options for listing trashed sessions. */
 export interface TrashOptions {
   /**
-   * Folders in which sessions were: each file system has its own trash. Default: the folders in which sessions are
-   * kept. The home folder's trash is always searched.
+   * Folders that contained the sessions, because each file system has its own trash. Default: the sessions folders. The
+   * home folder's trash is always searched.
    */
   readonly folders?: readonly string[];
   /** Called with `.jsonl` files in the trash that are not sessions or cannot be read. */
   readonly onSkipped?: SkipReport;
-  /** Stops the work with `ABORTED`. */
+  /** Cancels the operation with `ABORTED`. */
   readonly signal?: AbortSignal;
 }
 
-/** Note in the trash: the file it describes, and when it was written. */
+/** Info file in the trash: the file it describes, and the time of writing. */
 interface Note extends Omit<TrashedSession, "size" | "session"> {
   readonly notedMs: number;
 }
 
-/** Session in the trash, and the time of writing of its note, which is more exact than the time in the note. */
+/** Session in the trash, and the time its info file was written, which is more exact than the time stated in that file. */
 interface Found {
   readonly trashed: TrashedSession;
   readonly notedMs: number;
@@ -71,18 +71,18 @@ interface Found {
 const INFO_SUFFIX = ".trashinfo";
 const SESSION_SUFFIX = ".jsonl";
 
-/** Longer than any path: a larger file is not a note of the trash. */
+/** Maximum size of an info file. Longer than any path, so a larger file is something else. */
 const MAX_INFO_BYTES = 64 * 1024;
 
 /**
  * Lists the sessions in the trash, most recently deleted first.
  *
- * Reads the freedesktop.org trash of Linux desktops, and changes nothing.
+ * Reads the freedesktop.org trash of Linux desktops. Changes nothing.
  *
- * @returns Empty if the trash has none, or nothing was ever deleted.
- * @throws {SessionError} `SESSION_NOT_FOUND` on macOS and Windows, whose trash programs cannot list; the message says
- *   how to restore a file by hand. `ABORTED`.
- * @remarks Cost: O(notes in the trash + bytes of the sessions).
+ * @returns Empty if the trash contains no sessions or does not exist.
+ * @throws {SessionError} `SESSION_NOT_FOUND` on macOS and Windows, where programs cannot list the trash; the message
+ *   explains how to restore a file manually. `ABORTED`.
+ * @remarks Cost: O(files in the trash + bytes of the sessions).
  */
 export async function listTrashed(options: TrashOptions = {}): Promise<TrashedSession[]> {
   assertOptions(options, { folders: TEXTS, onSkipped: CALLBACK, signal: SIGNAL });
@@ -100,7 +100,7 @@ export async function listTrashed(options: TrashOptions = {}): Promise<TrashedSe
   return found.sort(compareLatestFirst).map(({ trashed }) => trashed);
 }
 
-/** Lists backups and partial answers of sessions in the trash, with their former paths. */
+/** Lists the backups and partial answers of sessions in the trash, with their former paths. */
 export function listTrashedBackups(folders: readonly string[]): Omit<Note, "notedMs">[] {
   return listTrashFolders(folders)
     .flatMap((folder) => [...readNotes(folder, ignoreSkipped)])
@@ -110,11 +110,11 @@ export function listTrashedBackups(folders: readonly string[]): Omit<Note, "note
 /**
  * Restores a session from the trash to its original path.
  *
- * @param trashed - From `listTrashed`.
+ * @param trashed - Session returned by `listTrashed`.
  * @param options - `to`: another path, which may be relative, start with `~`, or be a `file://` URL.
  * @returns The absolute path of the restored file.
  * @throws {SessionError} `SESSION_EXISTS` if a file exists at the path, `SESSION_NOT_FOUND` if the session is no longer
- *   in the trash, `WRITE_FAILED`; it is then still in the trash.
+ *   in the trash, `WRITE_FAILED`. After an error, a session in the trash remains there.
  */
 export async function restoreSession(
   trashed: Pick<TrashedSession, "path" | "trashPath" | "infoPath">,
@@ -138,16 +138,16 @@ export async function restoreSession(
   }
   for (const origin of readMarkedOrigins(path)) {
     unmarkDeletedImport(origin);
-    // The session was deleted again before that.
+    // The session was deleted again in the meantime.
     if (!isThere(path)) markDeletedImport(origin);
   }
-  // Without its file, the note is not listed.
+  // An info file without its session is not listed.
   removeQuietly(realFileSystem, infoPath);
   restorePartials(trashed.path, path);
   return path;
 }
 
-/** Restores the partial answers that were deleted with a session; they stay in the trash if the system refuses. */
+/** Restores the partial answers that were deleted with a session. Those that cannot be restored remain in the trash. */
 function restorePartials(before: string, path: string): void {
   for (const { path: partial, trashPath, infoPath } of listTrashedBackups([dirname(before)])) {
     const { owner } = parseWrittenName(basename(partial)) ?? {};
@@ -159,14 +159,14 @@ function restorePartials(before: string, path: string): void {
       removeFile(realFileSystem, trashPath);
       removeQuietly(realFileSystem, infoPath);
     } catch (error) {
-      const warning = `A partial answer of ${path} stays in the trash, at ${trashPath}: ${getErrorMessage(error)}`;
+      const warning = `A partial answer of ${path} remains in the trash at ${trashPath}: ${getErrorMessage(error)}`;
       process.emitWarning(warning, { code: "SESSIONTREE_CACHE" });
     }
   }
 }
 
 function notInTrash(path: string): SessionError {
-  const message = `${path} is no longer in the trash. List the trash to see what is there.`;
+  const message = `${path} is no longer in the trash. List the trash to see its sessions.`;
   return new SessionError("SESSION_NOT_FOUND", message, { details: { path } });
 }
 
@@ -175,13 +175,16 @@ function prepareFolder(folder: string): void {
     makeFolder(realFileSystem, folder);
   } catch (cause) {
     if (!hasErrorCode(cause, "EEXIST")) throw cause;
-    // The file itself does not exist, so another file has the path of the folder.
-    const message = `${folder} is not a folder. Move the file that is there, or restore the session to another place.`;
+    // The session file itself does not exist, so a file has the path of the folder.
+    const message = `${folder} is not a folder. Move the file at this path, or restore the session to another path.`;
     throw new SessionError("WRITE_FAILED", message, { details: { path: folder }, cause });
   }
 }
 
-/** Creates a second name for the file, because that overwrites nothing; on another file system, copies the file. */
+/**
+ * Creates a hard link, because that never overwrites a file. Copies the file if it cannot be linked, as on another file
+ * system.
+ */
 function placeFile(trashPath: string, path: string): void {
   try {
     realFileSystem.linkSync(trashPath, path);
@@ -199,7 +202,7 @@ function placeFile(trashPath: string, path: string): void {
   }
 }
 
-/** Yields the notes of a trash whose files are in it. */
+/** Yields the contents of a trash's info files, except those whose described files are missing. */
 function* readNotes(folder: TrashFolder, report: SkipReport): Generator<Note, void> {
   for (const name of listNames(join(folder.path, "info"), report)) {
     const note = name.endsWith(INFO_SUFFIX) ? readNote(folder, name, report) : undefined;
@@ -222,7 +225,7 @@ function readNote(folder: TrashFolder, name: string, report: SkipReport): Note |
   }
 }
 
-/** Reads the session that a note describes; undefined if it is not a session. */
+/** Reads the session that an info file describes; undefined if it is not a session. */
 async function lookAt(note: Note, pace: Pace, report: SkipReport): Promise<Found | undefined> {
   const { notedMs, ...trashed } = note;
   const { trashPath } = trashed;
@@ -241,7 +244,7 @@ function isFile(path: string): boolean {
   return callIfPresent(() => lstatSync(path))?.isFile() ?? false;
 }
 
-/** Parses a note: the original path, and the time of deletion. */
+/** Parses the original path and the deletion time in an info file. */
 function parseNote(
   text: string,
   top: string | undefined,
@@ -251,7 +254,7 @@ function parseNote(
   const given = decodePath(valueAt("Path") ?? "");
   const isUsable = !given.includes("\0");
   const isPlaced = isAbsolute(given) || (top !== undefined && !given.split("/").includes(".."));
-  // Local time, by the specification.
+  // Local time, according to the specification.
   const deleted = new Date(valueAt("DeletionDate")?.trim() ?? "");
   return {
     path: isUsable && isPlaced ? resolve(top ?? "/", given) : undefined,
@@ -259,7 +262,7 @@ function parseNote(
   };
 }
 
-/** Decodes a path as the trash escapes it; "" if it is invalid. */
+/** Decodes a path from an info file; returns "" if it is invalid. */
 function decodePath(escaped: string): string {
   try {
     return decodeURIComponent(escaped);
@@ -275,10 +278,10 @@ function compareLatestFirst(a: Found, b: Found): number {
   return byTime || (a.trashed.trashPath < b.trashed.trashPath ? -1 : 1);
 }
 
-/** A freedesktop.org trash: a folder that contains `files/` and `info/`. */
+/** Trash folder as specified by freedesktop.org, with subfolders `files/` and `info/`. */
 interface TrashFolder {
   readonly path: string;
-  /** Base of its relative paths: the top of its file system; undefined for the home folder's trash. */
+  /** Base for relative paths: the top folder of the file system; undefined for the home folder's trash. */
   readonly top: string | undefined;
 }
 
@@ -287,18 +290,18 @@ const BY_HAND: { readonly [platform: string]: string } = {
   win32: "Open the Recycle Bin, select the file, and choose Restore from its menu",
 };
 
-/** Sticky bit: all users may create files in the folder, and remove only their own. */
+/** Sticky bit: all users can create files in the folder, but can remove only their own. */
 const STICKY = 0o1000;
 
-/** Throws unless this system has a trash that programs can read; the error explains how to restore a file by hand. */
+/** Throws if programs cannot read the system's trash. The error explains how to restore a file manually. */
 export function assertReadableTrash(platform: string = process.platform): void {
   const advice = BY_HAND[platform];
   if (advice === undefined) return;
-  const message = `No program can look for sessions in the trash of this system. ${advice}.`;
+  const message = `Programs cannot search this system's trash for sessions. ${advice}.`;
   throw new SessionError("SESSION_NOT_FOUND", message, { details: { platform } });
 }
 
-/** Returns the user's trash folders: the home folder's, then those on the file systems of some folders. */
+/** Returns the user's trash folders: the home folder's trash, then the trashes on the file systems of the given folders. */
 export function listTrashFolders(folders: readonly string[]): TrashFolder[] {
   const { XDG_DATA_HOME: xdg } = process.env;
   // The specification requires that relative paths be ignored.
@@ -316,13 +319,13 @@ function listFoldersAtTop(top: string): TrashFolder[] {
   return paths.filter((path) => isTrusted(path, (stats) => stats.uid === uid)).map((path) => ({ path, top }));
 }
 
-/** Returns whether a folder, which must not be a link, passes a check. */
+/** Returns whether a path is a folder, not a link, and passes a check. */
 function isTrusted(path: string, isRight: (stats: Stats) => boolean): boolean {
   const stats = callIfPresent(() => lstatSync(path));
   return stats?.isDirectory() === true && isRight(stats);
 }
 
-/** Returns the top of the file system that a folder is on, or would be on. */
+/** Returns the top folder of the file system that a folder is on, or would be on if it existed. */
 function findTop(folder: string): string | undefined {
   let top: string | undefined;
   let device: number | undefined;

@@ -8,9 +8,9 @@ export interface RetentionPolicy {
   readonly olderThanMs: number;
   /** Whether to keep sessions with a name. Default false. */
   readonly keepNamed?: boolean;
-  /** Whether to keep sessions with labels, or whose labels are unknown. Default false. */
+  /** Whether to keep sessions that have labels, or whose labels are unknown. Default false. */
   readonly keepLabeled?: boolean;
-  /** Whether to delete sessions even if kept ones were forked from them. Default false. */
+  /** Whether to delete sessions even if kept sessions were forked from them. Default false. */
   readonly includeParents?: boolean;
 }
 
@@ -21,14 +21,14 @@ const RETENTION_RULES: OptionRules<RetentionPolicy> = {
   includeParents: FLAG,
 };
 
-/** Facts of a session that the plan uses. */
+/** Session fields used by the plan. */
 export interface RetentionCandidate
   extends Pick<FileRow, "path" | "id" | "name" | "parentSession" | "modified"> {
-  /** Whether any of its entries has a label; absent if unknown. */
+  /** Whether any entry of the session has a label; absent if unknown. */
   readonly isLabeled?: boolean;
 }
 
-/** Plan of the sessions to delete and to keep. */
+/** Lists of the sessions to delete and to keep. */
 export interface RetentionPlan<S> {
   /** Sessions to delete, in the given order. */
   readonly toDelete: readonly S[];
@@ -46,14 +46,14 @@ export interface RetentionPlan<S> {
 export type KeepReason = RetentionPlan<unknown>["kept"][number]["reason"];
 
 /**
- * Selects the sessions that are old enough to be deleted. Deletes nothing.
+ * Selects the sessions that are old enough to delete. Deletes nothing.
  *
- * A session's age counts from its latest user or assistant message; one whose time is unknown or in the future is
- * recent.
+ * A session's age counts from its latest user or assistant message. A session is recent if this time is unknown or in
+ * the future.
  *
- * @param sessions - The sessions that the policy applies to.
+ * @param sessions - Sessions that the policy applies to.
  * @param nowMs - Unix milliseconds.
- * @param others - Sessions that are kept regardless of the policy, and whose parents are kept as well.
+ * @param others - Sessions that are kept regardless of the policy. Their parents are also kept.
  * @throws {TypeError} If a time is not a number.
  * @remarks Cost: O(sessions + others).
  */
@@ -64,7 +64,7 @@ export function planRetention<S extends RetentionCandidate>(
   others: readonly SessionLineage[] = [],
 ): RetentionPlan<S> {
   assertOptions(policy, RETENTION_RULES);
-  if (policy.olderThanMs === undefined) throw new TypeError("A policy needs olderThanMs.");
+  if (policy.olderThanMs === undefined) throw new TypeError("A policy requires olderThanMs.");
   if (Number.isNaN(nowMs)) throw new TypeError("nowMs must be a number.");
   const reasons = new Map<SessionLineage, KeepReason>();
   for (const session of sessions) {
@@ -99,7 +99,7 @@ function keepParents(
 ): void {
   const descent = new Descent<SessionLineage>([...sessions, ...others]);
   const staying = new Set<SessionLineage>([...reasons.keys(), ...others]);
-  // Elements added during the loop are visited as well.
+  // The loop also visits elements added along the way.
   for (const session of staying) {
     for (const parent of descent.findParents(session)) {
       if (staying.has(parent)) continue;

@@ -26,11 +26,11 @@ import { deleteMarked, readMarkedOrigins } from "../list/deleted-imports.ts";
 
 /** Options for deleting a session. */
 export interface DeleteOptions {
-  /** Whether to remove it permanently instead of moving it to the trash. Default false. */
+  /** Whether to delete the session permanently instead of moving it to the trash. Default false. */
   readonly permanent?: boolean;
-  /** Whether to delete even a file that is not a session or has a lease. Default false. */
+  /** Whether to delete the file even if it is not a session or another process has its lease. Default false. */
   readonly force?: boolean;
-  /** Stops the work with `ABORTED`, unless the deletion has already begun. */
+  /** Cancels the operation with `ABORTED`, unless the deletion has already begun. */
   readonly signal?: AbortSignal;
 }
 
@@ -38,21 +38,21 @@ export interface DeleteOptions {
 export interface DeletedSession {
   /** Absolute path before deletion. */
   readonly path: string;
-  /** Whether it was moved to the system's trash or removed permanently. */
+  /** `trash` if the file was moved to the system trash; `permanent` if it was deleted permanently. */
   readonly method: "trash" | "permanent";
 }
 
 /**
- * Deletes a session file: moves it to the system's trash, from which it can be restored, or removes it permanently.
+ * Deletes a session file: moves it to the system trash, from which it can be restored, or deletes it permanently.
  *
- * Its lease file and its partial answers are deleted with it; its backups stay. A symbolic link is not followed. A
- * session that was imported from another program is not imported again.
+ * Also deletes its lease file and partial answers, but not its backups. Does not follow a symbolic link. A session that
+ * was imported from another program is not imported again.
  *
  * @param path - May be relative, start with `~`, or be a `file://` URL.
- * @throws {SessionError} `SESSION_NOT_FOUND` if the path is not a plain file, `NOT_A_SESSION` if it is another
- *   program's, or would be removed permanently and is not a session, `LEASE_HELD` if a process has its lease,
- *   `WRITE_FAILED` if the system has no trash or refuses, or the file is being replaced, `ABORTED`; the file is then
- *   still in its place.
+ * @throws {SessionError} `SESSION_NOT_FOUND` if the path is not a plain file, `NOT_A_SESSION` if it belongs to another
+ *   program, or is not a session and would be deleted permanently, `LEASE_HELD` if a process has its lease,
+ *   `WRITE_FAILED` if the system has no trash or refuses, or the file is being replaced, `ABORTED`. After an error, the
+ *   file is still in place.
  */
 export async function deleteSession(path: string, options: DeleteOptions = {}): Promise<DeletedSession> {
   assertOptions(options, { permanent: FLAG, force: FLAG, signal: SIGNAL });
@@ -61,7 +61,7 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   pace.check();
   const absolute = toAbsolutePath(path);
   callIfPresent(() => awaitFile(realFileSystem, absolute));
-  // Checked first, because the trash package ignores missing files.
+  // Check this first, because the trash package ignores missing files.
   assertPlainFile(absolute);
   if (!force) assertSession(absolute, permanent);
   const trash = permanent ? undefined : await loadTrash(absolute);
@@ -71,7 +71,7 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   let release: (() => void) | undefined;
   try {
     release = takeUnlessFull(() => reserveFile(realFileSystem, absolute));
-    // Another process may have deleted it in the meantime.
+    // Another process may have deleted the file in the meantime.
     assertPlainFile(absolute);
     const partials = findPartialAnswers(absolute);
     await deleteMarked(callUnlessRefused(() => readMarkedOrigins(absolute)) ?? [], () =>
@@ -87,8 +87,8 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
 }
 
 /**
- * Rejects files that are not sessions: for permanent removal, all such files; for the trash, only those known to be
- * another program's.
+ * Throws if a file is not a session: before a permanent deletion, for all such files; for the trash, only for files
+ * known to belong to another program.
  */
 function assertSession(path: string, isForGood: boolean): void {
   if (isForGood) {
@@ -100,8 +100,8 @@ function assertSession(path: string, isForGood: boolean): void {
 }
 
 /**
- * Acquires a lease or lock. On a full disk, continues without it if its file does not exist: otherwise no session could
- * be deleted there.
+ * Acquires a lease or lock. On a full disk, continues without it if its file does not exist, because otherwise no
+ * session could be deleted there.
  */
 function takeUnlessFull<T>(take: () => T, file?: string): T | undefined {
   try {
@@ -113,19 +113,19 @@ function takeUnlessFull<T>(take: () => T, file?: string): T | undefined {
   }
 }
 
-/** Throws unless a path is a plain file; a link to one is not. */
+/** Throws if a path is not a plain file. A link to a file is not a plain file. */
 export function assertPlainFile(path: string): void {
   const stats = callIfPresent(() => lstatSync(path));
   if (stats?.isFile()) return;
   const message = stats?.isSymbolicLink()
-    ? `${path} is a symbolic link, and no session file. Delete the session that it leads to, or remove the link by hand.`
+    ? `${path} is a symbolic link, not a session file. Delete the session it points to, or remove the link manually.`
     : `There is no session file at ${path}. Check the path.`;
   throw new SessionError("SESSION_NOT_FOUND", message, { details: { path } });
 }
 
-/** Removes a file, or moves it to the trash; sessions that have it open do not recreate it. */
+/** Removes a file or moves it to the trash, so that sessions that have it open do not recreate it. */
 async function deleteFile(path: string, trash: Trash | undefined): Promise<void> {
-  // Otherwise the old content left by a killed process would return.
+  // Otherwise, old content left by a killed process would reappear.
   if (trash !== undefined) finishInterrupted(realFileSystem, path);
   markDeleted(realFileSystem, path);
   try {
@@ -143,7 +143,7 @@ function removeForGood(path: string): void {
     removeOldFile(realFileSystem, path);
     syncFolder(realFileSystem, dirname(path));
   } catch (cause) {
-    throw makeRefusedError(path, "remove it", "Remove it by hand if it must go.", cause);
+    throw makeRefusedError(path, "remove it", "Remove it manually.", cause);
   }
 }
 
@@ -155,8 +155,7 @@ function findPartialAnswers(path: string): string[] {
 }
 
 /**
- * Deletes a partial answer like its session. If it cannot be moved to the trash, it is removed permanently with the
- * session's other derived files.
+ * Deletes a partial answer in the same way as its session. If this fails, emits a process warning.
  */
 async function deletePartial(path: string, trash: Trash | undefined): Promise<void> {
   try {
@@ -171,10 +170,10 @@ async function deletePartial(path: string, trash: Trash | undefined): Promise<vo
 type Trash = typeof import("trash").default;
 
 /**
- * Loads the package for the systems' trashes lazily, because it has many dependencies, and most programs delete
- * nothing.
+ * Loads the `trash` package lazily, because it has many dependencies and most programs delete nothing.
  *
- * Resolved at run time, not by a bundler: bundled, parts of it fail after the file is in the trash.
+ * Resolves it at run time rather than by a bundler, because parts of a bundled copy fail after the file is in the
+ * trash.
  */
 async function loadTrash(path: string): Promise<Trash> {
   try {
@@ -184,7 +183,7 @@ async function loadTrash(path: string): Promise<Trash> {
   } catch (cause) {
     throw makeRefusedError(
       path,
-      "put it into the trash without the package trash",
+      "move it to the trash without the trash package",
       "Install it next to the program or bundle, or delete the session permanently.",
       cause,
     );
@@ -193,10 +192,10 @@ async function loadTrash(path: string): Promise<Trash> {
 
 async function putIntoTrash(path: string, trash: Trash): Promise<void> {
   try {
-    // Without glob, because a name such as `a[1].jsonl` would be a pattern that matches other files.
+    // Disables glob patterns, because a name such as `a[1].jsonl` would match other files.
     await trash(path, { glob: false });
   } catch (cause) {
-    throw makeRefusedError(path, "put it into the trash", "Delete it permanently instead.", cause);
+    throw makeRefusedError(path, "move it to the trash", "Delete it permanently instead.", cause);
   }
 }
 
@@ -204,7 +203,7 @@ function makeRefusedError(path: string, what: string, advice: string, cause: unk
   const [reason = ""] = getErrorMessage(cause).split(/\.?(?:\n|$)/, 1);
   return new SessionError(
     "WRITE_FAILED",
-    `${path} stays, because the system does not ${what}: ${reason}. ${advice}`,
+    `${path} was not deleted, because the system did not ${what}: ${reason}. ${advice}`,
     {
       details: { path },
       cause,

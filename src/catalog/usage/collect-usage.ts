@@ -11,16 +11,16 @@ import {
   type UsageGroup,
 } from "./usage-groups.ts";
 
-/** Options for the sessions to count, and for grouping. */
+/** Options for selecting the sessions to count, and for grouping. */
 export interface UsageOptions extends CatalogOptions, GroupOptions {}
 
 /** Usage of model calls in many sessions. */
 export interface UsageReport {
-  /** By time if that is a key, else the most expensive first; each session is followed by its subagents. */
+  /** Groups by time if that is a key, else most expensive first. Each session is followed by its subagents. */
   readonly groups: readonly UsageGroup[];
-  /** The sum of all calls, each counted once. */
+  /** Sum of all calls, each counted once. */
   readonly total: UsageGroup;
-  /** Sessions with damaged lines; calls recorded on such lines are missing from the sums. */
+  /** Paths of sessions with damaged lines. Calls recorded on such lines are missing from the sums. */
   readonly damaged: readonly string[];
 }
 
@@ -30,14 +30,14 @@ const KEYS: OptionRule = {
 };
 
 /**
- * Totals the usage and cost of models in the sessions of a scope: answers, summaries, titles, and other recorded calls.
+ * Totals the usage and cost of models in a scope's sessions: answers, summaries, titles, and other recorded calls.
  *
  * Each call counts once: a call inherited by a fork or a copy counts in its original session. Costs stated in records
  * and costs estimated from prices are separate.
  *
  * @throws {SessionError} `PRICE_FAILED` or `ABORTED`
  * @throws {TypeError} If an option is invalid.
- * @remarks Cost: that of a list if the sessions were counted before; else O(new bytes).
+ * @remarks Cost: same as a list if the sessions were counted before; else O(new bytes).
  */
 export async function collectUsage(options: UsageOptions = {}): Promise<UsageReport> {
   assertOptions<UsageOptions>(options, {
@@ -54,9 +54,9 @@ export async function collectUsage(options: UsageOptions = {}): Promise<UsageRep
 }
 
 /**
- * Collects the calls of the sessions in a scope, and of parents outside it from which forks have inherited calls.
+ * Collects the calls of the sessions in a scope, and of parents outside the scope whose forks inherited calls.
  *
- * @param onProgress - Called after each file with the number of files read, and the total.
+ * @param onProgress - Called after each file with the number of files read and the total number.
  */
 export async function collectCalls(
   options: CatalogOptions,
@@ -100,7 +100,7 @@ async function readParentsOutside(
       const [row, recorded] = [makeFileRow(path, summary), decodeSummaryCalls(summary)];
       if (row !== undefined && recorded !== undefined) found.push({ row, recorded, isOutside: true });
     } catch (error) {
-      // Calls inherited from a parent that no longer exists count in the fork.
+      // Calls inherited from a missing parent count in the fork.
       reportSkipped(path, error, run.report);
     }
   }

@@ -1,6 +1,9 @@
 import type { SessionCalls } from "../list/session-calls.ts";
 
-/** Returns the model that made most calls of a session; of several, the one that made the last call; null if none is named. */
+/**
+ * Returns the model used for most calls of a session; in a tie, the model to reach that number last; null if none is
+ * recorded.
+ */
 export function findMainModel({ calls }: SessionCalls): string | null {
   const counts = new Map<string, number>();
   let [main, mainCount]: [string | null, number] = [null, 0];

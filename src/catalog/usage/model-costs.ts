@@ -5,13 +5,13 @@ import { groupCalls, type PriceFunction, type UsageGroup } from "./usage-groups.
 
 /** Usage and cost of calls. */
 export interface ModelCosts {
-  /** One group per model, the most expensive first. */
+  /** One group per model, most expensive first. */
   readonly byModel: readonly UsageGroup[];
   readonly total: UsageGroup;
 }
 
 /**
- * Totals the usage of the calls in some entries, by model.
+ * Totals the usage of the calls in the given entries by model.
  *
  * @throws {SessionError} `PRICE_FAILED`
  */

@@ -8,7 +8,7 @@ import type { CallTable } from "../list/call-table.ts";
 import { Descent } from "../list/lineage.ts";
 import type { SessionCalls } from "../list/session-calls.ts";
 
-/** Key by which usage can be grouped: a time, a model, a project, a program, or a session. */
+/** Key for grouping usage: a time, model, project, program, or session. */
 export type UsageKey = "day" | "week" | "month" | "model" | "project" | "source" | "session";
 
 const TIMES = ["day", "week", "month"] as const;
@@ -19,8 +19,8 @@ export const USAGE_KEYS: readonly UsageKey[] = [...TIMES, "model", "project", "s
 /**
  * Returns the price of one call in US dollars; undefined if unknown.
  *
- * @param model - As named in the record.
- * @param time - Null if no time is recorded.
+ * @param model - Model name in the record.
+ * @param time - Time of the call; null if no time is recorded.
  */
 export type PriceFunction = (
   provider: string | null,
@@ -31,7 +31,7 @@ export type PriceFunction = (
 
 /** Total usage of model calls. */
 export interface UsageGroup extends Readonly<Spent> {
-  /** The requested keys; null if the records do not contain the value. */
+  /** Values of the requested keys; null if the records do not contain the value. */
   readonly by: {
     /** `2026-11-23` */
     readonly day?: string | null;
@@ -48,17 +48,17 @@ export interface UsageGroup extends Readonly<Spent> {
     readonly session?: SessionRow;
   };
   /**
-   * Only when grouped by session: the session that started this one as a subagent, and whose group includes these
+   * Present only when grouped by session: the session that started this session as a subagent. Its group includes these
    * calls.
    */
   readonly subagentOf?: SessionRow;
-  /** Number of sessions with such calls; each subagent's session counts as one. */
+  /** Number of sessions with such calls. Each subagent's session counts as one. */
   readonly sessions: number;
 }
 
-/** Options for the calls to total, and for grouping. */
+/** Options for selecting the calls to total, and for grouping. */
 export interface GroupOptions {
-  /** Keys to group by. Default: all calls are one group. */
+  /** Keys to group by. Default: one group with all calls. */
   readonly by?: readonly UsageKey[];
   /** Only calls at or after this time. Excludes calls without a time. */
   readonly since?: Date;
@@ -66,9 +66,9 @@ export interface GroupOptions {
   readonly until?: Date;
   /** Only sessions imported from this program, or from any program with "any". */
   readonly source?: string;
-  /** Whether days are in UTC rather than in this system's time zone. Default false. */
+  /** Whether days are in UTC rather than in the system's time zone. Default false. */
   readonly utc?: boolean;
-  /** Returns prices of calls whose records state no cost. Default: these are unpriced. */
+  /** Returns the prices of calls whose records state no cost. By default, these calls are unpriced. */
   readonly prices?: PriceFunction;
 }
 
@@ -76,11 +76,11 @@ export interface GroupOptions {
 export interface CallsOfSession {
   readonly row: SessionRow;
   readonly recorded: SessionCalls;
-  /** Whether the session only determines which calls a fork has inherited, and is not itself counted. */
+  /** Whether the session serves only to determine which calls a fork has inherited, and is not counted. */
   readonly isOutside?: boolean;
 }
 
-/** Session with the names of its ancestors. */
+/** Session with the fields that link it to its parent. */
 interface Node extends CallsOfSession {
   readonly path: string;
   readonly id: string;
@@ -90,8 +90,8 @@ interface Node extends CallsOfSession {
 /**
  * Totals the calls of sessions, each once: a call inherited by a fork or a copy counts in its original session.
  *
- * @returns The groups, by time, else the most expensive first, each session followed by its subagents; and the sum of
- *   all.
+ * @returns The groups, by time or else most expensive first, with each session followed by its subagents; and the sum
+ *   of all calls.
  * @throws {SessionError} `PRICE_FAILED`
  */
 export function groupCalls(
@@ -111,7 +111,7 @@ export function groupCalls(
 }
 
 /**
- * Returns the session that started each subagent's session, by the latter's row, if both are among the given sessions.
+ * Returns a map from the row of each subagent's session to the session that started it, if both are given.
  */
 export function findStarters(sessions: readonly CallsOfSession[]): Map<SessionRow, SessionRow> {
   const nodes = sessions.map(makeNode);
@@ -121,7 +121,7 @@ export function findStarters(sessions: readonly CallsOfSession[]): Map<SessionRo
     const starter = findStarter(node, descent)?.row;
     let first = starter;
     for (let above = starter; above !== undefined; above = starters.get(above)) first = above;
-    // Headers can name each other in a cycle.
+    // Headers may form a cycle.
     if (starter !== undefined && first !== node.row) starters.set(node.row, starter);
   }
   return starters;
@@ -142,7 +142,7 @@ function isWanted({ recorded: { source } }: Node, wanted: string | undefined): b
   return wanted === undefined || (wanted === "any" ? source !== null : source === wanted);
 }
 
-/** Orders sessions so that each comes after its ancestors; otherwise oldest first. */
+/** Orders sessions oldest first, but each after its ancestors. */
 function orderParentsFirst(nodes: readonly Node[], descent: Descent<Node>): Node[] {
   const oldest = [...nodes].sort(
     (a, b) => a.row.created.getTime() - b.row.created.getTime() || (a.path < b.path ? -1 : 1),
@@ -153,7 +153,7 @@ function orderParentsFirst(nodes: readonly Node[], descent: Descent<Node>): Node
       ordered.add(node);
       continue;
     }
-    // Elements added during the loop are visited as well, and a set ends cycles of headers.
+    // The loop also visits elements added along the way, and the set stops at cycles.
     const line = new Set([node]);
     for (const one of line) for (const parent of descent.findParents(one)) line.add(parent);
     for (const one of [...line].reverse()) ordered.add(one);
@@ -164,7 +164,7 @@ function orderParentsFirst(nodes: readonly Node[], descent: Descent<Node>): Node
 interface GrowingGroup {
   readonly by: UsageGroup["by"];
   readonly subagentOf: SessionRow | undefined;
-  /** Key of the group of that session. */
+  /** Key of the group for the session that started the subagent. */
   readonly parentKey: string | undefined;
   readonly sessions: Set<Node>;
   readonly sum: Spent;
@@ -192,7 +192,7 @@ class Grouping {
   }
 
   /**
-   * @param own - Indexes of its calls that count.
+   * @param own - Indexes of the session's calls to count.
    */
   add(node: Node, own: readonly number[]): void {
     const { since, until, prices } = this.#options;
@@ -247,7 +247,7 @@ class Grouping {
     return withChildren(undefined);
   }
 
-  /** Returns the session and those that started it as a subagent, each after the session it started. */
+  /** Returns a session, the session that started it as a subagent, and so on. */
   #getLine(node: Node): Node[] {
     const line = new Set([node]);
     // Elements added during the loop are visited as well.
@@ -302,10 +302,10 @@ function getKeyValue(name: Exclude<UsageKey, "session">, { node, times, model }:
   return times?.[name] ?? null;
 }
 
-/** Sort key of calls without a time, which come last. */
+/** Sort key that puts calls without a time last. */
 const LAST = "\uffff";
 
-/** Estimated dollars; undefined without a price. */
+/** Estimated US dollars; `stated` if a record states the cost; undefined if the price is unknown. */
 type Price = number | "stated" | undefined;
 
 function addCall({ sessions, sum }: GrowingGroup, node: Node, i: number, price: Price): void {
@@ -317,7 +317,8 @@ function addCall({ sessions, sum }: GrowingGroup, node: Node, i: number, price: 
 }
 
 /**
- * Time of the last bill for each model's earlier calls: programs such as Claude Code record dollars apart from tokens.
+ * Time of each model's last bill, which covers earlier calls: programs such as Claude Code record dollars separately
+ * from tokens.
  */
 type Bills = ReadonlyMap<string, number>;
 
@@ -336,13 +337,13 @@ function isBilled(calls: CallTable, i: number, bills: Bills): boolean {
   return calls.timeAt(i) <= (bills.get(formatModelName(calls.getModel(i))) ?? Number.NEGATIVE_INFINITY);
 }
 
-/** Returns whether a call has its own cost, or a bill includes it. */
+/** Returns whether a call has its own cost or is included in a bill. */
 function isStated(calls: CallTable, i: number, bills: readonly Bills[]): boolean {
   return !Number.isNaN(calls.costAt(i)) || bills.some((bill) => isBilled(calls, i, bill));
 }
 
 /**
- * Returns the estimated prices of a session's calls for which no record states a cost, by the ids of their entries.
+ * Returns the estimated prices of calls for which no record states a cost, by entry id.
  *
  * @throws {SessionError} `PRICE_FAILED`
  */
@@ -380,10 +381,10 @@ function estimatePrice(calls: CallTable, i: number, prices: PriceFunction | unde
   }
   if (price === undefined) return undefined;
   if (typeof price === "number" && price >= 0 && Number.isFinite(price)) return price;
-  throw failed(`the function returns ${String(price)}, and not a number of dollars or undefined`);
+  throw failed(`the function returns ${String(price)}, which is not a number of dollars or undefined`);
 }
 
-/** Returns the times of more than one recorded call: only such calls can be copies. */
+/** Returns the times shared by several recorded calls. Only such calls can be copies. */
 function findRepeatedTimes(tables: readonly CallTable[]): ReadonlySet<number> {
   const times = new Float64Array(tables.reduce((sum, { size }) => sum + size, 0));
   let count = 0;
@@ -392,24 +393,24 @@ function findRepeatedTimes(tables: readonly CallTable[]): ReadonlySet<number> {
   const repeated = new Set<number>();
   for (let i = 1; i < count; i++) {
     const time = times[i];
-    // Unknown times are not equal to any other.
+    // Unknown times do not equal any other time.
     if (time !== undefined && time === times[i - 1]) repeated.add(time);
   }
   return repeated;
 }
 
-/** Calls of the sessions so far, to recognize copies of them. */
+/** Calls of the sessions added so far, used to recognize copies. */
 class SeenCalls {
   readonly #repeated: ReadonlySet<number>;
   /** Calls that may have copies, by time. */
   readonly #byTime = new Map<number, { readonly calls: CallTable; readonly i: number }[]>();
 
-  /** @param tables - All calls that will be added. */
+  /** @param tables - Calls of all sessions that will be added. */
   constructor(tables: readonly CallTable[]) {
     this.#repeated = findRepeatedTimes(tables);
   }
 
-  /** Adds the calls of a session; returns the indexes of those that no earlier session has. */
+  /** Adds the calls of a session, and returns the indexes of the calls that no earlier session contains. */
   add(calls: CallTable): number[] {
     const own: number[] = [];
     const added: number[] = [];
@@ -419,7 +420,7 @@ class SeenCalls {
       own.push(i);
       if (mayBeCopied) added.push(i);
     }
-    // Added only now, because two calls of the same time in one session are not copies.
+    // Adds these only now, because two calls with the same time in one session are not copies.
     for (const i of added) addTo(this.#byTime, calls.timeAt(i), { calls, i });
     return own;
   }
@@ -430,18 +431,18 @@ class SeenCalls {
   }
 }
 
-/** Names of a day, its week, and its month. */
+/** Names of a day, the week, and the month. */
 interface CalendarNames {
   readonly day: string;
   readonly week: string;
   readonly month: string;
 }
 
-/** All time zones differ from UTC by a multiple of this. */
+/** Milliseconds in a quarter of an hour. Time zones differ from UTC by multiples of it. */
 const QUARTER_MS = 15 * 60_000;
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Names of days, weeks, and months in this system's time zone or in UTC; each day has one object. */
+/** Names of days, weeks, and months in the system's time zone or in UTC, with one object per day. */
 class Calendar {
   readonly #isUtc: boolean;
   readonly #byQuarter = new Map<number, CalendarNames>();
@@ -467,7 +468,7 @@ class Calendar {
 }
 
 /**
- * @param dateMs - Midnight of the date as if in UTC.
+ * @param dateMs - Midnight of the date, treated as UTC.
  */
 function getCalendarNames(dateMs: number): CalendarNames {
   const day = new Date(dateMs).toISOString().slice(0, 10);

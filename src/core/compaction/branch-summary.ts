@@ -20,13 +20,13 @@ import type { CompactOptions } from "./summarize.ts";
 import { estimateAll, type TokenCounter } from "./tokens.ts";
 import { serializeConversation, shortenText } from "./transcript.ts";
 
-/** Methods of a session that comparing branches requires; implemented by `SessionManager`. */
+/** Session method required to compare branches. `SessionManager` implements it. */
 export interface BranchSource {
-  /** Returns the entries root → `fromId`; empty if the id is unknown. */
+  /** Returns the entries root → `fromId`, or an empty array if the id is unknown. */
   getBranch(fromId?: string): SessionEntry[];
 }
 
-/** Entries that a navigation leaves, and where they branched off. */
+/** Entries that a navigation leaves, and the point where the paths diverge. */
 export interface CollectEntriesResult {
   /** Oldest first. */
   entries: SessionEntry[];
@@ -34,7 +34,7 @@ export interface CollectEntriesResult {
   commonAncestorId: string | null;
 }
 
-/** Input of a branch summary. */
+/** Input for a branch summary. */
 export interface BranchPreparation {
   /** Oldest first. */
   messages: AgentMessage[];
@@ -43,7 +43,7 @@ export interface BranchPreparation {
   totalTokens: number;
 }
 
-/** Outcome of a branch summary, in the shape that hosts and extensions exchange. */
+/** Result of a branch summary, in the shape that hosts and extensions exchange. */
 export interface BranchSummaryResult {
   summary?: string;
   readFiles?: string[];
@@ -53,7 +53,7 @@ export interface BranchSummaryResult {
   error?: string;
 }
 
-/** Successful branch summary; on failure, `generateBranchSummary` throws. */
+/** Successful branch summary. On failure, `generateBranchSummary` throws instead. */
 export interface WrittenBranchSummary extends BranchSummaryResult {
   /** Empty if the branch has nothing to summarize. */
   summary: string;
@@ -66,7 +66,7 @@ export interface GenerateBranchSummaryOptions extends CompactOptions {
   summarize: Summarize;
   /** Context window of the summarizing model, in tokens. Default: 128,000. */
   contextWindow?: number | undefined;
-  /** Tokens of the context window that stay free for prompt and reply. Default: 16,384. */
+  /** Number of tokens of the context window to reserve for the prompt and the reply. Default: 16,384. */
   reserveTokens?: number | undefined;
   counter?: TokenCounter | undefined;
 }
@@ -82,9 +82,9 @@ const TOOL_RESULT_LENGTH = 1000;
  * Collects the entries that a navigation leaves: those after the deepest common ancestor, up to the old leaf.
  *
  * @param session - The session.
- * @param oldLeafId - Leaf before the navigation; null if there was none.
- * @param targetId - Entry to navigate to.
- * @returns No entries if the target is the old leaf or comes after it.
+ * @param oldLeafId - Id of the leaf before the navigation; null if there was none.
+ * @param targetId - Id of the entry to navigate to.
+ * @returns No entries if the target is the old leaf or one of its descendants.
  * @remarks Cost: O(both paths).
  */
 export function collectEntriesForBranchSummary(
@@ -102,11 +102,11 @@ export function collectEntriesForBranchSummary(
 /**
  * Converts the newest entries that fit a budget to messages, and collects the files of all entries.
  *
- * Applies context edits, shortens tool results and omits system messages. The selection ends at the first entry that does not
- * fit; if that entry is a summary and less than 90% of the budget is used, it is still added.
+ * Applies context edits, shortens tool results, and omits system messages. Stops at the first entry that does not fit. If that
+ * entry is a summary and less than 90% of the budget is used, it is still included.
  *
  * @param entries - Entries of a branch, oldest first.
- * @param tokenBudget - Budget in tokens; 0 means no limit.
+ * @param tokenBudget - Budget, in tokens; 0 means no limit.
  * @remarks Cost: O(size of the entries).
  */
 export function prepareBranchEntries(
@@ -172,10 +172,11 @@ function collectFiles(entries: readonly AnySessionEntry[]): FileOperations {
 }
 
 /**
- * Requests a summary of an abandoned branch from a model.
+ * Requests a summary of an abandoned branch from the model.
  *
  * @param entries - As `collectEntriesForBranchSummary` returns them.
- * @returns The summary, followed by the file lists. Empty, without a model call, if the branch has no conversation.
+ * @returns The summary, followed by the file lists. If the branch has no conversation, the summary is empty and the model is not
+ *   called.
  * @throws {SessionError} `ABORTED`, with the message `Branch summary cancelled`; `SUMMARY_FAILED` if the reply is not a summary.
  * @remarks Source: docs/compaction.md#branch-summaries
  */
@@ -201,7 +202,7 @@ export async function generateBranchSummary(
   return { summary, readFiles, modifiedFiles, ...(usage === undefined ? {} : { usage }) };
 }
 
-/** Throws if the newest message alone exceeds the budget, because the branch must not seem empty. */
+/** Throws if even the newest message exceeds the budget, because the branch would otherwise seem empty. */
 function assertNothingLeftOut(
   entries: readonly AnySessionEntry[],
   messages: readonly AgentMessage[],

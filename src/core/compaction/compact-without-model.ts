@@ -30,12 +30,12 @@ const GLUE = "\n\n";
 /**
  * Builds a summary without a model: the user's requests, the last steps, the previous summary, and the files.
  *
- * Only quotes, and never exceeds the summary size that `planCompaction` expects, so that a host can always compact.
- * Deterministic: the same preparation produces the same summary.
+ * Contains only quotes, and never exceeds the summary size that `planCompaction` expects, so that a host can always compact. The
+ * same preparation always produces the same summary.
  *
  * @param preparation - As `prepareCompaction` returns it.
- * @param maxTokens - Maximum number of tokens of the text, without the file lists.
- * @param counter - Counts these tokens; default: an estimate.
+ * @param maxTokens - Maximum number of tokens in the text, excluding the file lists.
+ * @param counter - Counts these tokens. By default, they are estimated.
  * @returns A result whose `details.withoutModel` is true.
  * @throws {SessionError} `NOTHING_TO_COMPACT` if the preparation has neither messages nor a summary.
  * @remarks Cost: O(size of the messages). Source: docs/compaction.md#without-a-model
@@ -58,7 +58,7 @@ export function compactWithoutModel(
   return { ...result, details: { ...result.details, withoutModel: true } };
 }
 
-/** Parts of an extract. Each line begins with `- ` and contains no line break. */
+/** Parts of an extracted summary. Each line begins with `- ` and contains no line breaks. */
 interface Extract {
   readonly goals: readonly string[];
   readonly steps: readonly string[];
@@ -79,7 +79,7 @@ function extractSummary(preparation: CompactionPreparation, length: number): str
   return takeStart(sections.filter((text) => text !== "").join(GLUE), length).trimEnd();
 }
 
-/** Parses the previous summary if it was also extracted, so that extracts do not nest. */
+/** Parses the previous summary if it was also extracted, to avoid nesting. */
 function parseExtract(previous: string): Extract {
   if (!previous.startsWith(INTRODUCTION)) return { goals: [], steps: [], notes: previous };
   const notesAt = previous.indexOf(NOTES_HEADING);
@@ -94,7 +94,7 @@ function splitLines(text: string): string[] {
   return text.split("\n").filter((line) => line.startsWith("- ") && line !== GAP);
 }
 
-/** Formats a heading and the lines that fit: the first, and the newest. */
+/** Formats a heading and the lines that fit: the first line and the newest ones. */
 function formatLineSection(heading: string, lines: readonly string[], length: number): string {
   const [first, ...others] = lines;
   if (first === undefined) return "";
@@ -137,7 +137,7 @@ function extractSteps(message: AgentMessage): string[] {
 }
 
 function formatLine(text: string): string[] {
-  // Only the beginning can fit; the remainder may be megabytes.
+  // Only the beginning can fit, and the text may be several megabytes long.
   const words = takeStart(text, LINE_LENGTH * 4)
     .replaceAll(/\s+/g, " ")
     .trim();

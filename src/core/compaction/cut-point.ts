@@ -9,7 +9,7 @@ import { estimateAll, type TokenCounter } from "./tokens.ts";
 export interface CutPointResult {
   /** Index of the first entry that is kept. */
   firstKeptEntryIndex: number;
-  /** Index of the entry that starts the split turn; -1 if the cut does not split a turn. */
+  /** Index of the entry that begins the split turn; -1 if the cut does not split a turn. */
   turnStartIndex: number;
   /** Whether the cut splits a turn. */
   isSplitTurn: boolean;
@@ -30,17 +30,17 @@ const TURN_STARTING_ROLES: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Finds where to cut so that the newest messages of about `keepRecentTokens` stay.
+ * Finds the cut that keeps about `keepRecentTokens` of the newest messages.
  *
- * Cuts at the nearest legal position at or after the entry that reaches the budget, else at the last legal position; if no entry
- * reaches the budget, at the first. A position is legal at a message that begins a turn and at an assistant message, but not
- * between a tool call and its result. Keeps metadata directly before the cut.
+ * Cuts at the nearest legal position at or after the entry that reaches the budget, or otherwise at the last legal position. If
+ * no entry reaches the budget, cuts at the first legal position. A cut is legal before a message that begins a turn and before an
+ * assistant message, but not between a tool call and its result. Keeps metadata directly before the cut.
  *
  * @param entries - Entries of a branch, root first, each counted as it is stored.
  * @param startIndex - Index of the first entry that may be cut off.
  * @param endIndex - Index after the last entry.
  * @param keepRecentTokens - Budget, in tokens.
- * @returns `startIndex` without a split turn if no position is legal.
+ * @returns `startIndex`, without a split turn, if no position is legal.
  * @remarks Cost: O(entries). Source: docs/compaction.md#cut-point
  */
 export function findCutPoint(
@@ -61,7 +61,7 @@ export function findCutPoint(
  * @param entries - Entries of a branch, root first.
  * @param entryIndex - Index of the entry.
  * @param startIndex - Index at which the search stops.
- * @returns Its index, or -1 if there is none.
+ * @returns Index of the message, or -1 if there is none.
  */
 export function findTurnStartIndex(
   entries: readonly AnySessionEntry[],
@@ -74,8 +74,8 @@ export function findTurnStartIndex(
 }
 
 /**
- * Returns an entry and its messages. A compaction contributes none: the new compaction replaces it, whether it is summarized or
- * kept.
+ * Returns an entry and its messages. A compaction contributes none, because the new compaction replaces it whether it is
+ * summarized or kept.
  */
 function onItsOwn(sourceEntry: AnySessionEntry): CutEntry {
   const messages = sourceEntry.type === "compaction" ? [] : sessionEntryToContextMessages(sourceEntry);
@@ -83,8 +83,8 @@ function onItsOwn(sourceEntry: AnySessionEntry): CutEntry {
 }
 
 /**
- * Finds the cut as `findCutPoint` does, for entries and their contributions; undefined if no position from `startIndex` on is
- * legal.
+ * Finds the cut for entries and their contributions, as `findCutPoint` does. Returns undefined if no position from `startIndex`
+ * on is legal.
  */
 export function cutContributions(
   entries: readonly CutEntry[],
@@ -106,7 +106,7 @@ export function cutContributions(
 }
 
 /**
- * Returns the index of the newest entry that reaches the budget; -1 if none does. System messages do not count, because they are
+ * Returns the index of the newest entry that reaches the budget, or -1 if none does. Ignores system messages, because they are
  * replayed.
  */
 function findBudgetStart(
@@ -135,7 +135,7 @@ function findLegalPositions(entries: readonly CutEntry[], startIndex: number): n
   return positions;
 }
 
-/** Returns for each index the number of earlier tool calls whose results are at or after it. */
+/** Returns, for each index, the number of earlier tool calls whose results are at or after it. */
 function countTornPairs(entries: readonly CutEntry[]): number[] {
   const changes = new Array<number>(entries.length + 1).fill(0);
   const open = new Map<string, number>();
@@ -150,7 +150,7 @@ function countTornPairs(entries: readonly CutEntry[]): number[] {
       if (answered === undefined || calledAt === undefined) continue;
       change(calledAt + 1, 1);
       change(index + 1, -1);
-      // A second result of a call would block all cuts before it, and requests drop it anyway.
+      // A second result for a call would block all cuts before it, and requests omit it anyway.
       open.delete(answered);
     }
   });

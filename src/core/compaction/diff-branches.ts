@@ -8,7 +8,7 @@ import {
   type FileLists,
 } from "./file-operations.ts";
 
-/** Method of a session that comparing branches requires; implemented by `SessionManager` and `ReadonlySessionManager`. */
+/** Session method required to compare branches. `SessionManager` and `ReadonlySessionManager` implement it. */
 export interface EntrySource {
   /** Returns an entry by id. */
   getEntry(id: string): SessionEntry | undefined;
@@ -16,11 +16,11 @@ export interface EntrySource {
 
 /** Entries and files that only one of two branches has. */
 export interface BranchSide extends FileLists {
-  /** Entries after the common ancestor, up to the end of the branch; empty if the other branch continues this one. */
+  /** Entries between the common ancestor and the end of the branch. Empty if the other branch continues this one. */
   readonly entries: SessionEntry[];
 }
 
-/** Point at which two branches diverge, and the content of each branch after it. */
+/** Point where two branches diverge, and the content of each branch after that point. */
 export interface BranchDiff {
   /** Deepest common entry; null if there is none. */
   readonly commonAncestorId: string | null;
@@ -29,19 +29,19 @@ export interface BranchDiff {
 }
 
 /**
- * Compares two branches of a session: returns the point at which they diverge, the entries of each branch after it, and the files
- * that their tool calls read and modified.
+ * Compares two branches of a session. Returns the point where they diverge, the entries of each branch after that point, and the
+ * files that their tool calls read and modified.
  *
  * @param session - The session.
- * @param x - Id of the entry at which one branch ends.
- * @param y - Id of the entry at which the other branch ends.
+ * @param x - Id of the last entry of one branch.
+ * @param y - Id of the last entry of the other branch.
  * @throws {SessionError} `ENTRY_NOT_FOUND`
- * @remarks Cost: O(result): reads at most twice as many entries as the longer side has.
+ * @remarks Cost: O(result). Reads at most twice as many entries as the longer side contains.
  */
 export function diffBranches(session: EntrySource, x: string, y: string): BranchDiff {
   const climbs = [new Climb(session, x), new Climb(session, y)] as const;
   const [one, other] = climbs;
-  // Alternates, because either branch may be deeper.
+  // Alternates between the branches, because either one may be deeper.
   let meeting = other.has(x) ? x : undefined;
   while (meeting === undefined && !(one.isDone && other.isDone)) {
     meeting = one.step(other) ?? other.step(one);
@@ -74,7 +74,7 @@ class Climb {
     return this.#passed.has(id);
   }
 
-  /** Climbs to the parent entry; returns its id if the other climb has passed it. */
+  /** Moves up one entry. Returns the entry's id if the other climb has already passed it. */
   step(other: Climb): string | undefined {
     const id = this.#next;
     if (id === null) return undefined;

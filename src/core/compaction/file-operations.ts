@@ -25,7 +25,7 @@ export function createFileOps(): FileOperations {
 }
 
 /**
- * Adds the paths of a message's tool calls named `read`, `write`, and `edit`, including nested calls; ignores malformed values.
+ * Adds the paths from a message's `read`, `write`, and `edit` tool calls, including nested calls. Ignores malformed values.
  */
 export function extractFileOpsFromMessage(message: unknown, fileOps: FileOperations): void {
   for (const part of getMessageParts(message)) if (part.kind === "toolCall") addCall(part, fileOps);
@@ -55,7 +55,7 @@ function findToolPaths(name: unknown, fileOps: FileOperations): Set<string> | un
   }
 }
 
-/** Adds the file lists of an earlier summary, unless an extension wrote it; its modified files count as edited. */
+/** Adds the file lists of an earlier summary, unless an extension wrote it. Its modified files count as edited. */
 export function addFilesOfSummary(summary: unknown, fileOps: FileOperations): void {
   const { details, fromHook } = toRecord(summary);
   if (fromHook === true) return;
@@ -68,7 +68,7 @@ function readPaths(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((path) => typeof path === "string" && path !== "") : [];
 }
 
-/** Returns which files were only read and which were modified, both sorted by UTF-16 units. */
+/** Returns the files that were only read and the files that were modified, each sorted by UTF-16 code unit. */
 export function computeFileLists(fileOps: FileOperations): FileLists {
   const modified = new Set([...fileOps.written, ...fileOps.edited]);
   const readFiles = [...fileOps.read].filter((path) => !modified.has(path));
@@ -78,7 +78,7 @@ export function computeFileLists(fileOps: FileOperations): FileLists {
 /**
  * Formats file lists as the end of a summary.
  *
- * @returns `""` if both lists are empty; else a blank line and the sections, one path per line, without empty sections.
+ * @returns `""` if both lists are empty. Otherwise a blank line and the nonempty sections, with one path per line.
  */
 export function formatFileOperations(readFiles: readonly string[], modifiedFiles: readonly string[]): string {
   const sections = [formatFileSection(READ_TAG, readFiles), formatFileSection(MODIFIED_TAG, modifiedFiles)];
@@ -96,7 +96,7 @@ function formatFileSection(tag: string, paths: readonly string[]): string {
  * Removes the file lists from the end of a summary, so that they do not accumulate when they are appended again.
  *
  * @param summary - An earlier summary.
- * @param fileOps - Files that will be listed again. A section that names any other file is kept.
+ * @param fileOps - Files that will be listed again. A section that lists any other file is kept.
  */
 export function withoutFileOperations(summary: string, fileOps: FileOperations): string {
   return withoutSection(withoutSection(summary, MODIFIED_TAG, fileOps), READ_TAG, fileOps);

@@ -21,19 +21,19 @@ import { assertSettings, type CompactionSettings, settingsForModel } from "./set
 import { expectSummarySize } from "./summary-size.ts";
 import { estimateAll, estimateProjectedContextTokens, estimateTokens, type TokenCounter } from "./tokens.ts";
 
-/** Content of a planned compaction: the messages to summarize, and the first entry to keep. */
+/** A planned compaction: the messages to summarize and the first entry to keep. */
 export interface CompactionPreparation {
   /** Id of the first entry that stays in the context. */
   firstKeptEntryId: string;
-  /** Messages of the context before the cut, or before the turn that it splits; no system messages. */
+  /** Messages of the context before the cut, or before the turn that the cut splits. Excludes system messages. */
   messagesToSummarize: AgentMessage[];
   /** Messages of a split turn before the cut. */
   turnPrefixMessages: AgentMessage[];
   /** Whether the cut splits a turn. */
   isSplitTurn: boolean;
-  /** Current size of the context, in tokens; the provider's count if that still applies. */
+  /** Current size of the context, in tokens. Uses the provider's count if it still applies. */
   tokensBefore: number;
-  /** Summary at the start of the context, to be updated. */
+  /** Summary at the start of the context, which will be updated. */
   previousSummary?: string | undefined;
   /** Files that the summarized messages and the previous summary touched. */
   fileOps: FileOperations;
@@ -46,16 +46,16 @@ export interface CompactionPreparation {
 }
 
 /**
- * Reason for having nothing to compact.
+ * Reason why there is nothing to compact.
  *
  * - `empty`: the context has no messages.
  * - `justCompacted`: the last entry is a compaction.
- * - `noCutPoint`: every possible cut would separate a tool result from its call.
- * - `nothingToSummarize`: everything before the cut is summarized already; the remainder is recent.
+ * - `noCutPoint`: every cut would separate a tool result from its call.
+ * - `nothingToSummarize`: everything before the cut has already been summarized, and the rest is recent.
  */
 export type CompactionSkipReason = "empty" | "justCompacted" | "noCutPoint" | "nothingToSummarize";
 
-/** Planned compaction, or the reason for skipping it. */
+/** A planned compaction, or the reason for skipping it. */
 export type CompactionPlan =
   | { kind: "compact"; preparation: CompactionPreparation }
   | { kind: "skip"; reason: CompactionSkipReason };
@@ -64,18 +64,18 @@ export type CompactionPlan =
 export interface PlanOptions {
   /** Counts tokens instead of estimating them. */
   readonly counter?: TokenCounter | undefined;
-  /** Current model; null if unknown. Default: the model that the branch names, excluding the header's. */
+  /** Current model; null if unknown. Default: the model recorded on the branch, not the header's. */
   readonly model?: ModelChoice | null | undefined;
 }
 
 /**
- * Plans the compaction of a branch: selects the cut point, the messages to summarize, and the entries to keep.
+ * Plans the compaction of a branch: the cut point, the messages to summarize, and the entries to keep.
  *
  * Uses the effective context: edits are applied, and entries omitted by an earlier compaction stay omitted. Every message except
- * system messages is either summarized or kept. The same branch results in the same plan.
+ * system messages is either summarized or kept. The same branch always results in the same plan.
  *
  * @param pathEntries - The branch, root first.
- * @param settings - Amount to keep, with overrides by model.
+ * @param settings - Amount to keep, with optional overrides by model.
  * @remarks Cost: O(branch) in heads, O(size of the context). Source: docs/compaction.md#plan
  */
 export function planCompaction(

@@ -3,7 +3,7 @@ import { toWellFormedText } from "../format/well-formed-text.ts";
 /** Variable parts of a prompt. */
 export interface PromptParts {
   readonly conversation: string;
-  /** Summary to be updated. */
+  /** Summary to update. */
   readonly previousSummary?: string | undefined;
   readonly customInstructions?: string | undefined;
   /** Whether `customInstructions` replace the instructions instead of adding a focus to them. */
@@ -83,10 +83,10 @@ const INSTRUCTIONS = {
   branch: BRANCH_INSTRUCTIONS,
 };
 
-/** Kind of summary: of the history, of the beginning of a split turn whose end is kept, or of an abandoned branch. */
+/** Content that a summary covers: the history, the beginning of a split turn whose end is kept, or an abandoned branch. */
 export type SummaryKind = keyof typeof INSTRUCTIONS;
 
-/** Returns the prompt that requests a summary, or an update of the previous summary. */
+/** Returns the prompt that requests a summary or an update of the previous summary. */
 export function buildPrompt(kind: SummaryKind, parts: PromptParts): string {
   const { conversation, previousSummary } = parts;
   const instructions = previousSummary === undefined ? INSTRUCTIONS[kind] : UPDATE_INSTRUCTIONS;

@@ -6,12 +6,12 @@ import type { Usage } from "../format/content.ts";
 import { isSessionError, SessionError } from "../format/errors.ts";
 import { SUMMARY_SYSTEM_PROMPT, type SummaryKind } from "./prompts.ts";
 
-/** Request for a text completion. */
+/** Request for text from a model. */
 export interface SummarizeRequest {
   systemPrompt: string;
   prompt: string;
   kind: "history" | "turnPrefix" | "branch";
-  /** Aborted when the text is no longer needed. */
+  /** Signal that is aborted when the text is no longer needed. */
   signal?: AbortSignal;
 }
 
@@ -19,21 +19,21 @@ export interface SummarizeRequest {
 export interface SummarizeReply {
   text: string;
   usage?: Usage | undefined;
-  /** Stop reason, as the provider names it. */
+  /** Stop reason reported by the provider. */
   stopReason?: string | undefined;
 }
 
-/** Requests a text from a model. Implemented by the host, because this library does not call models. */
+/** Requests text from a model. The host implements this function, because this library does not call models. */
 export type Summarize = (request: SummarizeRequest) => Promise<SummarizeReply>;
 
-/** Requested text, without the system prompt. */
+/** Request for a summary, without the system prompt. */
 export interface WantedSummary {
   readonly kind: SummaryKind;
   readonly prompt: string;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Providers' stop reasons for an incomplete reply, in lower case and without `-` and `_`. */
+/** Stop reasons that providers report for an incomplete reply, in lower case and without `-` and `_`. */
 const UNFINISHED: ReadonlySet<string> = new Set([
   ...["length", "maxtokens", "maxoutputtokens", "modelcontextwindowexceeded"],
   ...["incomplete", "pending", "pauseturn", "deferred", "tooluse", "toolcalls", "functioncall"],
@@ -47,7 +47,7 @@ const CANCELLED: { readonly [kind in SummaryKind]: string } = {
 };
 
 /**
- * Requests one text, and rejects replies that are not a summary.
+ * Requests a summary from the model, and rejects replies that are not a summary.
  *
  * An abort takes effect immediately, even if the summarizer ignores the signal.
  *
@@ -66,7 +66,7 @@ export async function requestSummary(
   const reason = stopReason.toLowerCase().replaceAll(/[-_]/g, "");
   if (reason === "aborted") throw makeCancelledError(kind, undefined);
   if (UNFINISHED.has(reason)) {
-    throw makeFailedError(kind, `the model stopped for "${stopReason}" before it was done`, { stopReason });
+    throw makeFailedError(kind, `the model stopped for "${stopReason}" before it finished`, { stopReason });
   }
   if (text === "") throw makeFailedError(kind, "the reply is empty", { stopReason });
   const { usage } = reply;
@@ -78,7 +78,7 @@ async function requestReply(summarize: Summarize, wanted: WantedSummary): Promis
   refuseCancelled(kind, signal);
   try {
     const request = { systemPrompt: SUMMARY_SYSTEM_PROMPT, prompt, kind, ...(signal && { signal }) };
-    // Converts a synchronous throw of the summarizer to a rejection.
+    // Converts a synchronous exception from the summarizer to a rejection.
     const asked = (async () => summarize(request))();
     return await waitUnlessAborted(asked, signal, CANCELLED[kind]);
   } catch (error) {
@@ -98,11 +98,11 @@ function makeFailedError(
   details: { readonly [key: string]: unknown },
   cause?: unknown,
 ): SessionError {
-  const message = `No summary was written: ${what}. Nothing was changed; try again, or do without a model.`;
+  const message = `No summary was written: ${what}. Nothing was changed; try again, or continue without a model.`;
   return new SessionError("SUMMARY_FAILED", message, { details: { kind, ...details }, cause });
 }
 
-/** Throws if the signal is aborted. */
+/** Throws an `ABORTED` error if the signal is aborted. */
 export function refuseCancelled(kind: SummaryKind, signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw makeCancelledError(kind, signal.reason);
 }

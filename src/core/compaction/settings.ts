@@ -5,13 +5,13 @@ import { assertOptions, FLAG, makeNumberRule, OBJECT, type OptionRules } from ".
 export interface CompactionLimits {
   /** Whether to compact automatically. */
   enabled: boolean;
-  /** Tokens of the context window that stay free for the next reply and for a summary. */
+  /** Number of tokens of the context window to reserve for the next reply and for a summary. */
   reserveTokens: number;
-  /** Tokens of the newest messages that a compaction keeps. */
+  /** Number of tokens of recent messages that a compaction keeps. */
   keepRecentTokens: number;
 }
 
-/** Settings for when to compact and how much to keep. */
+/** Settings that control when to compact and how much to keep. */
 export interface CompactionSettings extends CompactionLimits {
   /** Overrides by `provider/modelId`. */
   models?: { [providerAndModelId: string]: Partial<CompactionLimits> };
@@ -23,7 +23,7 @@ const LIMIT_RULES: OptionRules<CompactionLimits> = {
   keepRecentTokens: makeNumberRule(0, "tokens"),
 };
 
-/** Rejects invalid settings, because comparisons with NaN are always false. */
+/** Throws if settings are invalid. For example, comparisons with NaN are always false. */
 export function assertSettings(settings: CompactionSettings): void {
   assertOptions<CompactionSettings>(settings, { ...LIMIT_RULES, models: OBJECT });
   for (const own of Object.values(settings.models ?? {})) assertOptions(own, LIMIT_RULES);
@@ -39,8 +39,8 @@ export const DEFAULT_COMPACTION_SETTINGS: CompactionSettings = Object.freeze({
 /**
  * Returns the settings for a context window.
  *
- * @param settings - Settings of the host, returned unchanged. Undefined: the defaults; if `reserveTokens` and `keepRecentTokens`
- *   together would exceed half of the window, each is a quarter of it.
+ * @param settings - The host's settings, which are returned unchanged. If undefined, the defaults are used; if the default
+ *   `reserveTokens` and `keepRecentTokens` together exceed half of the window, each is set to a quarter of it.
  * @param contextWindow - Size in tokens; undefined if unknown.
  */
 export function fitSettingsToWindow(
@@ -58,9 +58,9 @@ export function fitSettingsToWindow(
 /**
  * Returns the settings for one model.
  *
- * @param settings - Settings with or without overrides by model.
+ * @param settings - Settings, which may contain overrides by model.
  * @param model - Current model; null or undefined if unknown.
- * @returns A copy without `models`; the same object if it has no overrides.
+ * @returns A copy without `models`, or the same object if it has no overrides.
  */
 export function settingsForModel(
   settings: CompactionSettings,

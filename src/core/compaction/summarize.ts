@@ -27,7 +27,7 @@ export interface CompactionResult<T = unknown> {
   usage?: Usage;
 }
 
-/** Details that this library stores with a compaction's summary. */
+/** Details that this library stores with the summary of a compaction. */
 export interface CompactionDetails extends FileLists {
   /** Whether the summary was extracted without a model. */
   withoutModel?: true;
@@ -35,19 +35,19 @@ export interface CompactionDetails extends FileLists {
 
 /** Options for summarizing. */
 export interface CompactOptions {
-  /** User's instructions: a focus, unless `replaceInstructions` is set. */
+  /** Instructions from the user. They add a focus, unless `replaceInstructions` is set. */
   customInstructions?: string | undefined;
   /** Whether `customInstructions` replace the prompt's instructions. */
   replaceInstructions?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** Limits on the input and output of a model for each text of a summary. */
+/** Limits on the model's input and output for each part of a summary. */
 export interface SummaryBounds {
-  /** Maximum number of tokens of the conversation; a longer one is cut in the middle. */
+  /** Maximum number of tokens of the conversation. The middle of a longer conversation is omitted. */
   readonly maxConversationTokens?: number | undefined;
   readonly counter?: TokenCounter | undefined;
-  /** Maximum number of words requested from the model. */
+  /** Maximum number of words to request from the model. */
   readonly maxWords?: number | undefined;
 }
 
@@ -56,20 +56,20 @@ const NOTHING_SAID = "(Nothing before this point needs to be remembered.)";
 
 const TURN_PREFIX_HEADING = "## Beginning of the Current Turn";
 
-/** Text of a summary and its usage; the text is empty if there is nothing to summarize. */
+/** Part of a summary and its usage. The text is empty if there is nothing to summarize. */
 interface Text {
   readonly text: string;
   readonly usage?: Usage | undefined;
 }
 
 /**
- * Requests the summary of a planned compaction from a model.
+ * Requests the summary for a planned compaction from a model.
  *
- * A split turn requires two sequential calls: one for the history, one for the beginning of the turn. Does not retry, and changes
+ * A split turn requires two sequential calls: one for the history and one for the beginning of the turn. Does not retry. Changes
  * nothing on failure.
  *
  * @param preparation - As `prepareCompaction` returns it.
- * @param summarize - Requests a text from a model.
+ * @param summarize - Requests text from a model.
  * @throws {SessionError} `ABORTED`, with the message `Compaction cancelled`; `SUMMARY_FAILED` if a reply is not a summary;
  *   `NOTHING_TO_COMPACT` if the preparation has neither messages nor a summary.
  * @remarks Source: docs/compaction.md#summary-text
@@ -83,7 +83,7 @@ export async function compact(
 }
 
 /**
- * Summarizes as `compact` does, within limits.
+ * Summarizes as `compact` does, within the given limits.
  *
  * @throws {SessionError} As `compact` does.
  */
@@ -103,7 +103,7 @@ export async function writeSummary(
   return { ...result, ...(usage === undefined ? {} : { usage }) };
 }
 
-/** Requests one text; without messages, returns the previous summary. */
+/** Requests one part of a summary. Without messages, returns the previous summary. */
 async function writeText(
   { summarize, options }: { readonly summarize: Summarize; readonly options: CompactOptions & SummaryBounds },
   kind: SummaryKind,
@@ -118,7 +118,7 @@ async function writeText(
   return requestSummary(summarize, { kind, prompt, signal });
 }
 
-/** Joins the two texts of a summary: the history, and the beginning of a split turn under its heading. */
+/** Joins the two parts of a summary: the history, and the beginning of a split turn under its own heading. */
 function joinTexts(history: string, turnPrefix: string): string {
   const prefix = turnPrefix === "" ? "" : `${TURN_PREFIX_HEADING}\n\n${turnPrefix}`;
   return [history, prefix].filter((text) => text !== "").join("\n\n") || NOTHING_SAID;
@@ -132,7 +132,7 @@ export function getPreviousText(
   return previousSummary === undefined ? undefined : withoutFileOperations(previousSummary, fileOps);
 }
 
-/** Creates the result from a preparation and its text, and appends the file lists. */
+/** Creates the result from a preparation and the text of its summary, and appends the file lists. */
 export function makeCompactionResult(
   { firstKeptEntryId, tokensBefore, fileOps }: CompactionPreparation,
   text: string,
@@ -160,7 +160,7 @@ export function assertSomethingToCompact(preparation: CompactionPreparation): vo
   );
 }
 
-/** Adds the usages of two model calls as an adapter returned them; missing numbers count as 0. */
+/** Adds the usage of two model calls, as returned by an adapter. Missing numbers count as 0. */
 export function addUsage(first: Usage | undefined, second: Usage | undefined): Usage | undefined {
   if (first === undefined || second === undefined) return first ?? second;
   const sum = (name: keyof Usage) => toNumber(toRecord(first)[name]) + toNumber(toRecord(second)[name]);

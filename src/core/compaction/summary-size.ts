@@ -22,12 +22,12 @@ const MIN_TEXT_TOKENS = 256;
 const MAX_TEXT_TOKENS = 2048;
 const REPLACED_PER_TEXT_TOKEN = 8;
 
-/** Minimum number of tokens of a useful summary. */
+/** Minimum number of tokens for a useful summary. */
 const MIN_SUMMARY_TOKENS = 64;
 
 /**
- * Estimates the length of a summary before it is written: an eighth of the content that it replaces, between 256 and 2,048
- * tokens, plus the file lists, whose length is known.
+ * Estimates the length of a summary before it is written: an eighth of the content that it replaces, but at least 256 and at most
+ * 2,048 tokens, plus the file lists, whose length is known.
  *
  * `compactWithoutModel` stays within this estimate; a model may exceed it.
  */
@@ -49,9 +49,9 @@ export function expectSummarySize(replaced: Replaced, counter?: TokenCounter): S
 /**
  * Returns the maximum number of tokens that the text of a planned summary may have in a context window.
  *
- * Keeps the reserve free if possible; otherwise, the request must at least fit.
+ * Keeps the reserve free if possible. Otherwise, only ensures that the request fits.
  *
- * @returns Undefined if the kept messages leave no room for a summary.
+ * @returns Undefined if the messages that are kept leave no room for a summary.
  */
 export function getSummaryRoom(
   planned: Replaced & { readonly estimatedTokensAfter: number; readonly settings: CompactionLimits },

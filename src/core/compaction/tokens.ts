@@ -10,14 +10,14 @@ import type { JsonRecord } from "../format/json.ts";
 import type { AgentMessage } from "../format/message.ts";
 import type { CompactionLimits } from "./settings.ts";
 
-/** Counts the tokens of a text, as a tokenizer does. Must not return a negative number. */
+/** Counts the tokens in a string, as a tokenizer does. Must not return a negative number. */
 export type TokenCounter = (text: string) => number;
 
 /** Size of a context, and how it was determined. */
 export interface ContextUsageEstimate {
   /** Sum of `usageTokens` and `trailingTokens`. */
   tokens: number;
-  /** Provider's count up to `lastUsageIndex`; 0 if none applies. */
+  /** The provider's count up to `lastUsageIndex`; 0 if none applies. */
   usageTokens: number;
   /** Estimate for the messages that the provider did not count. */
   trailingTokens: number;
@@ -28,19 +28,19 @@ export interface ContextUsageEstimate {
 const CHARACTERS_PER_TOKEN = 4;
 const CHARACTERS_PER_IMAGE = 4800;
 
-/** Content that counts in a message: its texts and the number of its images. */
+/** The parts of a message that count: its texts and the number of its images. */
 interface Weight {
   readonly texts: readonly string[];
   readonly images: number;
 }
 
 /**
- * Estimates the tokens of one message: a quarter of its characters, rounded up; an image counts as 4,800 characters.
+ * Estimates the number of tokens in a message: a quarter of its characters, rounded up. An image counts as 4,800 characters.
  *
- * Ignores fields that are never sent to a model (details, nested calls), and malformed values.
+ * Ignores fields that are never sent to a model (details and nested calls) and malformed values.
  *
  * @param message - Message of any role.
- * @param counter - Counts the tokens of each text instead; images stay at 1,200 tokens.
+ * @param counter - Counts the tokens of each text instead of estimating them. Images still count as 1,200 tokens.
  * @throws {TypeError} If `counter` does not return a number of at least 0.
  * @remarks Cost: O(size of the message). Source: docs/compaction.md#tokens
  */
@@ -48,12 +48,12 @@ export function estimateTokens(message: AgentMessage, counter?: TokenCounter): n
   return countTokens(weighMessage(message), counter);
 }
 
-/** Estimates the tokens of a text, as `estimateTokens` does for a message with no other content. */
+/** Estimates the number of tokens in a string, as `estimateTokens` does for a message with no other content. */
 export function estimateTextTokens(text: string, counter?: TokenCounter): number {
   return countTokens({ texts: [text], images: 0 }, counter);
 }
 
-/** Returns the sum of the estimates of messages. */
+/** Estimates the total number of tokens in an array of messages. */
 export function estimateAll(messages: readonly AgentMessage[], counter?: TokenCounter): number {
   return messages.reduce((sum, message) => sum + estimateTokens(message, counter), 0);
 }
@@ -75,8 +75,8 @@ const OTHER_ALPHABETS = 0x370;
 const MANY_SIGNS = 0x800;
 
 /**
- * Counts one token for four characters of Latin text, for two of another alphabet (Greek, Cyrillic, Hebrew, Arabic), and for one
- * of any other script, such as Chinese.
+ * Counts one token for four characters of Latin text, for two characters of another alphabet (Greek, Cyrillic, Hebrew, Arabic),
+ * or for one character of any other script, such as Chinese.
  *
  * Does not undercount: tokenizers use 0.5 to 1.0 tokens for a Chinese, Japanese, or Korean character.
  */
@@ -141,7 +141,7 @@ export function getLastAssistantUsage(entries: readonly AnySessionEntry[]): Usag
   return undefined;
 }
 
-/** Returns the usage of a message if it describes the size of its context. */
+/** Returns the usage of a message if it reflects the size of the context. */
 function findCountedUsage(message: unknown): Usage | undefined {
   const { role, usage } = toRecord(message);
   if (role !== "assistant" || isUnfinished(message)) return undefined;
@@ -149,9 +149,9 @@ function findCountedUsage(message: unknown): Usage | undefined {
 }
 
 /**
- * Estimates the size of a context: its last usage, plus an estimate of the messages after that.
+ * Estimates the size of a context: the last usage in it, plus an estimate of the messages after that.
  *
- * The usage may describe other messages: after a compaction or an edit, use `estimateProjectedContextTokens`.
+ * The last usage may describe different messages. After a compaction or a context edit, use `estimateProjectedContextTokens`.
  *
  * @param messages - The messages of a context.
  * @remarks Cost: O(messages after the last usage).
@@ -170,7 +170,7 @@ export function estimateContextTokens(
 /**
  * Estimates the size of a projected context.
  *
- * Ignores a usage before the last compaction or context edit, because it describes another context. If no usage
+ * Ignores usage before the last compaction or context edit, because it describes a different context. If no usage
  * applies, estimates all messages, with the system messages folded into one.
  *
  * @param projection - The context.
@@ -225,7 +225,7 @@ function withoutUsage(
   return { tokens, usageTokens: 0, trailingTokens: tokens, lastUsageIndex: null };
 }
 
-/** Returns whether a context leaves fewer tokens free than its settings reserve. */
+/** Returns whether a context leaves fewer tokens free than the settings reserve. Always false if compaction is disabled. */
 export function shouldCompact(
   contextTokens: number,
   contextWindow: number,

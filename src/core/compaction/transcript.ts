@@ -8,9 +8,9 @@ import { estimateTextTokens, type TokenCounter } from "./tokens.ts";
 const TRANSCRIPT_TOOL_RESULT_LENGTH = 2000;
 
 /**
- * Formats a conversation as text that a model summarizes instead of continuing.
+ * Formats a conversation as text that a model can summarize instead of continuing the conversation.
  *
- * Omits thinking, images, and system messages; cuts tool results at 2,000 UTF-16 units.
+ * Omits thinking, images, and system messages. Truncates tool results to 2,000 UTF-16 code units.
  *
  * @param messages - As `convertToLlm` returns them.
  * @returns The parts, joined by blank lines; `""` if no message has text or calls.
@@ -49,7 +49,7 @@ function formatCalls(message: Message): string[] {
 }
 
 /**
- * Formats a call as `name(key=json, …)`; omits keys without a JSON value. Arguments that are not an object are formatted as JSON.
+ * Formats a call as `name(key=json, …)`. Omits keys without a JSON value. Arguments that are not an object are formatted as JSON.
  */
 export function describeCall(call: { readonly name: string; readonly arguments: unknown }): string {
   if (!isJsonRecord(call.arguments)) return `${call.name}(${toJson(call.arguments ?? undefined)})`;
@@ -61,8 +61,8 @@ export function describeCall(call: { readonly name: string; readonly arguments: 
 }
 
 /**
- * Truncates a text to a number of UTF-16 units without splitting a surrogate pair, and appends the truncated length: `[... N more
- * characters truncated]`.
+ * Truncates a string to a number of UTF-16 code units without splitting a surrogate pair, and appends the number of removed
+ * units: `[... N more characters truncated]`.
  */
 export function shortenText(text: string, limit: number): string {
   if (text.length <= limit) return text;
@@ -70,12 +70,12 @@ export function shortenText(text: string, limit: number): string {
   return `${head}\n\n[... ${text.length - head.length} more characters truncated]`;
 }
 
-/** Shortens a text to a number of tokens; a marker in the middle states the omitted length. */
+/** Shortens a string to a number of tokens by omitting its middle. A marker in the middle states the omitted length. */
 export function fitTokens(text: string, maxTokens: number, counter?: TokenCounter): string {
   if (maxTokens === Number.POSITIVE_INFINITY) return text;
   let limit = text.length;
   let fitting = text;
-  // Repeats the estimate, because both ends may contain more tokens than the middle.
+  // Repeats the estimate, because the ends may contain more tokens than the middle.
   for (let used = estimateTextTokens(text, counter); used > maxTokens && limit > 0; ) {
     limit = Math.floor((limit * maxTokens) / used);
     fitting = withoutMiddle(text, limit);
@@ -84,7 +84,7 @@ export function fitTokens(text: string, maxTokens: number, counter?: TokenCounte
   return fitting;
 }
 
-/** Omits the middle of a text without splitting a surrogate pair, and states the omitted length. */
+/** Omits the middle of a string without splitting a surrogate pair, and states the omitted length. */
 function withoutMiddle(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = Math.max(0, Math.floor(limit / 2));

@@ -2,7 +2,7 @@ import type { ImageContent, TextContent } from "../format/content.ts";
 import type { AgentMessage, Message } from "../format/message.ts";
 import { toRecord } from "./entry-fields.ts";
 
-/** Reference to an image that oh-my-pi stores next to the sessions, by the digest of its bytes. */
+/** Reference to an image that oh-my-pi stores next to the sessions, identified by the digest of its bytes. */
 const BLOB = /^blob:sha256:([0-9a-f]{64})$/i;
 
 const BLOB_PREFIX = "blob:";
@@ -16,7 +16,7 @@ const BLOB_PREFIX = "blob:";
 export type ReadBlob = (digest: string) => string | undefined;
 
 /**
- * Replaces references with their images, and references to missing images with a note.
+ * Replaces references with the images, or with a note if an image is missing.
  *
  * @returns The same object if it contains no references.
  * @remarks Cost: O(blocks), plus reading the images.
@@ -38,7 +38,7 @@ export function withBlobImages(message: AgentMessage, readBlob?: ReadBlob): Agen
 }
 
 /**
- * Lists the digests of the images that content references; undefined for a damaged reference.
+ * Returns the digests of the images that content references; undefined for a damaged reference.
  *
  * @returns Empty for content without references.
  */

@@ -13,7 +13,7 @@ interface MadeMessages {
 }
 
 /**
- * Returns a version of `projectSelectedEntry` that caches: it returns the same messages for the same entry and edit, in every
+ * Returns a caching version of `projectSelectedEntry`. For the same entry and edit, it returns the same messages in every
  * context, as long as the entry is referenced.
  *
  * @param readBlob - Reads images that entries reference. Default: finds none.

@@ -1,10 +1,10 @@
 import { toRecord } from "./entry-fields.ts";
 
 /**
- * Returns the texts of a message's content, one for each text block.
+ * Returns the texts in a message's content, one per text block.
  *
  * @param content - As stored: a string, an array of blocks, or any other value.
- * @returns Empty without text blocks. Skips other kinds of blocks.
+ * @returns Empty if there are no text blocks. Other kinds of blocks are skipped.
  */
 export function getTexts(content: unknown): string[] {
   if (typeof content === "string") return [content];

@@ -19,9 +19,9 @@ const COMPACTION_SUMMARY_SENTENCE =
  * Commands, extension messages, and summaries become user messages. Omits unknown roles.
  *
  * @param messages - The messages of a context.
- * @param options - `repairToolPairs`: whether to add a result to every call without one and drop results without a call.
- * @returns A new array. Messages with a provider's role are the same objects, unless their content must be converted to the form
- *   of that role, such as a string to a text block.
+ * @param options - `repairToolPairs`: whether to add missing results and drop results without a call.
+ * @returns A new array. Messages with a role that providers support are the same objects, unless their content must be converted,
+ *   for example from a string to a text block.
  * @remarks Cost: O(messages). Source: docs/format.md#context
  */
 export function convertToLlm(

@@ -4,9 +4,9 @@ import type { AgentMessage } from "../format/message.ts";
 const NO_FIELDS: JsonRecord = Object.freeze({});
 
 /**
- * Returns the fields of a stored value, all of type unknown.
+ * Returns the fields of a stored value, with type `unknown`.
  *
- * A session file can contain any value in any field, regardless of the interfaces.
+ * A session file can contain any value in any field, regardless of the declared types.
  *
  * @returns The value itself; an empty record if it is not an object.
  */
@@ -20,17 +20,17 @@ export function getMessageFields(entry: unknown): JsonRecord {
   return toRecord(type === "message" ? message : undefined);
 }
 
-/** Returns a stored value if it is an array, else an empty array. */
+/** Returns a stored value if it is an array; otherwise, an empty array. */
 export function toArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns a stored value if it is a finite number, else 0. */
+/** Returns a stored value if it is a finite number; otherwise, 0. */
 export function toNumber(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
-/** Returns the blocks of stored content: a string as one block; empty for a value that is neither a string nor an array. */
+/** Returns the blocks of stored content. A string becomes one block. Empty for a value that is neither a string nor an array. */
 export function toContentBlocks(content: unknown): readonly unknown[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : toArray(content);
 }

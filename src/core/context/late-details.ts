@@ -4,8 +4,8 @@ import type { AgentMessage } from "../format/message.ts";
 import { toRecord } from "./entry-fields.ts";
 
 /**
- * `customType` of an entry that adds `data.details` to the details of the message of `data.targetId`, an earlier entry of the
- * branch. The latest entry per target applies. Models never receive `details`, so requests do not change.
+ * `customType` of an entry that adds `data.details` to the details of an earlier message on the branch, whose entry id is
+ * `data.targetId`. The latest entry for each target applies. Models never receive `details`, so requests do not change.
  */
 export const DETAILS_CUSTOM_TYPE = "sessiontree.details";
 
@@ -23,7 +23,7 @@ export function readLateDetails(entry: AnySessionEntry): LateDetails | undefined
   return typeof targetId === "string" && isJsonRecord(details) ? { targetId, details } : undefined;
 }
 
-/** Returns a copy of a message with added details. */
+/** Returns a copy of a message with additional details. */
 export function withLateDetails(message: AgentMessage, details: JsonRecord): AgentMessage {
   return Object.assign({}, message, { details: { ...toRecord(toRecord(message)["details"]), ...details } });
 }

@@ -5,8 +5,8 @@ import { toRecord } from "./entry-fields.ts";
 /**
  * Finds the entries root → leaf among entries in memory.
  *
- * A parent is the nearest earlier entry with that id, else the first later one. An entry whose parent is missing
- * becomes the root; a cycle is broken at its first entry.
+ * A parent is the nearest earlier entry with the parent's id, or otherwise the first later one. An entry whose parent is missing
+ * becomes the root. A cycle is broken at its first entry.
  *
  * @param records - Entries in file order; a header among them is skipped.
  * @param leafId - End of the path. Undefined or unknown: the last entry; null: the position before the first.
@@ -43,7 +43,7 @@ function climbByPlace(entries: readonly AnySessionEntry[], leafId: string | unde
   return climbed.reverse().flatMap((place) => entries[place] ?? []);
 }
 
-/** Shortens a climb that ended in a cycle, so that the entry of the cycle that is first in the file becomes the root. */
+/** Shortens a climb that ended in a cycle, so that the cycle's first entry in the file becomes the root. */
 function cutCycle(climbed: number[], reentered: number): void {
   const start = climbed.indexOf(reentered);
   let root = start;
@@ -51,7 +51,7 @@ function cutCycle(climbed: number[], reentered: number): void {
   climbed.length = root + 1;
 }
 
-/** Returns the index of each entry's parent, and of the first entry with each id. */
+/** Returns the index of each entry's parent and of the first entry with each id. */
 function linkEntries(entries: readonly AnySessionEntry[]) {
   const parents: (number | undefined)[] = [];
   const places = new Map<string, number>();
@@ -67,7 +67,7 @@ function linkEntries(entries: readonly AnySessionEntry[]) {
   return { parents, places };
 }
 
-/** Follows parents from a leaf upward; ends at a root, or at an entry that was already visited. */
+/** Follows parents upward from a leaf. Stops at a root or at an entry that was already visited. */
 function climbPath<T>(
   leaf: T | undefined,
   getParent: (at: T) => T | undefined,

@@ -8,9 +8,10 @@ export type MessagePart =
   | { readonly kind: "toolCall"; readonly id: string; readonly name: string; readonly arguments: unknown };
 
 /**
- * Returns the parts of a message's content, for any stored value.
+ * Returns the parts of a message's content. Accepts any stored value.
  *
- * A string counts as one text; missing content and unknown blocks are skipped, and text fields of the wrong type become empty.
+ * A string counts as one text part. Missing content and unknown blocks are skipped, and text fields of the wrong type become
+ * empty.
  *
  * @param message - A message, or any other value.
  * @returns A new array, in the order of the content.
@@ -42,13 +43,13 @@ function toMessagePart(block: unknown): MessagePart | undefined {
   }
 }
 
-/** Returns a value if it is a string, else the empty string. */
+/** Returns a value if it is a string; otherwise, an empty string. */
 export function toText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
 /**
- * Serializes a value as JSON; never throws.
+ * Serializes a value as JSON. Never throws.
  *
  * @returns `""` for values that JSON omits, such as undefined; `"[not JSON]"` for a cycle, a BigInt, or nesting deeper than the
  *   stack.
@@ -68,7 +69,7 @@ export function toJson(value: unknown): string {
  *
  * @param text - Any string.
  * @param limit - Maximum length, in UTF-16 units.
- * @returns At most `limit` units; one less if the cut would split a surrogate pair.
+ * @returns At most `limit` code units; one less if the cut would split a surrogate pair.
  */
 export function takeStart(text: string, limit: number): string {
   if (text.length <= limit) return text;

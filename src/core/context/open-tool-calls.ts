@@ -10,7 +10,9 @@ export interface OpenToolCall {
   readonly call: ToolCall;
 }
 
-/** Finds the calls of a context without a result, in order. A result belongs to the nearest earlier call with its id. */
+/**
+ * Finds the tool calls in a context that have no result, in order. A result belongs to the nearest earlier call with the same id.
+ */
 export function findOpenToolCalls(entries: readonly ProjectedSessionEntry[]): OpenToolCall[] {
   const open: OpenToolCall[] = [];
   for (const { sourceEntry, messages } of entries) {

@@ -26,9 +26,9 @@ const LEVEL_TYPES = [LEVEL_TYPE];
 const MODEL_TYPES = ["model_change", "message"];
 
 /**
- * Finds the settings in effect at the end of a path: the latest of each on the whole path.
+ * Finds the settings in effect at the end of a path, which are the latest ones on the path.
  *
- * @remarks Cost: O(path) in heads at worst; parses bodies from the leaf back until one specifies the setting.
+ * @remarks Cost: O(path) in heads at worst. Parses bodies from the leaf backward until one specifies the setting.
  */
 export function findSettings(path: EntryPath): PathSettings {
   const setsLevel = path.mayHold(LEVEL_TYPE);
@@ -84,7 +84,7 @@ function findLast<T>(
   return undefined;
 }
 
-/** Returns the settings that some headers have; they apply if no entry on the path sets them. */
+/** Returns the settings that some headers contain. They apply if no entry on the path sets them. */
 export function readHeaderSettings(header: object | undefined): PathSettings {
   const { thinkingLevel, provider, modelId }: JsonRecord = { ...header };
   return {

@@ -18,11 +18,11 @@ type EditableMessage = UserMessage | AssistantMessage | ToolResultMessage | Cust
 /**
  * Returns the messages that one entry contributes to a context.
  *
- * Never throws; missing content counts as empty. A stored message with content is returned as the same object, except that an
- * assistant's string becomes a block.
+ * Never throws. Missing content is treated as empty. A stored message with content is returned as the same object, except that an
+ * assistant message's string becomes a block.
  *
  * @param entry - The entry; a compaction is treated as the first entry of the context.
- * @param edit - Context edit to apply, regardless of its target; a malformed one is ignored.
+ * @param edit - Context edit to apply, regardless of its target. A malformed edit is ignored.
  * @returns The messages in order; empty if the entry contributes nothing.
  * @remarks Cost: O(1); O(retained tail) for a compaction that has one. Source: docs/format.md#context
  */
@@ -59,9 +59,10 @@ export function projectSelectedEntry(
 }
 
 /**
- * Returns the message of an entry if a context without edits contains it as stored, which is true of nearly all messages.
+ * Returns the message of an entry if contexts without edits contain it as stored. This is true of nearly all messages.
  *
- * @returns Undefined if `projectSelectedEntry` must decide, or if an image may be stored outside the session.
+ * @returns Undefined if the message must be converted by `projectSelectedEntry`, or if an image may be stored outside the
+ *   session.
  */
 export function getStoredMessage(entry: AnySessionEntry): AgentMessage | undefined {
   const message = entry.type === "message" && "message" in entry ? entry.message : undefined;
@@ -133,7 +134,7 @@ function isValidContent<M extends EditableMessage>(content: unknown): content is
   return isContent(content);
 }
 
-/** Creates the message of a `custom_message`, with only the fields that the entry has. */
+/** Creates the message for a `custom_message` entry, with only the fields that the entry has. */
 function makeCustomMessage(fields: JsonRecord): AgentMessage | undefined {
   const message: JsonRecord = { role: "custom" };
   for (const name of ["customType", "content", "display", "details"]) {

@@ -16,20 +16,20 @@ export interface SelectionIssue {
   readonly message: string;
 }
 
-/** Entries of a path that form a context. */
+/** Entries of a path that make up a context. */
 export interface SelectedEntries {
-  /** Indices on the path, in the order of the context: the compaction, the entries that it keeps, the entries after it. */
+  /** Indices on the path, in context order: the compaction, the entries that it keeps, and the entries after it. */
   readonly indices: readonly number[];
   /** Index of the compaction at the start of the context; -1 if there is none. */
   readonly compactionIndex: number;
   /** Whether the compaction's `retainedTail` replaces entries before it. */
   readonly keepsTail: boolean;
-  /** Bodies parsed during selection, by index, so that they are not read twice; undefined if damaged. */
+  /** Bodies parsed during selection, by index, to avoid reading them twice; undefined if damaged. */
   readonly parsed: ReadonlyMap<number, AnySessionEntry | undefined>;
   readonly issue: SelectionIssue | undefined;
 }
 
-/** Kept part of a compaction: the entries `[from, compaction)`, or the messages in its `retainedTail`. */
+/** Content that a compaction keeps: the entries `[from, compaction)` or the messages in its `retainedTail`. */
 interface KeptPart {
   readonly from: number;
   readonly keepsTail: boolean;
@@ -37,11 +37,11 @@ interface KeptPart {
 }
 
 /**
- * Selects the entries that form a context.
+ * Selects the entries that make up a context.
  *
- * Without a compaction, selects all entries. Otherwise: the latest compaction with a readable body, the entries that it keeps
- * (except system messages, which it replays), and all entries after it. Omits oh-my-pi's `reset_boundary` and the entries before
- * it.
+ * Without a compaction, selects all entries. Otherwise, selects the latest compaction with a readable body, the entries that it
+ * keeps (except system messages, which it replays), and all entries after it. Omits oh-my-pi's `reset_boundary` and the entries
+ * before it.
  *
  * @remarks Cost: O(path) in heads, plus the bodies of the compaction and of the messages that it keeps. Source:
  *   docs/format.md#context
@@ -75,7 +75,7 @@ function findLatestReset(path: EntryPath): number {
   return -1;
 }
 
-/** Returns the index of the latest compaction; skips damaged ones, because their kept entries are unknown. */
+/** Returns the index of the latest compaction. Skips damaged ones, because the entries that they keep are unknown. */
 function findLatestCompaction(
   path: EntryPath,
   parsed: Map<number, AnySessionEntry | undefined>,

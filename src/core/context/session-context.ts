@@ -23,12 +23,12 @@ import {
 import { getStoredMessage, isContextEdit, projectSelectedEntry } from "./project-entry.ts";
 import { RESET_TYPE, type SelectedEntries, type SelectionIssue, selectEntries } from "./select-entries.ts";
 
-/** Context of a model at a leaf, and the settings in effect. */
+/** A model's context at a leaf, and the settings in effect. */
 export interface SessionContext {
   messages: AgentMessage[];
   /** `"off"` if nothing on the path sets it. */
   thinkingLevel: string;
-  /** Null if the path does not name a model. */
+  /** Null if nothing on the path sets a model. */
   model: ModelChoice | null;
 }
 
@@ -39,7 +39,7 @@ export interface ProjectedSessionEntry {
   messages: AgentMessage[];
 }
 
-/** Context with the entries that its messages come from. */
+/** Context that includes the source entries of its messages. */
 export interface SessionProjection extends SessionContext {
   /** Selected entries, in the order of the context. */
   entries: ProjectedSessionEntry[];
@@ -47,23 +47,23 @@ export interface SessionProjection extends SessionContext {
 
 type Settings = Pick<SessionContext, "thinkingLevel" | "model">;
 
-/** Maximum number of messages that are copied immediately. A plain object is easier to inspect than one that copies on demand. */
+/** Maximum number of messages to copy immediately. A plain object is easier to inspect than one that copies on demand. */
 const COPIED_AT_ONCE = 1000;
 
 /** Returns the messages of one entry: `projectSelectedEntry`, or a caching version of it. */
 export type ProjectEntry = typeof projectSelectedEntry;
 
 /**
- * Projection of one path, extended as the path grows.
+ * Projection of a path. Can be extended as the path grows.
  *
- * The same code builds and extends it, so that the results cannot differ. Returns snapshots.
+ * The same code builds and extends a projection, so that the results cannot differ. Its methods return snapshots.
  */
 export class PathProjection {
-  /** Issue of the path's compaction, if any. */
+  /** Issue with the path's compaction, if any. */
   readonly issue: SelectionIssue | undefined;
   readonly #selected: AnySessionEntry[] = [];
   readonly #messages: AgentMessage[] = [];
-  /** For each selected entry, the number of messages up to and including its own. */
+  /** For each selected entry, the number of messages up to and including its own messages. */
   readonly #ends: number[] = [];
   /** Selected entries with their messages, created on demand. */
   readonly #projected: ProjectedSessionEntry[] = [];
@@ -81,7 +81,7 @@ export class PathProjection {
     project: ProjectEntry = projectSelectedEntry,
   ) {
     this.#project = project;
-    // Nearly all paths contain neither type; then all entries are selected.
+    // Nearly all paths contain neither type, so all their entries are selected.
     const isSelective = path.mayHold("compaction") || path.mayHold(RESET_TYPE);
     const selected = isSelective ? selectEntries(path) : undefined;
     this.issue = selected?.issue;
@@ -97,7 +97,7 @@ export class PathProjection {
   /**
    * Adds an entry that was appended at the end of the path.
    *
-   * @returns False if the entry changes earlier content; then build a new projection.
+   * @returns False if the entry changes earlier content. The caller must then build a new projection.
    * @remarks Cost: O(1).
    */
   extend(entry: AnySessionEntry): boolean {
@@ -105,7 +105,7 @@ export class PathProjection {
       return false;
     if (entry.type === "custom" && readLateDetails(entry) !== undefined) return false;
     const { role } = this.#add(entry, this.#edits.size === 0 ? undefined : this.#edits.get(entry.id)) ?? {};
-    // These roles set neither thinking level nor model.
+    // Messages with these roles set neither the thinking level nor the model.
     if (role === "user" || role === "toolResult") return true;
     this.#thinkingLevel = findThinkingLevel(entry) ?? this.#thinkingLevel;
     this.#model = findModel(entry) ?? this.#model;
@@ -184,7 +184,7 @@ export class PathProjection {
     return { sourceEntry: asSessionEntry(entry), messages: this.#messages.slice(from, end) };
   }
 
-  /** Adds an entry that is not a compaction; returns its message if it is added as stored. */
+  /** Adds an entry that is not a compaction. Returns its message if it was added as stored. */
   #add(entry: AnySessionEntry, edit: ContextEditEntry | undefined): AgentMessage | undefined {
     const message = edit === undefined ? getStoredMessage(entry) : undefined;
     if (message === undefined) {
@@ -203,7 +203,7 @@ export class PathProjection {
   }
 }
 
-/** Reads in one call the selected entries that were not parsed during selection. */
+/** Reads the selected entries that were not parsed during selection, in one call. */
 function readSelected(
   path: EntryPath,
   { indices, parsed }: SelectedEntries,
@@ -215,9 +215,10 @@ function readSelected(
 }
 
 /**
- * Returns a context that copies its messages on first access. The copy is a snapshot of this call, because the array only grows.
+ * Returns a context that copies its messages on first access. Because the array only grows, the copy reflects the time of this
+ * call.
  *
- * Copying 100,000 messages takes far longer than an append, and some callers only need the settings.
+ * Copying 100,000 messages takes much longer than an append, and some callers need only the settings.
  */
 function copyOnDemand(growing: readonly AgentMessage[], settings: Settings): SessionContext {
   const length = growing.length;
@@ -235,7 +236,7 @@ function copyOnDemand(growing: readonly AgentMessage[], settings: Settings): Ses
 }
 
 /**
- * Returns the messages of the context at the end of a path, with the entries that they come from.
+ * Returns the messages of the context at the end of a path, with their source entries.
  *
  * @param path - The path root → leaf; empty for the position before the first entry.
  * @param fallback - Settings if the path specifies none. Default: `"off"` and null.
@@ -246,11 +247,11 @@ export function projectPath(path: EntryPath, fallback?: SettingsFallback): Sessi
 }
 
 /**
- * Returns the entries that form the context at a leaf, in the order of the context.
+ * Returns the entries that make up the context at a leaf, in context order.
  *
- * @param entries - A session's entries in file order; a header among them is skipped.
- * @param leafId - Undefined or unknown: the last entry; null: the position before the first.
- * @param byId - The entries by id, if the caller has them.
+ * @param entries - A session's entries in file order. A header among them is skipped.
+ * @param leafId - Id of the leaf. Undefined or unknown: the last entry; null: the position before the first entry.
+ * @param byId - Entries by id, if the caller has them.
  * @returns A new array; empty before the first entry.
  * @remarks Cost: O(entries), or O(path) with `byId`. Source: docs/format.md#context
  */
@@ -263,11 +264,11 @@ export function buildContextEntries(
 }
 
 /**
- * Returns the messages of the context at a leaf, with the entry that each comes from.
+ * Returns the messages of the context at a leaf, with the source entry of each.
  *
- * @param entries - A session's entries in file order; a header among them is skipped.
- * @param leafId - Undefined or unknown: the last entry; null: the position before the first.
- * @param byId - The entries by id, if the caller has them.
+ * @param entries - A session's entries in file order. A header among them is skipped.
+ * @param leafId - Id of the leaf. Undefined or unknown: the last entry; null: the position before the first entry.
+ * @param byId - Entries by id, if the caller has them.
  * @remarks Cost: O(entries), or O(path) with `byId`. Source: docs/format.md#context
  */
 export function buildSessionProjection(
@@ -281,9 +282,9 @@ export function buildSessionProjection(
 /**
  * Returns the messages, thinking level, and model at a leaf.
  *
- * @param entries - A session's entries in file order; a header among them is skipped.
- * @param leafId - Undefined or unknown: the last entry; null: the position before the first.
- * @param byId - The entries by id, if the caller has them.
+ * @param entries - A session's entries in file order. A header among them is skipped.
+ * @param leafId - Id of the leaf. Undefined or unknown: the last entry; null: the position before the first entry.
+ * @param byId - Entries by id, if the caller has them.
  * @remarks Cost: O(entries), or O(path) with `byId`. Source: docs/format.md#context
  */
 export function buildSessionContext(
@@ -294,7 +295,7 @@ export function buildSessionContext(
   return projectLeaf(entries, leafId, byId).context();
 }
 
-/** Returns the last compaction in an array of entries, or null without one. */
+/** Returns the last compaction in an array of entries, or null if there is none. */
 export function getLatestCompactionEntry(
   entries: readonly (AnySessionEntry | SessionHeader)[],
 ): CompactionEntry | null {

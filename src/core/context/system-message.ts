@@ -2,7 +2,7 @@ import type { AgentMessage, SystemMessage, ToolDeclaration } from "../format/mes
 import { getTexts } from "./content-text.ts";
 import { toRecord } from "./entry-fields.ts";
 
-/** Name of the section for instructions; the latest one applies. */
+/** Name of the section for instructions. The latest one applies. */
 export const INSTRUCTIONS_SECTION = "instructions";
 
 /**
@@ -12,7 +12,7 @@ export const INSTRUCTIONS_SECTION = "instructions";
  *
  * @param messages - Messages of the context; all except system messages are skipped.
  * @param timestamp - Time of the compaction, Unix milliseconds.
- * @returns The message, with an empty `content` if all content was removed; undefined without a system message.
+ * @returns The message, with an empty `content` if there is none; undefined if there are no system messages.
  * @remarks Cost: O(messages). Source: docs/format.md#context
  */
 export function foldSystemMessages(
@@ -63,12 +63,12 @@ function patchTools(tools: Map<unknown, ToolDeclaration>, removed: unknown, adde
   for (const tool of added) if (isToolDeclaration(tool)) tools.set(tool.name, tool);
 }
 
-/** Returns the name of a removed tool, given as an object or, in old files, as a bare string. */
+/** Returns the name of a removed tool. The tool is an object or, in old files, a string. */
 function getRemovedName(tool: unknown): unknown {
   return typeof tool === "string" ? tool : toRecord(tool)["name"];
 }
 
-/** Returns whether a value is a tool declaration: it has a name. Other fields belong to the host and are not changed. */
+/** Returns whether a value is a tool declaration, which must have a name. Other fields belong to the host and are not changed. */
 function isToolDeclaration(tool: unknown): tool is ToolDeclaration {
   return typeof toRecord(tool)["name"] === "string";
 }

@@ -16,11 +16,11 @@ export interface ToolPairRepair {
   /**
    * Kind of the repair.
    *
-   * `resultMade`: the call had no result; one was added that says so. `resultMoved`: the result did not follow the message of its
-   * call. `resultQuoted`: the result remains in its position as user text, because a later answer is bound to the result that was
-   * made. `resultDropped`: no earlier call matches, the call already had a result, or its message is unfinished. `callDropped`:
-   * another call of its message has the same id, the call has no id, or its message is unfinished. `callRenamed`: an earlier
-   * message used its id; call and result got a new one. `messageDropped`: it contained only dropped calls.
+   * `resultMade`: the call had no result, so a result that states this was added. `resultMoved`: the result did not follow the
+   * message of its call. `resultQuoted`: the result remains in its position as user text, because a later answer is bound to the
+   * added result. `resultDropped`: no earlier call matches, the call already had a result, or its message is unfinished.
+   * `callDropped`: another call of its message has the same id, the call has no id, or its message is unfinished. `callRenamed`:
+   * an earlier message used its id; call and result got a new one. `messageDropped`: it contained only dropped calls.
    */
   readonly kind:
     | "resultMade"
@@ -30,11 +30,11 @@ export interface ToolPairRepair {
     | "callDropped"
     | "callRenamed"
     | "messageDropped";
-  /** Index of the message in the original array; for a result that was made, index of the message with its call. */
+  /** Index of the message in the original array; for an added result, the index of the message with its call. */
   readonly index: number;
   /** Original id of the call; `""` if it has none. */
   readonly toolCallId: string;
-  /** New id of a renamed call; also set on the repair that makes its result. */
+  /** New id of a renamed call. Also set on the repair that adds its result. */
   readonly newToolCallId?: string;
 }
 
@@ -67,14 +67,14 @@ interface Turn {
 type Block = AssistantMessage["content"][number];
 
 /**
- * Returns messages that the strictest provider accepts: each assistant message is directly followed by one result per call, other
- * results do not occur, and ids are unique.
+ * Returns messages that even the strictest provider accepts: each assistant message is directly followed by one result per call,
+ * there are no other results, and ids are unique.
  *
  * A result belongs to the latest earlier message with its call, and is moved there if the user sent a message while the tool ran;
- * a second result is dropped. A result remains in its position as user text if it follows an answer whose thinking is bound to a
- * result that was made. A call without a result gets one that reports the interruption. Calls of an unfinished message and their
- * results are dropped: a call may be incomplete, and clients omit such messages. If a later message reuses an id, the id is
- * renamed there, because some providers restart the numbering of calls in each message.
+ * a second result is dropped. A result remains in its position as user text if it follows an answer whose thinking is bound to an
+ * added result. A call without a result gets one that reports the interruption. Calls of an unfinished message and their results
+ * are dropped: a call may be incomplete, and clients omit such messages. If a later message reuses an id, the id is renamed
+ * there, because some providers restart the numbering of calls in each message.
  *
  * @param messages - Any messages; neither the array nor its messages are changed.
  * @param options - `bindsThinking`: returns whether the model of an answer rejects its thinking if earlier messages change.
@@ -101,7 +101,7 @@ export function repairToolPairs(
   return { messages: repaired, repairs: repairs.sort((a, b) => a.index - b.index) };
 }
 
-/** Groups results by their calls; drops results that match no open call, and quotes results that came too late. */
+/** Groups results by their calls. Drops results that do not match an open call, and quotes results that arrived too late. */
 function gatherTurns(
   messages: readonly AgentMessage[],
   repairs: ToolPairRepair[],
@@ -158,7 +158,7 @@ class TurnWriter {
       if (isTurn(item)) for (const id of listCallIds(item.message)) this.#taken.add(id);
   }
 
-  /** Returns the assistant message and its results; empty if all its content was dropped. */
+  /** Returns the assistant message and its results, or an empty array if all its content was dropped. */
   write(turn: Turn): AgentMessage[] {
     const { index, message } = turn;
     const newIds = new Map<string, string>();
@@ -190,7 +190,7 @@ class TurnWriter {
     return [{ ...call, id: newId }];
   }
 
-  /** Returns existing results in order, then the results that had to be made. */
+  /** Returns existing results in order, then the results that had to be added. */
   #writeResults(
     turn: Turn,
     content: readonly Block[],
@@ -228,7 +228,7 @@ class TurnWriter {
 /** Text of the result for a call without one. */
 const INTERRUPTED = "The tool call was interrupted: it has no result.";
 
-/** Returns whether a repair made a result. */
+/** Returns whether a result was added by a repair. */
 export function isMadeResult({ content, isError }: ToolResultMessage): boolean {
   return isError && content.length === 1 && getTexts(content)[0] === INTERRUPTED;
 }
@@ -244,7 +244,7 @@ function makeInterruptedResult(call: ToolCall, timestamp: unknown): ToolResultMe
   };
 }
 
-/** Returns a result as user text that names its call, for calls that already have another result. */
+/** Returns a result as user text that identifies its call, for calls that already have another result. */
 export function quoteLateResult(result: ToolResultMessage): UserMessage {
   const { toolCallId, toolName, content, isError, timestamp } = result;
   const text = `Tool call ${toolCallId} (${toolName}) has ${isError ? "failed" : "ended"} after all. Its result:`;
@@ -278,7 +278,7 @@ function isToolCall(block: unknown): block is ToolCall {
   return toRecord(block)["type"] === "toolCall";
 }
 
-/** Returns false for thinking: thinking alone is not an answer, and providers reject it. */
+/** Returns false for thinking, because thinking alone is not an answer and providers reject it. */
 function isWorthSending(block: Block): boolean {
   return toRecord(block)["type"] !== "thinking";
 }

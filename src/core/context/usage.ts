@@ -2,13 +2,13 @@ import type { Usage } from "../format/content.ts";
 import { isJsonRecord } from "../format/json.ts";
 import { toRecord } from "./entry-fields.ts";
 
-/** Returns whether a stored value is a usage: an object. Its fields may have any value. */
+/** Returns whether a stored value is a usage object. Its fields may have any value. */
 export function isUsage(value: unknown): value is Usage {
   return isJsonRecord(value);
 }
 
 /**
- * Returns the size of the context that a usage describes: `totalTokens`, else the sum of its four parts.
+ * Returns the size of the context that a usage describes: `totalTokens`, or otherwise the sum of its four parts.
  *
  * @returns 0 if the usage has none of these fields.
  */

@@ -4,9 +4,9 @@ import { withBlobImages } from "./blob-images.ts";
 import { isContent, toRecord } from "./entry-fields.ts";
 
 /**
- * Adds missing content to a stored message, and converts an assistant's string to a block.
+ * Adds missing content to a stored message, and converts the string of an assistant message to a block.
  *
- * @returns The same object if no change was necessary.
+ * @returns The same object if no changes were necessary.
  */
 export function withContent(message: Message): Message;
 export function withContent(message: AgentMessage): AgentMessage;
@@ -27,12 +27,12 @@ export function withContent(message: AgentMessage): AgentMessage {
 }
 
 /**
- * Converts a stored message to the form that its role has in a request, regardless of its stored form.
+ * Converts a stored message to the form that requests require for its role, regardless of its stored form.
  *
- * If the role requires blocks, a string becomes one. A bare name in `toolsRemoved` becomes a reference, and an image that is not
- * stored in the message becomes a note.
+ * If the role requires blocks, a string becomes a block. A bare name in `toolsRemoved` becomes a reference, and an image that is
+ * not stored in the message becomes a note.
  *
- * @returns The same object if no change was necessary.
+ * @returns The same object if no changes were necessary.
  */
 export function toWellFormed(stored: Message): Message {
   const message = withBlobImages(withContent(stored));
@@ -41,7 +41,7 @@ export function toWellFormed(stored: Message): Message {
   return { ...message, content: toTextBlocks(message.content) };
 }
 
-/** Returns a string as a block; empty for any other value. */
+/** Returns a string as a text block, or an empty array for any other value. */
 function toTextBlocks(content: unknown): TextContent[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : [];
 }

@@ -1,6 +1,6 @@
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 
-/** Returns all entries, parents first; in the file, a late parent can come after its children. */
+/** Returns all entries, parents first. In the file, a late parent may follow its children. */
 export function sortParentsFirst(tree: EntryTree): Int32Array {
   const order = new Int32Array(tree.size);
   let filled = 0;
@@ -11,7 +11,7 @@ export function sortParentsFirst(tree: EntryTree): Int32Array {
   return order;
 }
 
-/** Returns for each entry the size of its subtree, including itself; `order` contains all entries, parents first. */
+/** Returns, for each entry, the size of its subtree, including the entry itself. `order` contains all entries, parents first. */
 export function countSubtrees(tree: EntryTree, order: Int32Array): Int32Array {
   const sizes = new Int32Array(tree.size).fill(1);
   for (let i = order.length - 1; i >= 0; i--) {
@@ -22,13 +22,13 @@ export function countSubtrees(tree: EntryTree, order: Int32Array): Int32Array {
   return sizes;
 }
 
-/** Returns for each entry the leaf in its subtree that was appended last; `order` contains all entries, parents first. */
+/** Returns, for each entry, the leaf in its subtree that was appended last. `order` contains all entries, parents first. */
 export function findNewestTips(tree: EntryTree, order: Int32Array): Int32Array {
   const tips = new Int32Array(tree.size).fill(NONE);
   for (let i = order.length - 1; i >= 0; i--) {
     const ordinal = order[i] ?? NONE;
     const parent = tree.parentAt(ordinal);
-    // All children have already reported their leaves.
+    // All children have already been processed.
     if (tree.isLeaf(ordinal)) tips[ordinal] = ordinal;
     if (parent !== NONE) tips[parent] = Math.max(tips[parent] ?? NONE, tips[ordinal] ?? NONE);
   }
@@ -45,8 +45,8 @@ export function* walkEntries(tree: EntryTree, heads: readonly number[]): Generat
 }
 
 /**
- * Creates a function that returns whether an entry is another entry or its ancestor. Cost: O(1) per call, regardless of path
- * length.
+ * Creates a function that returns whether one entry is the same as another or its ancestor. Costs O(1) per call, regardless of
+ * the path length.
  */
 export function makeAncestorTest(tree: EntryTree): (ancestor: number, ordinal: number) => boolean {
   const order = sortParentsFirst(tree);

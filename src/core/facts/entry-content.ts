@@ -4,9 +4,9 @@ import type { AnySessionEntry } from "../format/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../format/json.ts";
 import type { EntryOutcome } from "./outcome.ts";
 
-/** Part of an entry's content. Its strings are as stored and may contain any characters. */
+/** Part of an entry's content. Strings are returned as stored and may contain any characters. */
 export type ContentPart =
-  /** Markdown text of a user or a model. */
+  /** Markdown text from a user or a model. */
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "thinking"; readonly text: string; readonly isRedacted: boolean }
   | { readonly kind: "image"; readonly mimeType: string; readonly data: string }
@@ -20,7 +20,7 @@ export type ContentPart =
 /** Text as a program wrote it. */
 export interface OutputPart {
   readonly kind: "output";
-  /** Source of the text: a tool, a user's command, or a section of the instructions. */
+  /** Source of the text: a tool, a command run by the user, or a section of the instructions. */
   readonly of: "tool" | "command" | "section";
   /** Name of the tool, the command, or the section. */
   readonly title: string;
@@ -33,7 +33,7 @@ export interface OutputPart {
 export interface EntryContent {
   /** Parts of the content; empty if there are none. */
   readonly parts: readonly ContentPart[];
-  /** Other stored fields of the entry or its message, by name; without the fields of the entry's head. */
+  /** Other stored fields of the entry or its message, by name, excluding the fields of the entry's head. */
   readonly others: readonly (readonly [name: string, value: unknown])[];
 }
 
@@ -41,7 +41,7 @@ const HEAD = ["type", "id", "parentId", "timestamp"];
 
 const UNKNOWN = "Content of an unknown kind";
 
-/** Fields of an entry or a message, and a record of which were used for its parts. */
+/** Fields of an entry or a message. Tracks which ones were used for its parts. */
 class Fields {
   readonly all: JsonRecord;
   readonly #taken: Set<string>;
@@ -56,7 +56,7 @@ class Fields {
     return this.all[name];
   }
 
-  /** Returns a string and marks it as used; a value that is not a string remains in `others`. */
+  /** Returns a string field and marks it as used. A value that is not a string remains in `others`. */
   text(name: string): string {
     const value = this.all[name];
     return typeof value === "string" ? toText(this.take(name)) : "";
@@ -67,7 +67,7 @@ class Fields {
   }
 }
 
-/** Splits an entry into parts for reading; undefined means a damaged body. */
+/** Splits an entry into parts for display. An undefined entry means that the body is damaged. */
 export function getEntryContent(entry: AnySessionEntry | undefined): EntryContent {
   if (entry === undefined || entry.type === "damaged") {
     const text = "This entry cannot be read. It keeps its position in the tree.";
@@ -81,7 +81,7 @@ export function getEntryContent(entry: AnySessionEntry | undefined): EntryConten
   return { parts, others: [...fields.others, ...message.others] };
 }
 
-/** Returns the content of a message, for any stored value, without the fields that a model never receives. */
+/** Returns the content of a message, without the fields that a model never receives. Accepts any stored value. */
 export function getMessageContent(message: unknown): ContentPart[] {
   return makeMessageParts(message, new Fields(toRecord(message)));
 }
@@ -135,7 +135,7 @@ function makeMessageParts(message: unknown, fields: Fields): ContentPart[] {
   }
 }
 
-/** Returns the parts of stored content; content of an unknown kind is returned as data. */
+/** Returns the parts of stored content. Content of an unknown kind is returned as data. */
 function getContentParts(content: unknown): ContentPart[] {
   return isContent(content)
     ? toContentBlocks(content).flatMap(makeBlockParts)
@@ -208,7 +208,7 @@ function makeResultParts(fields: Fields): ContentPart[] {
   return text === "" && others.length > 0 ? others : [output, ...others];
 }
 
-/** Returns whether a part of a result is not text, whatever its type. */
+/** Returns whether a part of a result is not text, regardless of its type. */
 function isNoText(part: unknown): boolean {
   const { type, text } = toRecord(part);
   return type !== "text" && (type === "image" || toText(text) === "");
@@ -263,13 +263,13 @@ function makeEndingParts(fields: Fields): ContentPart[] {
     case "pending":
       return [{ kind: "note", text: "The answer ends here: it was still being written." }];
     case "length":
-      return [{ kind: "note", text: "The answer ends here: it reached its greatest length." }];
+      return [{ kind: "note", text: "The answer ends here: it reached its maximum length." }];
     default:
       return [];
   }
 }
 
-/** Formats the title of an output: the tool, or a command and its outcome. */
+/** Formats the title of an output: the name of the tool, or the command and its outcome. */
 export function formatOutputTitle({ of, title, notes }: OutputPart): string {
   if (of !== "command") return title;
   return `$ ${title}${notes.length === 0 ? "" : `  (${notes.join(", ")})`}`;

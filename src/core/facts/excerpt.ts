@@ -11,27 +11,27 @@ import { getTellingArgument } from "./tool-calls.ts";
 
 /** One-line description of an entry. */
 export interface Excerpt {
-  /** One line without control characters; empty if the entry has no content. */
+  /** A single line without control characters. Empty if the entry has no content. */
   readonly text: string;
   readonly isError: boolean;
 }
 
 interface Said extends Excerpt {
-  /** Text from which a truncated line is made. */
+  /** Text to use for a truncated line. */
   readonly brief: string;
 }
 
 /**
- * Returns the most informative line about an entry; undefined means a damaged body.
+ * Returns the most informative line about an entry. An undefined entry means that the body is damaged.
  *
- * @param isWhole - Whether the line contains the whole content, of any length and as written; default: its beginning, without
- *   Markdown syntax.
+ * @param isWhole - Whether the line contains the whole content as written, regardless of its length. By default, it contains the
+ *   beginning, without Markdown syntax.
  */
 export function getExcerpt(entry: AnySessionEntry | undefined, isWhole = false): Excerpt {
   return onOneLine(describeEntry(entry), isWhole);
 }
 
-/** Returns the most informative line about a message of any role, as `getExcerpt` does for an entry. */
+/** Returns the most informative line about a message with any role, as `getExcerpt` does for an entry. */
 export function getMessageExcerpt(message: unknown, isWhole = false): Excerpt {
   return onOneLine(describeMessage(toRecord(message)), isWhole);
 }
@@ -120,36 +120,36 @@ function describeAnswer(message: JsonRecord): Said {
   return { text: `${mark}${text}`, brief: `${mark}${brief}`, isError: mark !== "" };
 }
 
-/** Formats a tool call in a few words: `→ bash npm test`. */
+/** Formats a tool call briefly, for example `→ bash npm test`. */
 export function formatToolCall(name: string, input: unknown): string {
   return `→ ${formatCallTitle(name, input)}`;
 }
 
-/** Returns the title of a call: the tool, and its most informative argument. */
+/** Returns the title of a tool call: the name of the tool and its most informative argument. */
 export function formatCallTitle(name: string, input: unknown): string {
   return `${name || "(unnamed tool)"} ${getTellingArgument(input)}`.trimEnd();
 }
 
-/** Returns the text of a message or custom message, preceded by the number of its images. */
+/** Returns the text of a message or custom message, preceded by the number of images. */
 function formatContent(fields: JsonRecord): string {
   const images = getMessageParts(fields).filter(({ kind }) => kind === "image").length;
   const text = getTexts(fields["content"]).join(" ");
   return images === 0 ? text : `[${formatCounted(images, "image")}] ${text}`;
 }
 
-/** Returns a text preceded by the name of its source, if there is one. */
+/** Returns a text preceded by the name of its source, if any. */
 function formatNamed(name: unknown, text: string): string {
   return joinNonempty(": ", toText(name), text);
 }
 
-/** Returns the most readable text of a program's data: text for people or for the model, else the purpose of a call. */
+/** Returns the most readable text in a program's data: text for people or for the model, or otherwise the purpose of a call. */
 function formatState(data: JsonRecord): string {
   return (
     getTexts(data["content"]).join(" ") || getTellingArgument(data) || getTellingArgument(data["action"])
   );
 }
 
-/** Describes an entry that is not a message, by its type. */
+/** Describes an entry that is not a message, according to its type. */
 function formatEntry(type: string, fields: JsonRecord): string {
   const text = (name: string) => toText(fields[name]);
   switch (type) {

@@ -5,35 +5,35 @@ import { joinNonempty } from "./number-text.ts";
 import { COLOR } from "./plain-text.ts";
 import { getTellingArgument } from "./tool-calls.ts";
 
-/** Number of characters of an output that are searched at a time, from its end. */
+/** Number of characters of an output to search at a time, starting from the end. */
 const PIECE = 64 * 1024;
 
-/** Maximum number of characters searched from the end of an output if no line there names an error. */
+/** Maximum number of characters to search from the end of an output while no line names an error. */
 const MAX_SCANNED = 4 * 1024 * 1024;
 
-/** Maximum number of characters of a line that are searched. */
+/** Maximum number of characters to search in a line. */
 const MAX_LINE_LENGTH = 1000;
 
-/** Maximum number of characters of a call's purpose. */
+/** Maximum length of the description of a call's purpose. */
 const MAX_CALL_LENGTH = 80;
 
-/** Lines around an error that do not describe it: exit messages of wrapping programs, and stack frames. */
+/** Matches lines around an error that do not describe it: exit messages of wrapper programs, and stack frames. */
 const WRAPPING =
   /^(?:command (?:exited|failed)|exit(?:ed)?(?: with)?(?: code| status)?:? \d|\(no output\)|npm (?:err!|error)|make(?:\[\d+\])?: \*\*\*|error: could not compile|error: \(none\)$|at .*:\d+\)?$|file ".*", line \d|node\.js v\d)/i;
 
-/** Message of a command that was stopped. */
+/** Matches the message of a command that was stopped. */
 const STOPPED = /^command (?:aborted|cancelled|killed|timed out)/i;
 
-/** Exit code as tools report it at the end of an output. */
+/** Matches an exit code as tools report it at the end of their output. */
 const EXIT_CODE = /\bexit(?:ed)?(?: with)?(?: code| status)?:? (-?\d+)\b/i;
 
-/** Bare count of failures, which is the least informative line. */
+/** Matches a mere count of failures, which is the least informative line. */
 const BARE_COUNT = /^\W*(?:\w+:? )?\d+ (?:failing|failed|failures?|errors?)\b[^:]*$/i;
 
-/** Count of zero failures. */
+/** Matches a count of zero failures. */
 const NO_FAILURE = /\b(?:0|no) (?:errors?|fail(?:ed|ures?))\b/i;
 
-/** Line that names an error and describes it. */
+/** Matches a line that names and describes an error. */
 const NAMES_ERROR =
   /(?:error|exception|fatal|panic(?:ked)?|conflict)\b[^:]{0,60}:\s*\S|\b(?:no such file|not found|permission denied|assert)/i;
 
@@ -41,22 +41,22 @@ const TELLS_FAILURE =
   /error|fail|fatal|panic|exception|cannot|can't|could not|unable|refused|denied|invalid|unexpected|expected|missing|killed|timed out|timeout|\bnot (?:mergeable|permitted|supported|allowed)|[\u2716\u2717\u00d7]/i;
 
 interface Failure {
-  /** Tool and the purpose of its call, or the command; empty for a model's answer. */
+  /** The tool and the purpose of its call, or the command. Empty for a model's answer. */
   readonly what: string;
-  /** Formatted as `exit code 1`; empty if unknown. */
+  /** Exit code in the form `exit code 1`; empty if unknown. */
   readonly exitCode: string;
-  /** Most informative line of the output, or the error message of an answer; may be empty. */
+  /** The most informative line of the output, or the error message of an answer. May be empty. */
   readonly line: string;
 }
 
 /**
- * Describes a failure in one line: the tool or the command with its exit code, and the line of the output that names the error;
- * for an answer, its error message.
+ * Describes a failure in one line: the tool or command with its exit code, and the line of the output that names the error. For
+ * an answer, returns the error message.
  *
  * @param message - A message that failed, as determined by `outcomeOf`.
- * @param input - Arguments of the call that produced the result, if known.
- * @returns May contain control characters of the output.
- * @remarks Cost: O(output); searches at most 4 MB.
+ * @param input - Arguments of the tool call, if known.
+ * @returns May contain control characters from the output.
+ * @remarks Cost: O(output). Searches at most 4 MB.
  */
 export function formatFailure(message: unknown, input?: unknown): string {
   const { what, exitCode, line } = getFailure(message, input);
@@ -64,24 +64,24 @@ export function formatFailure(message: unknown, input?: unknown): string {
 }
 
 /**
- * Describes a failure in one line, without the call or the command: its exit code, and the line that names the error.
+ * Describes a failure in one line, without the call or command: the exit code and the line that names the error.
  *
  * @param message - A message that failed, as determined by `outcomeOf`.
- * @returns May contain control characters of the output.
- * @remarks Cost: O(output); searches at most 4 MB.
+ * @returns May contain control characters from the output.
+ * @remarks Cost: O(output). Searches at most 4 MB.
  */
 export function failureLine(message: unknown): string {
   const { what, exitCode, line } = getFailure(message);
-  const nothing = what === "" ? "the model failed" : "failed without a word";
+  const nothing = what === "" ? "the model failed" : "failed without a message";
   return joinNonempty(": ", exitCode, line) || nothing;
 }
 
-/** Returns the line of an output that names the error, unchanged, at most 1,000 characters; may be empty. */
+/** Returns the line of an output that names the error, unchanged except that it is cut at 1,000 characters. May be empty. */
 export function getErrorLine(message: unknown): string {
   return getFailure(message).line;
 }
 
-/** Returns the last line of an output that names an error or reports a failure; undefined if there is none in its last 64 KB. */
+/** Returns the last line of an output that names an error or reports a failure; undefined if there is none in the last 64 KB. */
 export function findFailureLine(output: string): string | undefined {
   const { named, told } = findErrors(getLastLines(output));
   return named ?? told;
@@ -119,7 +119,7 @@ function describePurpose(input: unknown): string {
   return isCut ? `${first.slice(0, MAX_CALL_LENGTH - 1)}…` : first;
 }
 
-/** Returns the last nonempty lines before an index of a text; omits a line whose beginning is cut. */
+/** Returns the last nonempty lines of a string before an index. Omits a line whose beginning is cut off. */
 function getLastLines(text: string, end = text.length): string[] {
   const start = Math.max(0, end - PIECE);
   const cut = start === 0 ? -1 : text.indexOf("\n", start);
@@ -131,7 +131,10 @@ function getLastLines(text: string, end = text.length): string[] {
     .filter(Boolean);
 }
 
-/** Returns the most informative line about an error: the last one that names it, else the last one that reports a failure. */
+/**
+ * Returns the most informative line about an error: the last line that names it, or otherwise the last line that reports a
+ * failure.
+ */
 function findTellingLine(lines: readonly string[], text: string): string {
   const own = lines.filter((line) => !WRAPPING.test(line));
   const last = findErrors(lines);
@@ -141,7 +144,7 @@ function findTellingLine(lines: readonly string[], text: string): string {
   return earlier?.named ?? last.told ?? earlier?.told ?? own.at(-1) ?? lines.at(-1) ?? "";
 }
 
-/** Last line that names an error, and last line that reports a failure. */
+/** The last line that names an error, and the last line that reports a failure. */
 interface ErrorLines {
   readonly named: string | undefined;
   readonly told: string | undefined;
@@ -157,10 +160,10 @@ function findErrors(lines: readonly string[]): ErrorLines {
   };
 }
 
-/** Searches the text before the last lines, backward, until a line names an error. */
+/** Searches backward through the text before the last lines, until a line names an error. */
 function findEarlierErrors(text: string): ErrorLines {
   let told: string | undefined;
-  // Pieces overlap, so that a line that is cut in one is complete in the one before.
+  // Pieces overlap, so that a line that is cut off in one piece is complete in the previous one.
   const step = PIECE - MAX_LINE_LENGTH;
   const min = Math.max(MAX_LINE_LENGTH, text.length - MAX_SCANNED);
   for (let end = text.length - step; end > min; end -= step) {

@@ -10,12 +10,12 @@ const SHOWN_TYPES = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
 
 const NOT_BASE64 = /[^A-Za-z0-9+/]/;
 
-/** Returns an image as a `data:` URL; undefined if it may contain more than pixels, or cannot be decoded. */
+/** Returns an image as a `data:` URL; undefined if it may contain more than pixels or cannot be decoded. */
 export function toImageAddress({ mimeType, data }: StoredImage): string | undefined {
   return SHOWN_TYPES.test(mimeType) && isBase64Data(data) ? `data:${mimeType};base64,${data}` : undefined;
 }
 
-/** Returns whether a browser can decode a string: padding may be missing, and lines may be broken. */
+/** Returns whether a browser can decode a string. Padding may be missing, and the string may contain line breaks. */
 function isBase64Data(text: string): boolean {
   const joined = text.replace(/[\r\n]+/g, "");
   const digits = joined.length % 4 === 0 ? joined.replace(/={1,2}$/, "") : joined;

@@ -1,11 +1,11 @@
 const THOUSANDS = /\B(?=(?:\d{3})+$)/g;
 
-/** Formats a number as an integer with separators. Avoids `Intl`, whose first use takes longer than most commands. */
+/** Formats a number as an integer with thousands separators. Avoids `Intl`, whose first use takes longer than most commands. */
 export function formatCount(value: number): string {
   return String(Math.round(value)).replace(THOUSANDS, ",");
 }
 
-/** Joins the nonempty texts with a separator. */
+/** Joins the nonempty strings with a separator. */
 export function joinNonempty(between: string, ...texts: readonly string[]): string {
   return texts.filter(Boolean).join(between);
 }
@@ -17,7 +17,7 @@ export function formatCounted(value: number, one: string, many = `${one}s`): str
 
 const UNKNOWN = "–";
 
-/** Formats US dollars with two decimal places, or four for small amounts; a dash if unknown. */
+/** Formats an amount in US dollars with two decimal places, or four for small amounts. Returns a dash if it is unknown. */
 export function formatDollars(cost: number | null): string {
   if (cost === null) return UNKNOWN;
   if (cost < 0) return `-${formatDollars(-cost)}`;

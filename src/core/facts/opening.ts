@@ -1,10 +1,10 @@
-/** Text that serves as the title of a session without a name, from the entries read so far. */
+/** Text that serves as the title of a session without a name, based on the entries read so far. */
 export interface Opening {
-  /** One safe line; empty if nothing has been found yet. */
+  /** A single safe line; empty if nothing has been found yet. */
   readonly text: string;
   /**
-   * State of the search: `none` found yet; a `command` of the program; a prompt with nothing after it (`open`); one that was
-   * `aborted` without an answer; or the final one (`settled`).
+   * State of the search. `none`: nothing found yet. `command`: a slash command. `open`: a prompt with nothing after it.
+   * `aborted`: a prompt that was aborted without an answer. `settled`: the final prompt.
    */
   readonly state: OpeningState;
 }

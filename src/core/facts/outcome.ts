@@ -5,12 +5,12 @@ import type { AnySessionEntry } from "../format/entry.ts";
 export type EntryOutcome = "failed" | "aborted";
 
 /**
- * Returns whether a tool, a command, or a model failed or was stopped.
+ * Determines whether a tool, a command, or a model failed or was stopped.
  *
- * Failed: a tool result with `isError`, a command with an exit code other than 0, an answer with the stop reason `"error"`.
- * Aborted: a canceled command, an answer with the stop reason `"aborted"`.
+ * Failed: a tool result with `isError`, a command with a nonzero exit code, or an answer with the stop reason `"error"`. Aborted:
+ * a canceled command, or an answer with the stop reason `"aborted"`.
  *
- * @returns Undefined for every other entry.
+ * @returns Undefined for all other entries.
  */
 export function outcomeOf(entry: AnySessionEntry): EntryOutcome | undefined {
   if (entry.type !== "message") return undefined;

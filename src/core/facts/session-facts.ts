@@ -5,57 +5,60 @@ import type { JsonRecord } from "../format/json.ts";
 import { findSessionName, isNameType, toSessionName } from "../format/session-name.ts";
 import { toWholeTime } from "../format/timestamps.ts";
 
-/** Maximum UTF-16 units of a first message in a store's list. */
+/** Maximum length of the first message in a store's list, in UTF-16 code units. */
 export const MAX_FIRST_MESSAGE = 200;
 
-/** Facts of a session that lists and queries use, independent of its storage. */
+/** Facts about a session that lists and queries use, regardless of where it is stored. */
 export interface SessionFacts {
   /** Id of the header. */
   readonly id: string;
-  /** Working directory of the header; empty if the header names none. */
+  /** Working directory from the header; empty if it has none. */
   readonly cwd: string;
   /** Display name; null if the session has none. */
   readonly name: string | null;
-  /** Origin of a fork, as the header states it: a path, or an id. */
+  /** Session that this one was forked from, as stated in the header: a path or an id. */
   readonly parentSession: string | null;
-  /** Time of the header, in Unix milliseconds; null if unreadable. Backends receive 0 instead. */
+  /** Time from the header, in Unix milliseconds; null if it is unreadable. Backends receive 0 instead. */
   readonly createdMs: number | null;
   /** Time of the latest user or assistant message; null if none has a time. */
   readonly lastMessageMs: number | null;
   /** Number of entries of type `message`, of any role. */
   readonly messageCount: number;
-  /** Text of the first user message with text (in backends, its beginning); null if there is none. */
+  /** Text of the first user message that has text; null if there is none. Backends receive only its beginning. */
   readonly firstMessage: string | null;
 }
 
 /**
- * Facts of an entry that queries use, read only from the entry's line.
+ * Facts about an entry that queries use. They are read only from the entry's line.
  *
- * Strings in the facts that backends receive contain neither U+0000 nor lone surrogates.
+ * Strings in facts passed to backends contain neither U+0000 nor lone surrogates.
  */
 export interface EntryFacts {
   readonly id: string;
   /** Null for a root, and for an entry without the field. */
   readonly parentId: string | null;
   readonly type: string;
-  /** Unix milliseconds, an integer; null if the line has no time. */
+  /** Time in integer Unix milliseconds; null if the line has no time. */
   readonly timestampMs: number | null;
   /** Name that the entry sets, or null if it clears the name. Absent in other entries. */
   readonly sessionName?: string | null;
-  /** Time of a user or assistant message, else of its entry; an integer. Absent in other entries, and without a time. */
+  /**
+   * Time of a user or assistant message, or otherwise of its entry, as an integer. Absent in other entries, and if there is no
+   * time.
+   */
   readonly messageMs?: number;
   /** First 200 characters of a user message with text. Absent in other entries. */
   readonly userText?: string;
   /** Model usage that the line records, in the library's own format. Absent if the line records none. */
   readonly usage?: string;
-  /** Searched text; only passed to backends that support search. */
+  /** Text to search. Passed only to backends that support search. */
   readonly searchText?: string;
 }
 
 /** Facts that an entry adds to those of its session. */
 export type FactsAdded = Pick<EntryFacts, "type" | "sessionName" | "messageMs" | "userText">;
 
-/** Returns the text of a message, its blocks joined by one space; undefined if it has none. */
+/** Returns the text of a message, with its blocks joined by spaces; undefined if it has none. */
 export function getMessageText(message: JsonRecord): string | undefined {
   const text = getTexts(message["content"]).join(" ");
   return text.trim() === "" ? undefined : text;
@@ -75,7 +78,7 @@ export function makeHeaderFacts({ id, cwd, parentSession, timestamp, title }: Se
   };
 }
 
-/** Reads the facts that an entry adds to those of its session; a message without a time has the time of its entry. */
+/** Reads the facts that an entry adds to those of its session. A message without a time has the time of its entry. */
 export function readAddedFacts(type: string, record: JsonRecord, entryMs: number | undefined): FactsAdded {
   if (isNameType(type)) return { type, sessionName: findSessionName(record) ?? null };
   if (type !== "message") return { type };
@@ -95,7 +98,7 @@ export class Summarizer {
   #firstMessage: string | null;
   messageCount: number;
 
-  /** @param before - Facts of the header, or of all earlier entries. */
+  /** @param before - Facts from the header, or from all earlier entries. */
   constructor(before: SessionFacts) {
     this.#before = before;
     this.#name = before.name;
@@ -109,7 +112,7 @@ export class Summarizer {
     return this.#lastMessageMs;
   }
 
-  /** Whether no user message with text has been added. */
+  /** Whether no user message with text has been added yet. */
   get lacksFirstMessage(): boolean {
     return this.#firstMessage === null;
   }

@@ -11,7 +11,7 @@ import { readUserText } from "./user-text.ts";
 /** Title of a session without a name, prompt, file, or time. */
 const UNTITLED = "(untitled)";
 
-/** File names derived from time and id, as opposed to names given by a user. */
+/** Matches file names derived from a time and id, as opposed to names chosen by a user. */
 const FILE_OF_ID = /^\d{4}-\d{2}-\d{2}T[\d-]+Z?_/;
 
 const NO_OPENING: Opening = { text: "", state: "none" };
@@ -19,8 +19,8 @@ const NO_OPENING: Opening = { text: "", state: "none" };
 /**
  * Finds the first prompt of a session, from its entries in file order.
  *
- * Skips context added by programs. Uses a prompt that was aborted without an answer only if no other prompt follows, and a slash
- * command without a task only if there is no prompt.
+ * Skips context added by programs. A prompt that was aborted without an answer is used only if no other prompt follows, and a
+ * slash command without a task only if there is no prompt.
  */
 export class OpeningFinder {
   #opening: Opening;
@@ -34,17 +34,17 @@ export class OpeningFinder {
     return this.#opening;
   }
 
-  /** Whether no later entry changes the opening. */
+  /** Whether the opening is final, so that later entries cannot change it. */
   get isSettled(): boolean {
     return this.#opening.state === "settled";
   }
 
-  /** Whether the opening is a prompt that may still be answered or aborted; messages and custom messages decide. */
+  /** Whether the opening is a prompt that may still be answered or aborted, depending on later messages and custom messages. */
   get isOpen(): boolean {
     return this.#opening.state === "open";
   }
 
-  /** Reads an entry; ignores all but messages and custom messages. */
+  /** Reads an entry. Ignores entries other than messages and custom messages. */
   add(type: string, entry: JsonRecord): void {
     const { message, content } = entry;
     if (type === "message") this.#addMessage(toRecord(message));
@@ -72,7 +72,7 @@ export class OpeningFinder {
     if (kind === "command" && this.#opening.state === "none")
       this.#opening = { text: line, state: "command" };
     if (kind !== "prompt") return;
-    // A second prompt is an addition to an unanswered one.
+    // A second prompt adds to an unanswered one.
     if (this.isOpen) this.#settle();
     else this.#opening = { text: line, state: "open" };
   }
@@ -86,12 +86,12 @@ export class OpeningFinder {
   }
 }
 
-/** Number of entries read first to find an opening, and growth factor of each further step. */
+/** Number of entries to read first when searching for an opening, and the growth factor for each further step. */
 const FIRST_STEP = 8;
 const STEP_GROWTH = 4;
 
 /**
- * Finds the opening of a session that is already being read.
+ * Finds the opening of a session that is already open.
  *
  * @remarks Cost: the messages up to the first answer.
  */
@@ -132,13 +132,13 @@ function toTitleLine(text: string): string {
   return toShortLine(withoutMarkdown(text));
 }
 
-/** Facts from which a session's title is made. */
+/** Facts from which a session's title is derived. */
 export interface TitleFacts {
-  /** Absent or empty if the session has no name. */
+  /** Name of the session. Absent or empty if it has none. */
   readonly name?: string | null | undefined;
-  /** Opening of the session; default: derived from the first message alone. */
+  /** Opening of the session. By default, it is derived from the first message alone. */
   readonly opening?: Opening | undefined;
-  /** Text of the first user message, or its beginning; absent or empty if there is none. */
+  /** Text of the first user message, or its beginning. Absent or empty if there is none. */
   readonly firstMessage?: string | null | undefined;
   /** Name of the session's file, without the folder. */
   readonly fileName?: string | undefined;
@@ -147,8 +147,8 @@ export interface TitleFacts {
 }
 
 /**
- * Returns the title of a session as one safe line, for every place where people see it: its name; else its first prompt; else the
- * slash command at its beginning; else the name of its file, or its time of creation.
+ * Returns the title of a session for display, as one safe line. The title is the first of these that exists: its name, its first
+ * prompt, the slash command at its beginning, the name of its file, or its creation time.
  */
 export function getSessionTitle(facts: TitleFacts): string {
   const { name, opening, firstMessage, fileName = "", createdMs } = facts;
@@ -156,13 +156,15 @@ export function getSessionTitle(facts: TitleFacts): string {
   return toPlainLine(name ?? "") || begun || nameByFile(fileName) || nameByTime(createdMs ?? Number.NaN);
 }
 
-/** Returns the complete text of the first message if the title is its beginning; undefined if the title has another source. */
+/**
+ * Returns the complete text of the first message if the title is its beginning; undefined if the title comes from another source.
+ */
 export function findTitleText(title: string, firstMessage: string): string | undefined {
   const text = getTypedText(firstMessage);
   return text !== "" && toTitleLine(text) === title ? text : undefined;
 }
 
-/** Returns the typed text of a first message, which stores cut. */
+/** Returns the text that the user typed in a first message, which stores may have truncated. */
 function getTypedText(text: string): string {
   return readUserText(text, text.length === MAX_FIRST_MESSAGE).text;
 }
@@ -176,7 +178,7 @@ function nameByTime(createdMs: number): string {
   return time === "" ? UNTITLED : `Session of ${time}`;
 }
 
-/** Returns the last folder of a path of any system; empty if there is none. */
+/** Returns the last folder of a path from any operating system; empty if there is none. */
 export function getFolderName(cwd: string): string {
   return cwd.split(/[/\\]/).findLast(Boolean) ?? "";
 }

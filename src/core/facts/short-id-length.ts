@@ -1,18 +1,18 @@
-/** Minimum number of characters of an id that are displayed: the whole id of a sessiontree entry. */
+/** Minimum number of characters of an id to display, which is the length of a sessiontree entry id. */
 const SHORTEST = 8;
 
-/** Maximum number of characters of entry ids that are displayed, even if some remain ambiguous. */
+/** Maximum number of characters of entry ids to display, even if some remain ambiguous. */
 const LONGEST = 18;
 
-/** Maximum length of a session id: displayed ids are always unambiguous. */
+/** Maximum length of a session id, so that displayed ids are always unambiguous. */
 export const WHOLE_ID = 200;
 
 /**
  * Returns the number of characters that make ids unambiguous.
  *
  * @param longest - Maximum number of characters, even if some ids remain ambiguous.
- * @returns 8 for sessiontree ids, more if longer ids have a common beginning.
- * @remarks Cost: O(1) for ids of 8 characters, else O(n log n).
+ * @returns 8 for sessiontree ids; more if longer ids share a common beginning.
+ * @remarks Cost: O(1) for ids of 8 characters, otherwise O(n log n).
  */
 export function getShortIdLength(ids: Iterable<string>, longest: number = LONGEST): number {
   const long: string[] = [];

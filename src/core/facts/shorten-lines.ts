@@ -3,17 +3,17 @@ import { formatCount, formatCounted } from "./number-text.ts";
 
 /** Maximum size of a shortened text. */
 export interface LineBounds {
-  /** Number of lines, at least 2: half from the beginning, half from the end. */
+  /** Maximum number of lines, at least 2. Half are taken from the beginning and half from the end. */
   readonly maxLines: number;
-  /** UTF-16 units per line. */
+  /** Maximum length of a line, in UTF-16 code units. */
   readonly maxLineLength: number;
 }
 
 /**
- * Shortens a text to its first and last lines, and long lines to their beginnings.
+ * Shortens a text to its first and last lines, and shortens long lines to their beginnings.
  *
- * A line in the middle and the end of a shortened line state how much is omitted. A text that would hardly be shorter is returned
- * whole.
+ * A line in the middle states how many lines are omitted, and the end of a shortened line states how much of it is omitted. If
+ * only one line would be omitted, all lines are kept.
  */
 export function shortenLines(text: string, { maxLines, maxLineLength }: LineBounds): string {
   const lines = text.split("\n").map((line) => shortenLine(line, maxLineLength));

@@ -6,25 +6,27 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Formats a time as local time, to the minute; empty if invalid. */
+/** Formats a time as local time, to the minute. Returns an empty string if it is invalid. */
 export function formatDateAndTime(timeMs: number): string {
   const date = new Date(timeMs);
   return Number.isNaN(date.getTime()) ? "" : `${formatDay(date)} ${formatClock(date)}`;
 }
 
-/** Formats a time as ISO 8601 in UTC; empty if invalid. */
+/** Formats a time as ISO 8601 in UTC. Returns an empty string if it is invalid. */
 export function formatIsoTime(timeMs: number): string {
   const date = new Date(timeMs);
   return Number.isNaN(date.getTime()) ? "" : date.toISOString();
 }
 
-/** Format for a column of times: `formatDateAndTime` without the part that all times share. */
+/** Format for a column of times, which omits the part of `formatDateAndTime` that all times share. */
 export interface TimeColumn {
   readonly width: number;
   format(timeMs: number): string;
 }
 
-/** Returns the shortest format for times in a range: the clock for one day, date and clock for one calendar year. */
+/**
+ * Returns the shortest format for times in a range: only the time of day within one day, and no year within one calendar year.
+ */
 export function chooseTimeColumn(firstMs: number, lastMs: number): TimeColumn {
   const [first, last] = [formatDateAndTime(firstMs), formatDateAndTime(lastMs)];
   const skipped =
@@ -35,14 +37,14 @@ export function chooseTimeColumn(firstMs: number, lastMs: number): TimeColumn {
   };
 }
 
-/** Formats a time span; omits from the second time the date that both share. */
+/** Formats a time span. Omits the date from the second time if both times have the same date. */
 export function formatSpan(firstMs: number, lastMs: number): string {
   const [first, last] = [formatDateAndTime(firstMs), formatDateAndTime(lastMs)];
   if (first === last || last === "") return first;
   return `${first} – ${first.slice(0, 10) === last.slice(0, 10) ? last.slice(11) : last}`;
 }
 
-/** Formats the time elapsed since a time, or its date if that is long ago. */
+/** Formats how long ago a time was, or its date if that was a week ago or more. */
 export function formatAgo(timeMs: number, nowMs: number): string {
   const passed = nowMs - timeMs;
   if (passed < 0 || passed >= 7 * DAY_MS || Number.isNaN(passed))
@@ -57,8 +59,8 @@ export function formatAgo(timeMs: number, nowMs: number): string {
 const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
 
 /**
- * Formats the day of a time in local time: `Today`, `Yesterday`, the weekday within the last week, else as `2026-11-23`; empty if
- * the time is invalid.
+ * Formats the local day of a time: `Today`, `Yesterday`, the weekday within the last week, or otherwise a date such as
+ * `2026-11-23`. Returns an empty string if the time is invalid.
  */
 export function formatRelativeDay(timeMs: number, nowMs: number): string {
   const [date, now] = [new Date(timeMs), new Date(nowMs)];
@@ -69,13 +71,13 @@ export function formatRelativeDay(timeMs: number, nowMs: number): string {
   return days > 1 && days < 7 ? (WEEKDAYS[date.getDay()] ?? "") : formatDateAndTime(timeMs).slice(0, 10);
 }
 
-/** Formats the time when a session was last used, in at most 11 columns: the day, and for today the time. */
+/** Formats the time when a session was last used, in at most 11 columns: the day and, for today, the time of day. */
 export function formatLastUse(timeMs: number, nowMs: number): string {
   const day = formatRelativeDay(timeMs, nowMs);
   return day === "Today" ? `${day} ${formatTimeOfDay(timeMs)}` : day;
 }
 
-/** Formats the local time of day, to the minute; empty if the time is invalid. */
+/** Formats the local time of day, to the minute. Returns an empty string if the time is invalid. */
 export function formatTimeOfDay(timeMs: number): string {
   return formatDateAndTime(timeMs).slice(11);
 }
@@ -110,25 +112,28 @@ const UNITS_MS: { readonly [unit: string]: number } = {
   y: 365 * DAY_MS,
 };
 
-/** Parses a duration to milliseconds: an integer and `h`, `d`, `w`, or `y`, for hours, days, weeks, and years of 365 days. */
+/**
+ * Parses a duration and returns it in milliseconds. A duration is an integer followed by `h`, `d`, `w`, or `y`, for hours, days,
+ * weeks, or years of 365 days.
+ */
 export function parseDuration(text: string): number | undefined {
   const [, number = "", unit = ""] = /^(\d{1,6})([hdwy])$/.exec(text.trim()) ?? [];
   const unitMs = UNITS_MS[unit];
   return unitMs === undefined ? undefined : Number(number) * unitMs;
 }
 
-/** Time span: from its first millisecond to the first one after it. */
+/** Time span, from its first millisecond to the first one after it. */
 interface Span {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
 /**
- * Parses a time: a month (`2026-11`), a day (`2026-11-23`), an ISO 8601 time, a relative time (`12h`, `7d`, `8w`, `1y` ago), or
- * `today`, `yesterday`, `week`, `month`, or `year`: the current ones.
+ * Parses a time: a month (`2026-11`), a day (`2026-11-23`), an ISO 8601 time, a duration before now (`12h`, `7d`, `8w`, `1y`), or
+ * `today`, `yesterday`, or the current `week`, `month`, or `year`.
  *
  * @param isUtc - Whether months, days, and times without a zone are in UTC instead of the system's time zone.
- * @returns The whole month or day, or a single point in time; undefined if the string is not a time.
+ * @returns The span of the month, day, or other period, or a single point in time; undefined if the string is not a time.
  */
 export function parseMoment(text: string, nowMs: number, isUtc: boolean): Span | undefined {
   const ago = parseDuration(text);
@@ -191,18 +196,18 @@ function formatTwoDigits(value: number): string {
   return String(value).padStart(2, "0");
 }
 
-/** Returns the earliest and the latest time of a session's entries, in Unix milliseconds; NaN if no entry has one. */
+/** Returns the earliest and latest times of a session's entries, in Unix milliseconds; NaN if no entry has a time. */
 export function getTimeRange(tree: EntryTree): [number, number] {
   return findTimeRange(tree, tree.ordinals(), () => true);
 }
 
 /**
- * Returns the times of the earliest and the latest message, in Unix milliseconds: the period in which a session was used,
+ * Returns the times of the earliest and latest messages, in Unix milliseconds. This is the period in which a session was used,
  * regardless of when it was named or labeled.
  *
- * @param ordinals - Entries to include, such as a path; default: all.
- * @returns If no entry is a message with a time, the range of entries of any type; NaN if no entry has a time.
- * @remarks Cost: O(ordinals), without their bodies.
+ * @param ordinals - Entries to include, such as a path. Default: all.
+ * @returns The range of messages; if no message has a time, the range of all entries; NaN if no entry has a time.
+ * @remarks Cost: O(ordinals). Does not read bodies.
  */
 export function getMessageTimeRange(
   tree: EntryTree,

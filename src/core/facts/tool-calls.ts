@@ -8,14 +8,14 @@ export interface ViewSource {
   readonly tree: EntryTree;
   /** Returns one entry, or undefined if its body is damaged. */
   entryAt(ordinal: number): AnySessionEntry | undefined;
-  /** Calls `take` for each given entry, in order; undefined means a damaged body. */
+  /** Calls `take` for each given entry, in order. An undefined entry means that the body is damaged. */
   readEntries(
     ordinals: Iterable<number>,
     take: (ordinal: number, entry: AnySessionEntry | undefined) => void,
   ): void;
 }
 
-/** Maximum distance of a call and its result, in entries. */
+/** Maximum number of entries between a call and its result. */
 const FARTHEST = 50;
 
 /** Tool call as stored in an assistant message. */
@@ -58,7 +58,8 @@ export function getResultToolName(entry: AnySessionEntry | undefined): string {
 }
 
 /**
- * Finds the call of a tool result, at most 50 entries above it; undefined if the entry is not a result, or its call is not found.
+ * Finds the call of a tool result among the 50 entries above it. Returns undefined if the entry is not a result or its call is
+ * not found.
  */
 export function findCall(session: CallSource, ordinal: number): LocatedCall | undefined {
   const id = getResultCallId(session.entryAt(ordinal));
@@ -73,7 +74,10 @@ export function findCall(session: CallSource, ordinal: number): LocatedCall | un
   return undefined;
 }
 
-/** Finds the assistant message that an entry is or that made the call of this result; undefined for other entries. */
+/**
+ * Finds the assistant message for an entry: the entry itself, or the message that contains the call of a tool result. Returns
+ * undefined for other entries.
+ */
 export function findAnswer(session: CallSource, ordinal: number): number | undefined {
   const { role } = getMessageFields(session.entryAt(ordinal));
   return role === "assistant" ? ordinal : findCall(session, ordinal)?.ordinal;
@@ -109,7 +113,7 @@ function findFollowing(session: CallSource, ordinal: number): LocatedEntry[] {
   return found;
 }
 
-/** Adds the children of an entry; if it has very many, only the first. */
+/** Adds the children of an entry. If there are very many, adds only the first ones. */
 function addChildren({ tree }: CallSource, ordinal: number, open: number[]): void {
   for (const child of tree.children(ordinal)) if (open.push(child) >= FARTHEST) return;
 }

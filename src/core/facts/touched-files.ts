@@ -2,10 +2,10 @@ import { toArray, toRecord } from "../context/entry-fields.ts";
 import { toText } from "../context/message-parts.ts";
 import type { StoredCall } from "./tool-calls.ts";
 
-/** File named by a tool call. */
+/** File specified in a tool call. */
 export interface TouchedFile {
   readonly path: string;
-  /** Whether the tool writes to files, judged by its name. */
+  /** Whether the tool writes to files, based on its name. */
   readonly isChanged: boolean;
 }
 
@@ -17,13 +17,13 @@ const PATH_ARGUMENTS = [
 const LIST_ARGUMENTS = ["paths", "file_paths", "filePaths", "files"];
 const WRITES = /write|edit|patch|replace|create|delete|remove|move|rename|insert|update/i;
 
-/** Lines of a patch that name the changed file. */
+/** Matches lines of a patch that name the changed file. */
 const PATCHED = /^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$/gm;
 
 const MAX_FILES = 1000;
 
 /**
- * Returns the files that a tool call names: read, written, or searched. Omits files in shell commands, because they cannot be
+ * Returns the files that a tool call reads, writes, or searches. Files in shell commands are omitted because they cannot be
  * distinguished from other words, except in patches.
  */
 export function findCallFiles({ name, input }: Pick<StoredCall, "name" | "input">): TouchedFile[] {
@@ -64,8 +64,8 @@ const OLD_NAMES = ["oldText", "old_string", "old_str", "oldString", "old_text", 
 const NEW_NAMES = ["newText", "new_string", "new_str", "newString", "new_text", "new"];
 
 /**
- * Returns the changes requested from an edit tool: an old and a new text in its arguments, or an array `edits` of such pairs;
- * empty for other tools.
+ * Returns the changes requested from an edit tool: an old and a new text in its arguments, or an array `edits` of such pairs.
+ * Empty for other tools.
  */
 export function findCallEdits(input: unknown): TextEdit[] {
   const fields = toRecord(input);

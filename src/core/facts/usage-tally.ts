@@ -6,7 +6,7 @@ import { formatCounted, formatDollars, joinNonempty } from "./number-text.ts";
 
 /** Tokens and cost, added up. */
 export interface UsageTotals {
-  /** Number of calls that used tokens; dollars recorded without tokens do not count as a call. */
+  /** Number of calls that used tokens. Dollars recorded without tokens do not count as a call. */
   count: number;
   /** Input tokens that were not served by a cache. */
   input: number;
@@ -18,7 +18,8 @@ export interface UsageTotals {
   reasoning: number;
   totalTokens: number;
   /**
-   * US dollars, as stated in the records; null if none states a cost. A zero that no provider billed does not count as stated.
+   * Cost in US dollars, as stated in the records; null if none of them states a cost. A zero that no provider billed does not
+   * count as stated.
    */
   cost: number | null;
 }
@@ -42,12 +43,12 @@ export class UsageTally {
   readonly #total = makeEmptyUsage();
   readonly #byModel = new Map<string, ModelUsage>();
 
-  /** Sum so far; a copy. */
+  /** Sum so far, as a copy. */
   get total(): UsageTotals {
     return { ...this.#total };
   }
 
-  /** Sums by model, most expensive first; copies. */
+  /** Sums by model, most expensive first, as copies. */
   get byModel(): ModelUsage[] {
     const models = Array.from(this.#byModel.values(), (usage) => ({ ...usage }));
     return models.sort(byCost);
@@ -64,7 +65,7 @@ export class UsageTally {
   }
 }
 
-/** Orders usages: most expensive first; equal costs, most tokens first. */
+/** Orders usages by cost, and by tokens if the costs are equal, in descending order. */
 function byCost(a: UsageTotals, b: UsageTotals): number {
   return (b.cost ?? 0) - (a.cost ?? 0) || b.totalTokens - a.totalTokens;
 }
@@ -74,7 +75,7 @@ function makeEmptyUsage(): UsageTotals {
   return { count: 0, ...tokens, cost: null };
 }
 
-/** Returns the numbers of one stored usage; missing ones are 0. */
+/** Returns the numbers of a stored usage. Missing numbers are 0. */
 export function toUsageTotals(usage: Usage): UsageTotals {
   const { input, output, cacheRead, cacheWrite, reasoning, cost } = toRecord(usage);
   const totalTokens = calculateContextTokens(usage);
@@ -90,7 +91,10 @@ export function toUsageTotals(usage: Usage): UsageTotals {
   };
 }
 
-/** Returns the stated cost. Writers without prices store zeros, because readers expect numbers: only a billed zero means free. */
+/**
+ * Returns the stated cost. Programs that do not know prices store zeros, because readers expect numbers. Only a billed zero means
+ * that a call was free.
+ */
 function toKnownCost(cost: unknown): number | null {
   const { total, input, output, cacheRead, cacheWrite, totalFromProvider } = toRecord(cost);
   const sum = toNumber(input) + toNumber(output) + toNumber(cacheRead) + toNumber(cacheWrite);
@@ -103,17 +107,17 @@ function addTo(sum: UsageTotals, more: UsageTotals): void {
   sum.cost = addDollars(sum.cost, more.cost);
 }
 
-/** Adds dollars to a sum; null means unknown. */
+/** Adds dollars to a sum. Null means unknown. */
 export function addDollars(sum: number | null, more: number | null): number | null {
   return more === null ? sum : (sum ?? 0) + more;
 }
 
-/** Returns a stored name; null if there is none, or if the writer did not know it. */
+/** Returns a stored name; null if it is missing or unknown. */
 export function toNameOrNull(value: unknown): string | null {
   return typeof value === "string" && value !== "" && value !== UNKNOWN_NAME ? value : null;
 }
 
-/** Usage of model calls, with stated dollars separate from dollars estimated from prices. */
+/** Usage of model calls. Stated costs are separate from costs estimated from prices. */
 export interface Spent {
   calls: number;
   /** Input tokens that were not served by a cache. */
@@ -123,11 +127,11 @@ export interface Spent {
   cacheRead: number;
   cacheWrite: number;
   total: number;
-  /** US dollars stated in records; null if none states any. */
+  /** Cost stated in records, in US dollars; null if none is stated. */
   cost: number | null;
-  /** US dollars estimated from prices, for calls whose records state none; null if there are none. */
+  /** Cost estimated from prices for calls without a stated cost, in US dollars; null if there are none. */
   estimated: number | null;
-  /** Tokens of calls whose cost is neither stated nor estimated. */
+  /** Tokens of calls with neither a stated nor an estimated cost. */
   unpriced: number;
 }
 
@@ -150,12 +154,12 @@ export function sumSpent(parts: Iterable<Readonly<Spent>>): Spent {
   return sum;
 }
 
-/** Returns the known dollars, stated and estimated; 0 if none are known. */
+/** Returns the known cost in US dollars, both stated and estimated; 0 if nothing is known. */
 export function getDollars({ cost, estimated }: Readonly<Spent>): number {
   return (cost ?? 0) + (estimated ?? 0);
 }
 
-/** Converts a usage to spending; tokens without a stated cost are unpriced. */
+/** Converts usage totals to `Spent`. Tokens without a stated cost are unpriced. */
 export function toSpent({ count: calls, totalTokens: total, ...usage }: UsageTotals): Spent {
   const { input, output, cacheRead, cacheWrite, cost } = usage;
   const unpriced = cost === null ? total : 0;
@@ -168,7 +172,7 @@ export function formatCost({ cost, estimated }: Pick<Spent, "cost" | "estimated"
   return `~${formatDollars((cost ?? 0) + estimated)}`;
 }
 
-/** Explains a cost: the estimated part, and the number of tokens without a known price; empty if all of it is stated. */
+/** Explains a cost: the estimated part, and the number of tokens without a known price. Empty if the whole cost is stated. */
 export function explainCost({
   cost,
   estimated,

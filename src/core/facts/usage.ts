@@ -6,9 +6,9 @@ import { toPlainLine } from "./plain-text.ts";
 import { addDollars, type ModelNames, toNameOrNull, toUsageTotals, type UsageTotals } from "./usage-tally.ts";
 
 /**
- * Returns the usage of an answer, a summary, or another model call; undefined if the entry does not record it.
+ * Returns the usage of an answer, a summary, or another model call; undefined if the entry does not record any.
  *
- * Zeros are ignored, because writers use them for failed calls and unknown values.
+ * Zeros are ignored, because programs store them for failed calls and unknown values.
  */
 export function findUsage(entry: JsonRecord | AnySessionEntry | undefined): UsageTotals | undefined {
   const { usage } = getCallFields(entry);
@@ -16,27 +16,27 @@ export function findUsage(entry: JsonRecord | AnySessionEntry | undefined): Usag
   return totals?.totalTokens === 0 && totals.cost === null ? undefined : totals;
 }
 
-/** Returns the sum of the US dollars that entries state; null if none states any. */
+/** Returns the total cost stated in entries, in US dollars; null if none is stated. */
 export function sumStatedCost(entries: readonly AnySessionEntry[]): number | null {
   return entries.reduce<number | null>((sum, entry) => addDollars(sum, findUsage(entry)?.cost ?? null), null);
 }
 
-/** Formats the known parts of a model's name. */
+/** Formats the known parts of a model's full name. */
 export function formatModelName({ provider, model }: ModelNames): string {
   return toPlainLine([provider, model].filter((name) => name !== null).join("/"));
 }
 
-/** Name for the unknown model of a call. */
+/** Name to display for the unknown model of a call. */
 export const UNKNOWN_MODEL = "(unknown model)";
 
-/** Types of summaries without a model: programs have them written by the model that answers. */
+/** Types of summaries. They do not record a model, because they are usually written by the model that answers. */
 const SUMMARIES: ReadonlySet<unknown> = new Set(["compaction", "branch_summary"]);
 
-/** Determines which model made each call of a session. Expects all entries with usage, in file order. */
+/** Determines which model made each call in a session. Expects all entries with usage, in file order. */
 export class ModelsInUse {
   #answering: ModelNames | undefined;
 
-  /** @param answering - Model that answered last before the first of these entries. */
+  /** @param answering - Model that answered last before the first entry to be added. */
   constructor(answering?: ModelNames) {
     this.#answering = answering;
   }
@@ -46,7 +46,7 @@ export class ModelsInUse {
     return this.#answering;
   }
 
-  /** Returns the model that an entry names; for a summary without one, the model that answered last. */
+  /** Returns the model that an entry names. For a summary without a model, returns the model that answered last. */
   of(entry: JsonRecord | AnySessionEntry): ModelNames {
     const names = getModelNames(entry);
     const { type, message } = toRecord(entry);
@@ -61,7 +61,7 @@ export function getModelNames(entry: JsonRecord | AnySessionEntry | undefined): 
   return { provider: toNameOrNull(provider), model: toNameOrNull(model) };
 }
 
-/** Returns the fields that describe a model call: those of the message, or else those of the entry. */
+/** Returns the fields that describe a model call: those of the message or, if there is none, those of the entry. */
 export function getCallFields(entry: JsonRecord | AnySessionEntry | undefined) {
   const fields = toRecord(entry);
   return fields["type"] === "message" ? toRecord(fields["message"]) : fields;

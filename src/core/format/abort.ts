@@ -8,7 +8,7 @@ export function makeAbortedError(message: string, cause?: unknown): SessionError
 const CANCELLED = "The caller canceled the work. Start it again if it is still needed.";
 
 /**
- * Throws if the signal is aborted.
+ * Throws an error if the signal is aborted.
  *
  * @throws {SessionError} `ABORTED` with the message and the signal's reason.
  */
@@ -16,7 +16,7 @@ export function refuseAborted(signal: AbortSignal | undefined, message = CANCELL
   if (signal?.aborted) throw makeAbortedError(message, signal.reason);
 }
 
-/** Callbacks for a signal, and the one listener that calls them. */
+/** Callbacks for a signal, and the single listener that calls them. */
 interface Waiting {
   readonly calls: Set<() => void>;
   readonly callAll: () => void;
@@ -25,10 +25,10 @@ interface Waiting {
 const waitingFor = new WeakMap<AbortSignal, Waiting>();
 
 /**
- * Calls a function once when a signal aborts; immediately if it is already aborted.
+ * Calls a function once when a signal is aborted, or immediately if it already is.
  *
- * All callbacks of a signal share one listener, because Node.js warns of a leak at more than ten; the listener is removed with
- * the last callback.
+ * All callbacks of a signal share one listener, because Node.js warns about a possible leak at more than ten. The listener is
+ * removed with the last callback.
  *
  * @returns A function that removes the callback.
  */
@@ -39,7 +39,7 @@ export function onAbort(signal: AbortSignal | undefined, call: () => void): () =
     return () => undefined;
   }
   const { calls, callAll } = waitingFor.get(signal) ?? listenTo(signal);
-  // A new function for each call, because the same callback may be registered twice.
+  // Wraps the callback in a new function, because the same callback may be registered twice.
   const own = () => call();
   calls.add(own);
   return () => {
@@ -62,9 +62,9 @@ function listenTo(signal: AbortSignal): Waiting {
 }
 
 /**
- * Waits for work until the signal aborts, even if the work ignores the signal.
+ * Waits for work, but only until the signal is aborted, even if the work ignores the signal.
  *
- * @throws {SessionError} `ABORTED` with the message; a later result of the work is discarded.
+ * @throws {SessionError} `ABORTED` with the message. The result of the work, if any, is discarded.
  */
 export async function waitUnlessAborted<T>(
   work: Promise<T>,

@@ -15,7 +15,7 @@ export interface ImageContent {
   mimeType: string;
 }
 
-/** Thinking of a model before its answer. */
+/** A model's thinking before its answer. */
 export interface ThinkingContent {
   type: "thinking";
   thinking: string;
@@ -30,8 +30,8 @@ export interface ToolCall {
   type: "toolCall";
   id: string;
   name: string;
-  /** Arguments from the model; JSON once stored. */
-  // biome-ignore lint/suspicious/noExplicitAny: tools type their own arguments, and pi's declarations ask for JSON.
+  /** Arguments provided by the model. Stored as JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tools type their own arguments, and pi's declarations require JSON.
   arguments: { [name: string]: any };
   thoughtSignature?: string;
   namespace?: string;
@@ -47,7 +47,7 @@ export interface Usage {
   cacheWrite: number;
   /** Part of `cacheWrite` that is cached for one hour. */
   cacheWrite1h?: number;
-  /** Part of `output` that was reasoning; already included in it. */
+  /** Part of `output` that was used for reasoning. Already included in `output`. */
   reasoning?: number;
   totalTokens: number;
   /** In US dollars. */
@@ -57,7 +57,7 @@ export interface Usage {
     cacheRead: number;
     cacheWrite: number;
     total: number;
-    /** Whether `total` was billed by the provider instead of computed. */
+    /** Whether `total` was reported by the provider instead of computed. */
     totalFromProvider?: boolean;
   };
 }

@@ -40,14 +40,14 @@ import {
   words,
 } from "./shape.ts";
 
-// Single definition of the shapes of entries and headers, in addition to their types.
+// The only definition of entries and headers other than their types.
 
 const head = { id: string, parentId: stringOrNull, timestamp: string };
 
 /** Entry type without the message roles that a host adds. */
 type Known<Entry extends SessionEntryBase, Fields> = Omit<Entry, keyof Fields> & Fields;
 
-/** Shape of `UnknownEntry`: the head, and any other fields. */
+/** Shape of `UnknownEntry`: the head and any other fields. */
 export const unknownEntry = object<UnknownEntry>({ type: string, ...head });
 
 const messageEntry = object<Known<SessionMessageEntry, { message: KnownMessage }>>({

@@ -8,7 +8,7 @@ import type {
   UserMessage,
 } from "./message.ts";
 
-/** Fields of every entry: its head. */
+/** Head of an entry: the fields that every entry has. */
 export interface SessionEntryBase {
   type: string;
   /** Unique in the session; eight lower-case hex characters unless another program chose it. */
@@ -28,13 +28,13 @@ export interface SessionMessageEntry extends SessionEntryBase {
 /** `customType` of an entry that only marks its parent as the leaf. */
 export const LEAF_CUSTOM_TYPE = "sessiontree.leaf";
 
-/** Sets the thinking level of the branch from here on. */
+/** Sets the thinking level for the rest of the branch. */
 export interface ThinkingLevelChangeEntry extends SessionEntryBase {
   type: "thinking_level_change";
   thinkingLevel: string;
 }
 
-/** Sets the model of the branch from here on. */
+/** Sets the model for the rest of the branch. */
 export interface ModelChangeEntry extends SessionEntryBase {
   type: "model_change";
   provider: string;
@@ -55,7 +55,7 @@ export interface UsageEntry extends SessionEntryBase {
 export interface CompactionEntry<T = unknown> extends SessionEntryBase {
   type: "compaction";
   summary: string;
-  /** Id of the first entry that stays in the context; the compaction's own id means that none is kept. */
+  /** Id of the first entry that stays in the context. The compaction's own id means that no entries are kept. */
   firstKeptEntryId: string;
   /** Size of the context before the compaction, in tokens. */
   tokensBefore: number;
@@ -63,16 +63,16 @@ export interface CompactionEntry<T = unknown> extends SessionEntryBase {
   /** Whether an extension wrote the summary. */
   fromHook?: boolean;
   usage?: Usage;
-  /** System message in effect, replayed before the summary. */
+  /** System message in effect, which is replayed before the summary. */
   systemMessage?: SystemMessage;
-  /** Kept messages themselves, as other writers store them. */
+  /** The kept messages themselves. Written by some other programs. */
   retainedTail?: AgentMessage[];
 }
 
 /** Summary of an abandoned branch. */
 export interface BranchSummaryEntry<T = unknown> extends SessionEntryBase {
   type: "branch_summary";
-  /** Id of the leaf of that branch, or `"root"`. */
+  /** Id of the abandoned leaf, or `"root"`. */
   fromId: string;
   summary: string;
   details?: T;
@@ -81,14 +81,14 @@ export interface BranchSummaryEntry<T = unknown> extends SessionEntryBase {
   usage?: Usage;
 }
 
-/** State of an extension; never part of the context. */
+/** An extension's state. Never part of the context. */
 export interface CustomEntry<T = unknown> extends SessionEntryBase {
   type: "custom";
   customType: string;
   data?: T;
 }
 
-/** Message of an extension; part of the context. */
+/** An extension's message. Part of the context. */
 export interface CustomMessageEntry<T = unknown> extends SessionEntryBase {
   type: "custom_message";
   customType: string;
@@ -97,7 +97,7 @@ export interface CustomMessageEntry<T = unknown> extends SessionEntryBase {
   details?: T;
 }
 
-/** Content with which a context edit can replace a message's content. */
+/** Content that a context edit can substitute for a message's content. */
 export type ContextEditableContent =
   | UserMessage["content"]
   | AssistantMessage["content"]
@@ -111,14 +111,14 @@ export interface ContextEditEntry extends SessionEntryBase {
   replacement: null | { content: ContextEditableContent };
 }
 
-/** Bookmark on an entry; an absent or empty label clears it. */
+/** Bookmark on an entry. An absent or empty label clears it. */
 export interface LabelEntry extends SessionEntryBase {
   type: "label";
   targetId: string;
   label: string | undefined;
 }
 
-/** Display name of the session; an absent or empty name clears it. */
+/** Display name of the session. An absent or empty name clears it. */
 export interface SessionInfoEntry extends SessionEntryBase {
   type: "session_info";
   name?: string;
@@ -138,7 +138,7 @@ export type SessionEntry =
   | LabelEntry
   | SessionInfoEntry;
 
-/** Entry of a type that this library does not know: kept in the tree, but contributes nothing to the context. */
+/** Entry of a type that this library does not know. It is kept in the tree but contributes nothing to the context. */
 export interface UnknownEntry extends SessionEntryBase {
   [key: string]: unknown;
 }
@@ -174,16 +174,17 @@ export function isKnownEntry(entry: AnySessionEntry): entry is SessionEntry {
 }
 
 /**
- * Returns an entry as the type that the API declares.
+ * Casts an entry to the type that the API declares.
  *
- * That union has pi's eleven types, so that values can be exchanged between the two libraries. Entries of other types still exist
- * at run time; `isKnownEntry` detects them. Only this function and `asSessionEntries` convert between the two types.
+ * The declared union has pi's eleven types, so that values can be exchanged between the two libraries. Entries of other types
+ * still exist at run time; use `isKnownEntry` to detect them. Only this function and `asSessionEntries` convert between the two
+ * types.
  */
 export function asSessionEntry(entry: AnySessionEntry): SessionEntry {
   return entry as SessionEntry;
 }
 
-/** Returns an array of entries as the type that the API declares, without copying it. */
+/** Casts an array of entries to the type that the API declares, without copying it. */
 export function asSessionEntries(entries: AnySessionEntry[]): SessionEntry[] {
   return entries as SessionEntry[];
 }

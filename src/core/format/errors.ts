@@ -1,4 +1,4 @@
-/** Codes of errors. Each has its heading in docs/errors.md. */
+/** Error codes. Each one has its own heading in docs/errors.md. */
 export type SessionErrorCode =
   | "NOT_A_SESSION"
   | "SESSION_NOT_FOUND"
@@ -31,9 +31,9 @@ export type SessionErrorCode =
 const BRAND = Symbol.for("sessiontree.SessionError");
 
 /**
- * Error thrown deliberately by this library, except for wrong argument types, which are `TypeError`.
+ * Any error that this library throws deliberately, except for wrong argument types, which cause a `TypeError`.
  *
- * The message states what happened and ends with what to do next.
+ * The message explains what happened and ends with what to do next.
  *
  * @remarks Source: docs/errors.md
  */
@@ -55,7 +55,7 @@ export class SessionError extends Error {
   }
 }
 
-/** Returns the message of any thrown value; never throws. */
+/** Returns the message of any thrown value. Never throws. */
 export function getErrorMessage(error: unknown): string {
   return tryToSay(() => (error instanceof Error ? error.message || error.name : error));
 }
@@ -81,10 +81,10 @@ export function makeEntryNotFoundError(entryId: string): SessionError {
 }
 
 /**
- * Returns whether a caught value is a `SessionError`, including one of another copy of this package.
+ * Returns whether a caught value is a `SessionError`, including one from another copy of this package.
  *
  * @param error - The caught value.
- * @param code - Required code, if given; narrows the type.
+ * @param code - Code that the error must have. Narrows the type.
  */
 export function isSessionError<Code extends SessionErrorCode = SessionErrorCode>(
   error: unknown,

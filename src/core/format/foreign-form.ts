@@ -15,9 +15,9 @@ export type MessageForm =
 export interface MessageDocument {
   readonly form: MessageForm;
   readonly items: readonly JsonRecord[];
-  /** Instructions in the SDK's form; undefined if there are none. */
+  /** Instructions in the SDK's format; undefined if there are none. */
   readonly instructions: unknown;
-  /** Id of the conversation, if the document names one. */
+  /** Id of the conversation, if the document has one. */
   readonly id: unknown;
 }
 
@@ -33,7 +33,7 @@ const CONVERTERS = {
   "ui-messages": "fromUIMessages",
 } as const satisfies Readonly<Record<MessageForm, string>>;
 
-/** Types of content blocks that only one SDK has; if blocks of several SDKs are mixed, the first SDK applies. */
+/** Types of content blocks that only one SDK uses. If blocks of several SDKs are mixed, the first SDK in this list applies. */
 const BLOCK_TYPES: readonly (readonly [form: MessageForm, types: readonly string[]])[] = [
   [
     "anthropic",
@@ -56,7 +56,7 @@ const FORM_OF_BLOCK: ReadonlyMap<unknown, MessageForm> = new Map(
   BLOCK_TYPES.flatMap(([form, types]) => types.map((type) => [type, form] as const)),
 );
 
-/** Field names by which Bedrock's content blocks are recognized, because they have no type. */
+/** Field names that identify Bedrock content blocks, which have no type. */
 const BEDROCK_BLOCKS: ReadonlySet<string> = new Set([
   ...["text", "image", "document", "video", "audio", "searchResult"],
   ...["toolUse", "toolResult", "reasoningContent", "citationsContent", "guardContent", "cachePoint"],
@@ -74,12 +74,12 @@ export function isForeignRole(role: unknown): boolean {
   return FOREIGN_ROLES.has(role);
 }
 
-/** Returns whether content blocks of a type only belong to other SDKs. */
+/** Returns whether content blocks of a type are used only by other SDKs. */
 export function isForeignBlockType(type: string): boolean {
   return FORM_OF_BLOCK.has(type);
 }
 
-/** Returns the name of a field whose content in an SDK's message readers of this format would not find. */
+/** Returns the name of a field in an SDK's message that readers of this format would ignore. */
 export function findForeignField(message: JsonRecord): string | undefined {
   const { tool_calls: calls, function_call: call } = message;
   if ((Array.isArray(calls) && calls.length > 0) || isJsonRecord(call)) {
@@ -121,7 +121,7 @@ function detectMessageForm(value: JsonRecord): MessageForm | undefined {
   return isChat ? "openai-chat" : undefined;
 }
 
-/** Types of LangChain's messages, which are not roles. */
+/** Types of LangChain messages, which are not roles. */
 const LANGCHAIN_TYPES: ReadonlySet<unknown> = new Set(["human", "ai", "system", "tool"]);
 
 /** Returns whether a value is a LangChain message: an instance, its stored form, or a checkpointer's serialization. */
@@ -131,14 +131,14 @@ function isLangChain({ type, data, content, lc, kwargs, role }: JsonRecord): boo
   return content !== undefined || (isJsonRecord(data) && data["content"] !== undefined);
 }
 
-/** Returns whether parts have a type, as the AI SDK's do and Gemini's do not. */
+/** Returns whether parts have a type. The AI SDK's parts do; Gemini's do not. */
 function hasTypes(parts: readonly unknown[]): boolean {
   return parts.some((part) => isJsonRecord(part) && typeof part["type"] === "string");
 }
 
 function detectBlockForm(block: JsonRecord): MessageForm | undefined {
   const { type, source, image } = block;
-  // A bare text is ambiguous.
+  // A plain text block is ambiguous.
   if (isBedrockBlock(block)) return block["text"] === undefined ? "bedrock" : undefined;
   if (type === "image" && isJsonRecord(source)) return "anthropic";
   if (type === "image" && image !== undefined) return "model-messages";
@@ -157,7 +157,7 @@ function isResponsesItem(type: unknown): boolean {
 /** Fields in which requests and stored chats contain their messages. */
 const LISTS = ["messages", "input", "contents"] as const;
 
-/** Finds the messages in a JSON value; undefined if the value is neither an array of messages nor a request. */
+/** Finds the messages in a JSON value. Returns undefined if the value is neither an array of messages nor a request. */
 export function readMessageDocument(value: unknown): MessageDocument | undefined {
   const fields: JsonRecord = isJsonRecord(value) ? value : {};
   const list = toArray(Array.isArray(value) ? value : LISTS.map((name) => fields[name]).find(Array.isArray));
@@ -169,7 +169,7 @@ export function readMessageDocument(value: unknown): MessageDocument | undefined
 }
 
 /**
- * Detects the SDK from features that only it has; other messages are treated as Anthropic's, or as OpenAI's if there is a system
+ * Detects the SDK from features that only it has. Other messages are treated as Anthropic's, or as OpenAI's if there is a system
  * message.
  */
 function detectItemsForm(
@@ -197,7 +197,7 @@ function detectItemsForm(
   const blocks = items.flatMap(({ content }) => toArray(content));
   const types = new Set(blocks.map((block) => (isJsonRecord(block) ? block["type"] : undefined)));
   if (blocks.some(isBedrockBlock) && types.size === 1) return "bedrock";
-  // Messages of this format also have that type, but this is a document of an SDK.
+  // Messages of this format also use that type, but this document comes from an SDK.
   if (types.has("thinking")) return "anthropic";
   const found = BLOCK_TYPES.find(([, own]) => own.some((type) => types.has(type)));
   if (found !== undefined) return found[0];

@@ -13,16 +13,16 @@ export interface SessionHeader {
   timestamp: string;
   /** Working directory at creation. */
   cwd: string;
-  /** Path of the session from which this one was forked. */
+  /** Path of the session that this one was forked from. */
   parentSession?: string;
-  /** Alternative name of `parentSession`, in old files and in those of the Rust port: read, never written. */
+  /** Alternative name for `parentSession` in old files and in files of the Rust port. Read, but never written. */
   branchedFrom?: string;
-  /** Settings at creation, in version-1 and Rust headers: used only if no entry on the path sets them. */
+  /** Settings at creation, in headers of version 1 and of the Rust port. Used only if no entry on the path sets them. */
   provider?: string;
   modelId?: string;
   thinkingLevel?: string;
-  /** Name of the session in files of oh-my-pi, until an entry sets another. */
+  /** Name of the session in oh-my-pi files, until an entry sets another name. */
   title?: string;
-  /** Last leaf in files of the newer Rust port: kept, not used. */
+  /** Last leaf in files of the newer Rust port. Kept, but not used. */
   leafId?: string;
 }

@@ -1,8 +1,8 @@
 /**
- * Entry id in the form that the tree stores: eight lower-case hex characters become the number that they encode, which
- * takes four bytes instead of a string; any other id remains a string.
+ * Entry id in the form that the tree stores. Eight lower-case hex characters become the number that they encode, which takes four
+ * bytes; any other id remains a string.
  *
- * The number is signed and has 32 bits: engines store such numbers in place, and larger ones as objects.
+ * The number is a signed 32-bit integer. Engines store such numbers inline, and larger ones as objects.
  */
 export type IdKey = number | string;
 
@@ -22,10 +22,10 @@ export function toIdKey(id: string): IdKey {
   return key;
 }
 
-/** Converts a key to its id. */
+/** Converts a key back to its id. */
 export function fromIdKey(key: IdKey): string {
   if (typeof key === "string") return key;
-  // A number's own `toString` takes five times as long, and a path has as many ids as entries.
+  // `Number.prototype.toString` takes five times as long, and a path has as many ids as entries.
   return String.fromCharCode(
     getDigit(key, 28),
     getDigit(key, 24),

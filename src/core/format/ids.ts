@@ -6,12 +6,12 @@ const SESSION_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 
 const ENTRY_ID_LENGTH = 8;
 
-/** Generates the digits of many ids in one call; one call per id takes several times as long. */
+/** Generates the digits of many ids in one call, because one call per id takes several times as long. */
 const randomDigits = customAlphabet("0123456789abcdef", 64 * ENTRY_ID_LENGTH);
 
 const digits = { text: "", used: 0 };
 
-/** Unique namespace of names derived from content. */
+/** Unique namespace for names derived from content. */
 const CONTENT_NAMESPACE = "5d0c1f0e-6c1b-4b0e-9d4f-7a5e3c2b1a90";
 
 /** Creates an entry id, eight lower-case hex characters, for which `isTaken` returns false. */
@@ -50,9 +50,9 @@ export function assertValidSessionId(id: string): void {
 }
 
 /**
- * Derives the id of an entry without one from its position, so that every read invents the same id.
+ * Derives an id for an entry without one from its position, so that every read produces the same id.
  *
- * FNV-1a with a final mix; `attempt` avoids collisions.
+ * Uses FNV-1a with a final mix. `attempt` resolves collisions.
  *
  * @param sessionId - Id of the session.
  * @param place - Number of the record in its file.
@@ -69,7 +69,8 @@ export function inventEntryId(sessionId: string, place: number, attempt: number)
 }
 
 /**
- * Derives a name from a string, identical on every system. Two strings have the same name only in case of a SHA-1 collision.
+ * Derives a name from a string. The name is the same on every system. Two strings have the same name only if their SHA-1 hashes
+ * collide.
  *
  * @returns 32 lower-case hex characters.
  * @remarks Cost: O(text).

@@ -1,14 +1,14 @@
 import { isJsonRecord } from "./json.ts";
 
-/** `customType` of the entry that records a session's import origin. */
+/** `customType` of the entry that records where a session was imported from. */
 export const IMPORT_CUSTOM_TYPE = "sessiontree.import";
 
 /** `customType` of the entries that link a subagent's session and the call that started it. */
 export const SUBAGENT_CUSTOM_TYPE = "sessiontree.subagent";
 
-/** Session of another program from which a session was imported. */
+/** Identifies the session of another program that a session was imported from. */
 export interface ImportOrigin {
-  /** Name of the program. */
+  /** Name of the other program. */
   readonly source: string;
   /** Id of the session in that program. */
   readonly sourceId: string;
@@ -16,10 +16,10 @@ export interface ImportOrigin {
   readonly sourcePath?: string | undefined;
 }
 
-/** Source name of sessiontree sessions among those of other programs. */
+/** Source name for sessiontree sessions, where sessions of other programs are listed too. */
 export const OWN_SOURCE = "sessiontree";
 
-/** Returns the origin that identifies a sessiontree session among those of other programs. */
+/** Returns the origin of a sessiontree session, where sessions of other programs are listed too. */
 export function makeOwnOrigin(sessionId: string): ImportOrigin {
   return { source: OWN_SOURCE, sourceId: sessionId };
 }
@@ -37,5 +37,5 @@ export function findImportOrigin(entry: unknown): ImportOrigin | undefined {
   return { source, sourceId, ...(typeof sourcePath === "string" && { sourcePath }) };
 }
 
-/** Number of entries at the front that can state a session's origin: imports write them first. */
+/** Number of entries at the beginning of a session that can record its origin. Imports write that entry first. */
 export const FRONT_ENTRIES = 3;

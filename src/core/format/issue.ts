@@ -1,4 +1,4 @@
-/** Codes of issues in a session's data. Each has its heading in docs/errors.md. */
+/** Codes of issues in a session's data. Each one has its own heading in docs/errors.md. */
 export type IssueCode =
   | "RECORD_BEFORE_HEADER"
   | "HEADER_MISSING"
@@ -30,10 +30,10 @@ export type IssueCode =
   | "PARTIAL_ANSWER_LEFT"
   | "ISSUES_OMITTED";
 
-/** Issue in a session's data: reported, never thrown. */
+/** Issue in a session's data. Issues are reported, never thrown. */
 export interface SessionIssue {
   readonly code: IssueCode;
-  /** 1-based line of the file; 0 if the data has no lines. */
+  /** Line number in the file, starting at 1; 0 if the data has no lines. */
   readonly line: number;
   /** Byte offset of the affected data. */
   readonly offset: number;

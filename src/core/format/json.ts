@@ -21,9 +21,9 @@ export function isJsonRecord(value: unknown): value is JsonRecord {
 /**
  * Returns whether JSON can represent a value.
  *
- * It cannot represent `undefined`, functions, symbols, BigInts, or non-finite numbers, at any depth.
+ * JSON cannot represent `undefined`, functions, symbols, BigInts, or non-finite numbers at any depth.
  *
- * @remarks Cost: O(size of the value), at any depth; circular references are visited once.
+ * @remarks Cost: O(size of the value), at any depth. Circular references are followed once.
  */
 export function isJsonValue(value: unknown): value is JsonValue {
   // Uses an explicit stack, because data may be nested deeper than the call stack.
@@ -46,7 +46,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return isJsonRecord(value) && isJsonValue(value);
 }
 
-/** Type in which fields that may be undefined are optional instead. */
+/** Type whose fields are optional instead of possibly undefined. */
 type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };

@@ -13,15 +13,14 @@ import { describeType, withArticle } from "./validation-problems.ts";
 const NO_PROBLEMS: readonly string[] = Object.freeze([]);
 
 /**
- * Returns the reasons why a value is not a message of this format: content that readers would not find, or on which they would
- * fail.
+ * Returns the reasons why a value is not a message in this format: content that readers would not find or could not handle.
  *
- * Checks much less than `validateEntry`: of the same shapes, only the fields that readers require. Other fields may be missing,
- * fields and blocks of unknown types are kept, and messages with a host's own role are not checked.
+ * Checks much less than `validateEntry` does: only the fields that readers require. Other fields may be missing, fields and
+ * blocks of unknown types are kept, and messages with a host's own role are not checked.
  *
- * @param message - Value with a role that is stored.
- * @returns Lines of a path, a colon, and the problem; empty if the value is a message.
- * @remarks Cost: O(content blocks); a valid message causes no allocation.
+ * @param message - Value with a role that can be stored.
+ * @returns One line per problem: a path, a colon, and the problem. Empty if the value is a valid message.
+ * @remarks Cost: O(content blocks). Does not allocate memory for a valid message.
  */
 export function findMessageProblems(message: JsonRecord): readonly string[] {
   const { role } = message;
@@ -38,12 +37,12 @@ export function findMessageProblems(message: JsonRecord): readonly string[] {
   return problems;
 }
 
-/** Returns the problems of a stored message, but only if it is an SDK's: readers tolerate everything else. */
+/** Returns the problems of a stored message only if it comes from another SDK. Readers tolerate everything else. */
 export function findStoredMessageProblems(message: JsonRecord): readonly string[] {
   return findConverter(message) === undefined ? NO_PROBLEMS : findMessageProblems(message);
 }
 
-/** Describes a problem with the fields that readers require, preceded by its path; undefined if there is none. */
+/** Returns a problem with the fields that readers require, preceded by its path; undefined if there is none. */
 function findFieldProblem({ needed }: AnyObjectShape, value: JsonRecord): string | undefined {
   for (let i = 0; i < needed.length; i++) {
     const field = needed[i];
@@ -55,7 +54,7 @@ function findFieldProblem({ needed }: AnyObjectShape, value: JsonRecord): string
   return undefined;
 }
 
-/** Describes a problem with a value, preceded by the remainder of its path; undefined if there is none. */
+/** Returns a problem with a value, preceded by the rest of its path; undefined if there is none. */
 function findProblem(shape: AnyField, value: unknown): string | undefined {
   if (shape.kind === "oneOf") {
     for (const one of shape.of) if (hasKind(one, value)) return findProblem(one, value);
@@ -87,7 +86,7 @@ function findBlockProblem({ tag, byTag }: AnyVariants, block: JsonRecord): strin
   return problem === undefined ? undefined : `.${problem}`;
 }
 
-/** Returns whether a value has the kind of a shape, without checking its content. */
+/** Returns whether a value is of the kind that a shape requires, without checking its content. */
 function hasKind(shape: AnyField, value: unknown): boolean {
   switch (shape.kind) {
     case "string":

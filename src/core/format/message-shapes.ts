@@ -35,8 +35,7 @@ import {
   words,
 } from "./shape.ts";
 
-// Single definition of the shapes of messages, in addition to their types. Fields are in the order in which problems are
-// reported.
+// The only definition of messages other than their types. Problems are reported in the order of the fields.
 
 /** Message with a role that this library knows. */
 export type KnownMessage = Exclude<AgentMessage, CustomAgentMessages[keyof CustomAgentMessages]>;
@@ -105,7 +104,7 @@ export const textOrImageBlocks = arrayOf(variants("type", textContent, imageCont
 /** Shape of the blocks of an assistant message. */
 export const assistantBlocks = arrayOf(variants("type", textContent, thinkingContent, toolCall), BLOCKS);
 
-/** Shape of content that is a string, or an array of text and image blocks. */
+/** Shape of content that is a string or an array of text and image blocks. */
 export const textOrBlocks = oneOf(TEXT_OR_BLOCKS, string, textOrImageBlocks);
 
 /** Shape of a string or null. */
@@ -170,7 +169,7 @@ export const nestedToolCall = object<NestedToolCall>({
   status: words("ok", "error", "unfinished"),
 });
 
-// Tools of extensions may return no content, and hosts append the result unchanged.
+// Extension tools may return no content, and hosts append the result unchanged.
 const toolResultMessage = object<ToolResultMessage>(
   {
     role: words("toolResult"),

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from "./json.ts";
 export interface ToolDeclaration {
   name: string;
   description: string;
-  /** JSON Schema of the arguments, or a schema library's equivalent. */
+  /** JSON Schema for the arguments, or a schema library's equivalent. */
   parameters: object;
 }
 
@@ -14,26 +14,26 @@ export interface ToolReference {
   name: string;
 }
 
-/** Instructions to the model, complete or as a patch of earlier ones. */
+/** Instructions for the model, either complete or as a patch to earlier ones. */
 export interface SystemMessage {
   role: "system";
   content: string | TextContent[];
-  /** Named parts of the instructions; `null` removes one. */
+  /** Named sections of the instructions; `null` removes a section. */
   sections?: { [name: string]: string | null };
   toolsAdded?: ToolDeclaration[];
   /** Old files contain bare names. */
   toolsRemoved?: ToolReference[];
-  /** For display and state, such as parts of another SDK's message that `content` cannot hold. */
+  /** For display and state, such as parts of another SDK's message that `content` cannot represent. */
   details?: JsonValue;
   /** Unix milliseconds, as in every message. */
   timestamp: number;
 }
 
-/** Message of the user. */
+/** Message from the user. */
 export interface UserMessage {
   role: "user";
   content: string | (TextContent | ImageContent)[];
-  /** For display and state, such as parts of another SDK's message that `content` cannot hold. */
+  /** For display and state, such as parts of another SDK's message that `content` cannot represent. */
   details?: JsonValue;
   timestamp: number;
 }
@@ -41,19 +41,19 @@ export interface UserMessage {
 /**
  * Reason why a model stopped.
  *
- * `stop`: the answer is complete. `length`: the token limit was reached. `toolUse`: the model waits for results of its calls.
- * `error`: the call failed, or the provider refused or withheld the answer. `aborted`: the caller stopped it. `pending`: the
- * answer is still being written. `deferred`: the answer continues elsewhere and ends later.
+ * `stop`: the answer is complete. `length`: the token limit was reached. `toolUse`: the model is waiting for the results of its
+ * calls. `error`: the call failed, or the provider refused or withheld the answer. `aborted`: the request was stopped. `pending`:
+ * the answer is still being written. `deferred`: the answer continues elsewhere and will finish later.
  */
 export type StopReason = "pending" | "stop" | "length" | "toolUse" | "error" | "aborted" | "deferred";
 
 /** Amount of thinking requested from a model. */
 export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
-/** Value of an answer's `api`, `provider`, or `model` that its writer does not know, because readers expect a string. */
+/** Value for an answer's `api`, `provider`, or `model` if it is unknown. Readers expect a string. */
 export const UNKNOWN_NAME = "unknown";
 
-/** Answer of a model. */
+/** A model's answer. */
 export interface AssistantMessage {
   role: "assistant";
   content: (TextContent | ThinkingContent | ToolCall)[];
@@ -69,12 +69,12 @@ export interface AssistantMessage {
   /** Provider's own name for `stopReason`. */
   rawStopReason?: string;
   errorMessage?: string;
-  /** For display and state, such as parts of another SDK's message that `content` cannot hold. */
+  /** For display and state, such as parts of another SDK's message that `content` cannot represent. */
   details?: JsonValue;
   timestamp: number;
 }
 
-/** Tool call made by a tool. */
+/** Tool call made by another tool. */
 export interface NestedToolCall {
   id: string;
   name: string;
@@ -115,7 +115,7 @@ export interface CustomMessage<T = unknown> {
   role: "custom";
   customType: string;
   content: string | (TextContent | ImageContent)[];
-  /** Whether a user interface shows it. */
+  /** Whether user interfaces display the message. */
   display: boolean;
   /** For the extension; never sent to a model. */
   details?: T;
@@ -139,7 +139,7 @@ export interface CompactionSummaryMessage {
 }
 
 /**
- * Message roles that a host adds by declaration merging: each property's type becomes part of `AgentMessage`.
+ * Message roles that a host adds by declaration merging. The type of each property becomes part of `AgentMessage`.
  *
  * @example
  * import type { AgentMessage } from "sessiontree";

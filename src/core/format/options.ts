@@ -11,35 +11,35 @@ export type OptionRules<Options> = { readonly [Name in keyof Options]-?: OptionR
 /** Maximum length of a quoted value; longer values are described by their kind. */
 const MAX_VALUE_LENGTH = 40;
 
-/** Creates a rule for one of several strings. */
+/** Creates a rule for an option that accepts one of several strings. */
 export function makeChoiceRule(...allowed: readonly string[]): OptionRule {
   const quoted = allowed.map((one) => JSON.stringify(one));
   const words = [quoted.slice(0, -1).join(", "), ...quoted.slice(-1)].filter(Boolean).join(" or ");
   return { fits: (value) => typeof value === "string" && allowed.includes(value), words };
 }
 
-/** Creates a rule for a number with a minimum, which may be Infinity. */
+/** Creates a rule for a number of at least `min`. Infinity is allowed. */
 export function makeNumberRule(min: number, unit: string): OptionRule {
   const words = `a number of ${unit}, ${min} or more`;
   return { fits: (value) => typeof value === "number" && value >= min, words };
 }
 
-/** Rule for a number, which may be Infinity, but not NaN. */
+/** Rule for a number. Infinity is allowed; NaN is not. */
 export const COUNT: OptionRule = {
   fits: (value) => typeof value === "number" && !Number.isNaN(value),
   words: "a number",
 };
 
-/** Rule for true or false. */
+/** Rule for a Boolean. */
 export const FLAG: OptionRule = { fits: (value) => typeof value === "boolean", words: "true or false" };
 
 /** Rule for a string, which may be empty. */
-export const TEXT: OptionRule = { fits: (value) => typeof value === "string", words: "a text" };
+export const TEXT: OptionRule = { fits: (value) => typeof value === "string", words: "a string" };
 
 /** Rule for an array of strings. */
 export const TEXTS: OptionRule = {
   fits: (value) => Array.isArray(value) && value.every((one) => typeof one === "string"),
-  words: "a list of texts",
+  words: "an array of strings",
 };
 
 /** Rule for a point in time. */
@@ -57,35 +57,36 @@ export const OBJECT: OptionRule = {
   words: "an object",
 };
 
-/** Rule for an AbortSignal, of this or another realm. */
+/** Rule for an AbortSignal from this or another realm. */
 export const SIGNAL: OptionRule = {
   fits: (value) => OBJECT.fits(value) && typeof Reflect.get(Object(value), "aborted") === "boolean",
   words: "an AbortSignal",
 };
 
 /**
- * Rejects invalid options. Options without a rule are ignored, and undefined counts as absent.
+ * Throws if an option is invalid. Options without a rule are ignored, and undefined is treated as absent.
  *
- * @throws {TypeError} With the name of the option, its valid values, and its actual value.
+ * @throws {TypeError} With the option's name, its valid values, and its actual value.
  */
 export function assertOptions<Options extends object>(options: Options, rules: OptionRules<Options>): void {
   if (!OBJECT.fits(options))
-    throw new TypeError(`Options must be an object, and are ${describeValue(options)}.`);
+    throw new TypeError(`Options must be an object, but are ${describeValue(options)}.`);
   for (const name in rules) {
     const value: unknown = options[name];
     const { fits, words } = rules[name];
     if (value !== undefined && !fits(value)) {
-      throw new TypeError(`The option ${name} must be ${words}, and is ${describeValue(value)}.`);
+      throw new TypeError(`The option ${name} must be ${words}, but is ${describeValue(value)}.`);
     }
   }
 }
 
 /**
- * Describes a value: short strings and numbers are quoted, all other values are described by kind, because they may be private.
+ * Describes a value for an error message. Short strings and numbers are quoted. Other values may be private, so only their kind
+ * is stated.
  */
 function describeValue(value: unknown): string {
   if (typeof value === "string")
-    return value.length <= MAX_VALUE_LENGTH ? JSON.stringify(value) : "a longer text";
+    return value.length <= MAX_VALUE_LENGTH ? JSON.stringify(value) : "a longer string";
   if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);
-  return Array.isArray(value) ? "a list" : `of type ${typeof value}`;
+  return Array.isArray(value) ? "an array" : `of type ${typeof value}`;
 }

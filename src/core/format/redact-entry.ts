@@ -7,7 +7,7 @@ import { REDACTION_CUSTOM_TYPE } from "./redaction.ts";
 /** Default replacement for redacted content. */
 export const REDACTED_TEXT = "[redacted]";
 
-/** Fields for an entry's position and kind, without content. */
+/** Fields that describe an entry's position and kind and have no content. */
 const KEPT_FIELDS: ReadonlySet<string> = new Set([
   "type",
   "id",
@@ -48,20 +48,21 @@ const KEPT_MESSAGE_FIELDS: ReadonlySet<string> = new Set([
   "display",
 ]);
 
-/** Key of an entry's `details` that stores the id of a chat message, which is not content. */
+/** Key in an entry's `details` for the id of a chat message, which is not content. */
 export const CHAT_DETAIL = "aiSdkChat";
 
-/** Key of an entry's `details` that stores LangGraph's id of a message. */
+/** Key in an entry's `details` for a message's id in LangGraph. */
 export const LANGGRAPH_DETAIL = "langgraph";
 
-/** Key of an entry's `data` that stores the id of a LangGraph checkpoint and the messages that it lists. */
+/** Key in an entry's `data` for the id of a LangGraph checkpoint and the list of its messages. */
 export const CHECKPOINT_HEAD = "checkpointHead";
 
 /** Fields whose content a redaction replaces. */
 const CONTENT_FIELDS = ["message", "content", "summary", "label", "name", "data", "replacement", "redacted"];
 
 /**
- * Throws if an entry has no content to redact, such as a model change, because later entries depend on its settings.
+ * Throws if an entry has no content to redact, such as a model change. Its settings must be kept because later entries depend on
+ * them.
  *
  * @throws {SessionError} `ENTRY_INVALID`
  */
@@ -82,7 +83,8 @@ export function assertRedactable(entry: AnySessionEntry): void {
 const TEXT_FIELDS = ["command", "output"] as const;
 
 /**
- * Returns the redacted form of an entry: same position in the tree and same kind, with the replacement in place of the content.
+ * Returns the redacted form of an entry. The position in the tree and the kind are kept; the replacement is substituted for the
+ * content.
  *
  * Keeps tool calls without their arguments, because results reference them.
  */
@@ -102,7 +104,9 @@ export function redactEntry(entry: AnySessionEntry, replacement: string): AnySes
   return { ...fields, ...keepDetails(entry), type, id, parentId, timestamp };
 }
 
-/** Data fields of this library's own entries, by `customType`, which prevent removed content from being restored. */
+/**
+ * Data fields of this library's own entries, by `customType`, that must be kept to prevent removed content from being restored.
+ */
 const KEPT_DATA: { readonly [customType: string]: readonly string[] } = {
   [IMPORT_CUSTOM_TYPE]: ["source", "sourceId", "mapping"],
   [REDACTION_CUSTOM_TYPE]: ["targetId", "targetIds"],
@@ -117,7 +121,7 @@ function keepData(entry: AnySessionEntry): JsonRecord {
   return Object.fromEntries(names.flatMap((name) => (name in data ? [[name, data[name]]] : [])));
 }
 
-/** Returns the ids with which hosts identify messages. */
+/** Returns the ids that hosts use to identify messages. */
 function keepDetails(entry: AnySessionEntry): JsonRecord {
   const details: unknown = "details" in entry ? entry.details : undefined;
   const kept = [CHAT_DETAIL, LANGGRAPH_DETAIL].flatMap((key) => {
@@ -147,7 +151,7 @@ function keepToolCalls(content: unknown): JsonRecord[] {
     .map(({ type, id, name }) => ({ type, id, name, arguments: {} }));
 }
 
-/** Returns scalar values and the numbers of a usage; omits deeper values, which may be content. */
+/** Returns scalar values and the numbers of a usage. Omits nested values, which may be content. */
 function keepFields(record: object, names: ReadonlySet<string>): JsonRecord {
   const kept = Object.entries(record).filter(([name]) => names.has(name));
   return Object.fromEntries(

@@ -4,10 +4,10 @@ import { isJsonRecord } from "./json.ts";
 export const REDACTION_CUSTOM_TYPE = "sessiontree.redaction";
 
 /**
- * Returns the ids that an entry records as redacted, completely (`data.targetId`) or partly (`data.targetIds`); none if it does
- * not record a redaction.
+ * Returns the ids that an entry records as redacted, either completely (`data.targetId`) or partly (`data.targetIds`). Empty if
+ * the entry does not record a redaction.
  *
- * The content of these ids must not be restored from another copy of the session, or from its import origin.
+ * The content of these entries must not be restored from another copy of the session or from its import origin.
  */
 export function getRedactedIds(entry: object): readonly string[] {
   if (!("customType" in entry) || entry.customType !== REDACTION_CUSTOM_TYPE) return [];

@@ -1,6 +1,6 @@
 import type { JsonRecord } from "./json.ts";
 
-/** Types of entries that name a session, and the field with the name: sessiontree's, and oh-my-pi's. */
+/** Types of entries that name a session, and the field that contains the name, in sessiontree and oh-my-pi. */
 const NAME_FIELDS: ReadonlyMap<unknown, string> = new Map([
   ["session_info", "name"],
   ["title_change", "title"],

@@ -1,5 +1,5 @@
 /**
- * Shape of a value, as data. Checks and schemas are derived from it.
+ * Data that describes the shape of a value. Checks and schemas are derived from it.
  *
  * Fields that are not listed are kept, and may have any value.
  */
@@ -13,7 +13,7 @@ export type AnyShape =
   | AnyObjectShape
   | AnyVariants;
 
-/** Shape of a field: required, optional, or also undefined. */
+/** Shape of a field, which may be required, optional, or undefined. */
 export type AnyField =
   | AnyShape
   | { readonly kind: "optional"; readonly of: AnyShape; readonly orUndefined: boolean };
@@ -29,7 +29,7 @@ export interface NeededField {
 export interface AnyObjectShape {
   readonly kind: "object";
   readonly fields: { readonly [name: string]: AnyField };
-  /** Fields without which readers of a session fail; the quick check only covers these. */
+  /** Fields that readers of a session cannot do without. The quick check covers only these. */
   readonly needed: readonly NeededField[];
 }
 
@@ -37,11 +37,11 @@ export interface AnyObjectShape {
 export interface AnyVariants {
   readonly kind: "variants";
   readonly tag: string;
-  /** Shapes, by the value of that field. */
+  /** Shapes by the value of the tag. */
   readonly byTag: ReadonlyMap<unknown, AnyObjectShape>;
 }
 
-/** Associates data with a type: invariant, and only used by the compiler. */
+/** Associates data with a type. Invariant, and used only by the compiler. */
 interface Typed<T> {
   readonly type?: (value: T) => T;
 }
@@ -69,10 +69,10 @@ interface OrUndefined<T> extends Typed<T> {
   readonly orUndefined: true;
 }
 
-/** Fields that a type names, without index signatures. */
+/** Named fields of a type, without index signatures. */
 type NamedKey<T> = keyof { [K in keyof T as string extends K ? never : K]: never };
 
-/** Shape for each field of a type, with no field missing and none added. */
+/** Shapes for all fields of a type. The compiler rejects missing and additional fields. */
 export type FieldsOf<T> = {
   readonly [K in NamedKey<T> & keyof T]-?: Record<never, never> extends Pick<T, K>
     ? Optional<Exclude<T[K], undefined>>
@@ -131,7 +131,7 @@ export function oneOf<A, B, C = never>(
   return { kind: "oneOf", of: [a, b, ...more], expected };
 }
 
-/** Returns a shape that also accepts an older shape, which occurs in old files but in no type. */
+/** Returns a shape that also accepts an older one, which occurs in old files but is not part of the type. */
 export function orOlder<T>(expected: string, shape: Shape<T>, older: AnyShape): Shape<T> {
   return { kind: "oneOf", of: [shape, older], expected };
 }
@@ -150,7 +150,7 @@ export function orUndefined<T>(of: Shape<T>): OrUndefined<T> {
  * Returns the shape of objects of a type.
  *
  * @param fields - Shape of each field that the type names.
- * @param readers - Fields that readers of a session depend on, for the quick check; those in `neededKind` may be missing.
+ * @param readers - Fields that readers of a session depend on, for the quick check. Those in `neededKind` may be missing.
  */
 export function object<T extends object>(
   fields: FieldsOf<T>,

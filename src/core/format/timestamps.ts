@@ -1,4 +1,4 @@
-/** Maximum distance of a `Date` from 1970, in milliseconds. */
+/** Maximum absolute time value of a `Date`, in milliseconds. */
 const MAX_TIME_MS = 8.64e15;
 
 /** Returns whether a value is a time that a `Date` can represent, in Unix milliseconds. */
@@ -16,7 +16,7 @@ export function getRecordTime({ timestamp }: { readonly timestamp?: unknown }): 
   return toWholeTime(typeof timestamp === "string" ? Date.parse(timestamp) : timestamp);
 }
 
-/** Returns a time as ISO 8601; the epoch for an invalid time, because hosts may format the result. */
+/** Formats a time as ISO 8601. Returns the epoch for an invalid time, because hosts may format the result. */
 export function toIsoText(ms: number): string {
   return new Date(isTime(ms) ? ms : 0).toISOString();
 }

@@ -12,18 +12,18 @@ export type Validation<T> =
   | { readonly ok: true; readonly value: T }
   | {
       readonly ok: false;
-      /** One to twenty lines, each with a path, a colon, and the expected value. */
+      /** Between one and twenty lines, each with a path, a colon, and the expected value. */
       readonly problems: readonly string[];
     };
 
 /**
- * Checks an entry against the interface of its type, as strictly as the type declarations.
+ * Checks an entry against its type declaration.
  *
  * For an entry of unknown type, or a message with a role that a host added, only the head is checked. Readers are more lenient:
- * an entry that fails validation can still be read, kept, and displayed.
+ * they can still read, keep, and display an entry that fails validation.
  *
  * @param value - A parsed line, or an entry in memory.
- * @returns The given value itself, typed, never a copy; or its problems. Neither throws nor changes the value.
+ * @returns The given value itself (never a copy) with its type, or its problems. Does not throw or change the value.
  * @remarks Cost: O(size of the value).
  */
 export function validateEntry(value: unknown): Validation<AnySessionEntry> {
@@ -31,16 +31,16 @@ export function validateEntry(value: unknown): Validation<AnySessionEntry> {
 }
 
 /**
- * Checks a session header, as strictly as the type declarations.
+ * Checks a session header against its type declaration.
  *
  * @param value - The first record of a file, or a header in memory.
- * @returns The given value itself, typed, never a copy; or its problems. Neither throws nor changes the value.
+ * @returns The given value itself (never a copy) with its type, or its problems. Does not throw or change the value.
  */
 export function validateHeader(value: unknown): Validation<SessionHeader> {
   return validateShape(sessionHeader, value);
 }
 
-/** Returns whether this library only knows the head of an entry. */
+/** Returns whether this library knows only the head of an entry. */
 function isOpenEntry(value: unknown): boolean {
   if (!isJsonRecord(value) || typeof value["type"] !== "string") return false;
   return !isKnownEntryType(value["type"]) || hasForeignRole(value);
@@ -58,7 +58,7 @@ function validateShape<T>(shape: Shape<T>, value: unknown): Validation<T> {
   return isConforming(shape, value, problems) ? { ok: true, value } : { ok: false, problems };
 }
 
-/** Narrows the value itself, because zod returns a copy, which loses identity and keys such as `__proto__`. */
+/** Narrows the value itself. zod returns a copy, which loses the identity and keys such as `__proto__`. */
 function isConforming<T>(shape: Shape<T>, value: unknown, problems: string[]): value is T {
   problems.push(...formatProblems(collectProblems(shape, value)));
   return problems.length === 0;

@@ -10,7 +10,7 @@ export interface Problem {
 /**
  * Formats the problems with a value, one per line: the path, a colon, and the expected value.
  *
- * @returns At most twenty lines; the last one may state the number of omitted problems.
+ * @returns At most twenty lines. If problems were omitted, the last line states their number.
  */
 export function formatProblems(problems: readonly Problem[]): string[] {
   if (problems.length <= MAX_PROBLEMS) return problems.map(formatProblem);
@@ -23,7 +23,7 @@ function formatProblem({ path, message }: Problem): string {
   return line.length > MAX_PROBLEM_LENGTH ? `${line.slice(0, MAX_PROBLEM_LENGTH)}…` : line;
 }
 
-/** Formats a path in a value as code: `message.content[0].text`. */
+/** Formats a path into a value as code, for example `message.content[0].text`. */
 function formatDotPath(path: readonly PropertyKey[]): string {
   return path
     .map((key, i) => {
@@ -35,8 +35,8 @@ function formatDotPath(path: readonly PropertyKey[]): string {
 }
 
 /**
- * Returns the kind of a value, with its article: `a string`, `an array`, `null`. Never quotes the value, because it may be long
- * or private.
+ * Returns the kind of a value with its article, such as `a string`, `an array`, or `null`. Never quotes the value, because it may
+ * be long or private.
  */
 export function describeType(value: unknown): string {
   if (value === null) return "null";

@@ -1,4 +1,7 @@
-/** Lone surrogate, such as at the end of a string cut inside an emoji; with this flag, complete pairs do not match. */
+/**
+ * Matches lone surrogates, such as at the end of a string that was cut inside an emoji. With the `u` flag, complete pairs do not
+ * match.
+ */
 const HALF_PAIR = /\p{Surrogate}/gu;
 
 /** Replaces lone surrogates, which UTF-8 cannot encode and providers reject, with U+FFFD. */

@@ -8,7 +8,7 @@ const MAX_VALUE_LENGTH = 40;
 
 const made = new WeakMap<AnyField, z.ZodType>();
 
-/** Returns the zod schema of a shape; the same schema for the same shape. Unknown fields are accepted. */
+/** Returns the zod schema for a shape, always the same one for the same shape. Unknown fields are accepted. */
 export function toZodSchema(shape: AnyField): z.ZodType {
   const known = made.get(shape);
   if (known !== undefined) return known;
@@ -18,7 +18,7 @@ export function toZodSchema(shape: AnyField): z.ZodType {
 }
 
 /**
- * Lists the problems with a value, in the order of the shape. For a failed union, reports the closest variant.
+ * Returns the problems with a value, in the order of the shape. For a union that does not match, reports the closest variant.
  *
  * @returns Empty if the value has the shape.
  */
@@ -70,9 +70,9 @@ function makeObjectSchema(shape: AnyObjectShape): z.ZodObject {
 }
 
 /**
- * Creates the schema of an array, or of an object with any field names, that stops checking after ten invalid elements.
+ * Creates a schema for an array, or an object with any field names, that stops checking after ten invalid elements.
  *
- * zod's own schemas keep an issue for every invalid element; one hostile line can cause millions.
+ * zod's own schemas record an issue for every invalid element, and a single malicious line can cause millions.
  */
 function makeBoundedSchema<T extends object>(
   fits: (value: unknown) => value is T,
@@ -94,7 +94,7 @@ function makeBoundedSchema<T extends object>(
 }
 
 /**
- * Describes a problem with a value, in place of zod's own messages: the expected and the actual value.
+ * Describes a problem with a value by the expected and the actual value. Replaces zod's own messages.
  *
  * Values are described by their kind and never quoted, except for short invalid constants, because they may be long or private.
  */
@@ -117,7 +117,7 @@ const formatIssue: z.core.$ZodErrorMap = (issue) => {
 
 function listProblems(issues: readonly z.core.$ZodIssue[]): Problem[] {
   const problems: Problem[] = [];
-  // Unions contain issues of their own, so open issues are kept on a stack, first on top.
+  // Unions contain nested issues, so open issues are kept on a stack with the first one on top.
   const open: { issue: z.core.$ZodIssue; path: readonly PropertyKey[] }[] = [];
   const push = (more: readonly z.core.$ZodIssue[], base: readonly PropertyKey[]) => {
     for (const issue of [...more].reverse()) open.push({ issue, path: [...base, ...issue.path] });
@@ -132,7 +132,7 @@ function listProblems(issues: readonly z.core.$ZodIssue[]): Problem[] {
   return problems;
 }
 
-/** Returns the matching variant (every issue is inside the value) with the fewest issues. */
+/** Returns the variant with the fewest issues among those with issues only inside the value. */
 function findClosestVariant(variants: readonly z.core.$ZodIssue[][]): z.core.$ZodIssue[] | undefined {
   let closest: z.core.$ZodIssue[] | undefined;
   for (const issues of variants) {

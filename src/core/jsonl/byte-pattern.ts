@@ -1,7 +1,7 @@
-/** Maximum number of positions, which fit in one 32-bit mask. */
+/** Maximum number of positions: one bit each in a 32-bit mask. */
 const MAX_LENGTH = 32;
 
-/** Maximum size of a buffer whose view is cached, because many lines are in the same buffer. */
+/** Maximum size of a buffer whose view is cached. Many lines share a buffer. */
 export const MAX_HELD_BYTES = 2 * 1024 * 1024;
 
 const PAIR = 2;
@@ -9,27 +9,27 @@ const PAIR = 2;
 /**
  * Sequence of byte classes to search for in bytes.
  *
- * In any occurrence of 17 bytes, one pair of bytes begins at a multiple of 16, so the hot loop of opening and searching looks up
- * only one pair in sixteen bytes in a table. Short sequences are searched by Horspool's method: the byte at the end of the
- * pattern determines how far to move the pattern.
+ * In any sequence of 17 bytes, one pair of bytes begins at a multiple of 16, so the hot loop looks up only one pair of every
+ * sixteen bytes in a table. Short sequences are searched with Horspool's algorithm: the byte at the end of the pattern determines
+ * how far to move the pattern.
  */
 export class BytePattern {
   /** Length of a match in bytes. */
   readonly length: number;
-  /** For each byte, the positions at which it is allowed, one bit each. */
+  /** For each byte, a bit mask of the positions where it is allowed. */
   readonly #masks = new Int32Array(256);
-  /** For each byte, the distance to move the pattern if that byte is at its end; 0 if it may end a match. */
+  /** For each byte, the distance to move the pattern if that byte is at the pattern's end; 0 if the byte may end a match. */
   readonly #skips: Uint8Array;
   /** For each byte, the distance to move the pattern if that byte could end a match but did not. */
   readonly #skipsPastEnd: Uint8Array;
   /** Number of pairs between lookups. */
   readonly #stride: number;
-  /** For each pair, the positions at which it is allowed, one bit each; created on demand. */
+  /** For each pair, a bit mask of the positions where it is allowed. Created on demand. */
   #starts: Int32Array | undefined;
   #viewed: Uint8Array | undefined;
   #pairs: Uint16Array = new Uint16Array(0);
 
-  /** @param classes - Bytes allowed at each position; 1 to 32 positions. */
+  /** @param classes - Bytes allowed at each position. There must be 1 to 32 positions. */
   constructor(classes: readonly Iterable<number>[]) {
     const { length } = classes;
     if (length < 1 || length > MAX_LENGTH) throw new RangeError("a pattern has 1 to 32 positions");
@@ -59,8 +59,8 @@ export class BytePattern {
   }
 
   /**
-   * Returns bytes as pairs that begin at even offsets of their buffer; if the bytes begin at an odd offset, the first pair
-   * includes the byte before.
+   * Returns bytes as pairs that begin at even offsets of their buffer. If the bytes begin at an odd offset, the first pair
+   * includes the preceding byte.
    */
   #viewPairs(bytes: Uint8Array): Uint16Array {
     if (bytes === this.#viewed) return this.#pairs;

@@ -1,10 +1,10 @@
 /**
- * Splits a sequence into runs that fit into memory.
+ * Splits a sequence into runs that fit in memory.
  *
  * @param max - Maximum number of elements in a run.
- * @param bytes - Maximum number of bytes of a run, unless one element is larger, and a function that returns the number of bytes
- *   of an element.
- * @remarks Cost: memory of one run.
+ * @param bytes - Maximum size of a run, in bytes, unless a single element is larger; and a function that returns the size of an
+ *   element.
+ * @remarks Cost: the memory of one run.
  */
 export function* splitRuns<T>(
   list: Iterable<T>,

@@ -2,7 +2,7 @@ import { isKnownEntryType } from "../format/entry.ts";
 import type { JsonRecord } from "../format/json.ts";
 import { decodeRecord } from "./decode.ts";
 
-/** Record in a line that does not parse as a whole, as a range of its bytes. */
+/** Range of bytes that contains a record, in a line that does not parse as a whole. */
 export interface RecoveredRecord {
   readonly start: number;
   readonly end: number;
@@ -14,10 +14,10 @@ const BACKSLASH = 0x5c;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Maximum number of passes over the bytes of a line; bounds the work for a hostile line. */
+/** Maximum number of passes over the bytes of a line. Limits the work for malicious lines. */
 const MAX_PASSES = 64;
 
-/** Types of content blocks, many of which a torn record may contain. */
+/** Types of content blocks. A torn record may contain many of them. */
 const BLOCK_TYPES: ReadonlySet<string> = new Set(["text", "image", "thinking", "toolCall"]);
 
 /** Rules that distinguish records of a format from objects inside records. */
@@ -34,14 +34,14 @@ const SESSION_FORM: RecordForm = {
 };
 
 /**
- * Finds complete records in a line that does not parse: several on one line, or one after a torn record.
+ * Finds complete records in a line that does not parse, because it contains several records or a torn one.
  *
- * At the start of the line, or directly after another record, a type is nearly sufficient. Elsewhere, an object may be part of a
- * torn record, and must resemble an entry or a header.
+ * At the start of the line, or directly after another record, having a type is nearly sufficient. Elsewhere, an object may be
+ * part of a torn record, so it must resemble an entry or a header.
  *
  * @param bytes - The line.
  * @param form - Default: the form of entries and headers.
- * @returns The records in order; empty if there are none.
+ * @returns The records, in order; empty if there are none.
  * @remarks Cost: O(bytes) for adjacent records, O(64 · bytes) at worst.
  */
 export function recoverRecords(bytes: Uint8Array, form: RecordForm = SESSION_FORM): RecoveredRecord[] {
@@ -65,7 +65,7 @@ export function recoverRecords(bytes: Uint8Array, form: RecordForm = SESSION_FOR
   return found;
 }
 
-/** Returns the complete record at the start of a line, regardless of what follows; undefined if there is none. */
+/** Returns the complete record at the start of a line, regardless of the rest of the line; undefined if there is none. */
 export function readFrontRecord(bytes: Uint8Array): RecoveredRecord | undefined {
   const start = skipBlank(bytes, 0, bytes.length);
   const end = bytes[start] === OPEN_BRACE ? findObjectEnd(bytes, start) : -1;
@@ -73,13 +73,13 @@ export function readFrontRecord(bytes: Uint8Array): RecoveredRecord | undefined 
   return record !== undefined && isRecordAtBorder(record, SESSION_FORM) ? { start, end, record } : undefined;
 }
 
-/** Returns whether an object at a position where a record may begin is a record: it has a type, and is not a content block. */
+/** Returns whether an object at a position where a record may begin is a record, which has a type and is not a content block. */
 function isRecordAtBorder(record: JsonRecord, { isRecord }: RecordForm): boolean {
   const { type } = record;
   return (typeof type === "string" && !BLOCK_TYPES.has(type)) || isRecord(record);
 }
 
-/** Returns whether an object is a record rather than part of one: it has a type, a time, and a parent or a known field. */
+/** Returns whether an object is a record rather than part of one. A record has a type, a time, and a parent or a known type. */
 function isLikeRecord(record: JsonRecord): boolean {
   const { type, id, timestamp } = record;
   if (typeof type !== "string") return false;
@@ -88,7 +88,7 @@ function isLikeRecord(record: JsonRecord): boolean {
   return (typeof id === "string" && Object.hasOwn(record, "parentId")) || isKnownEntryType(type);
 }
 
-/** Finds the next `{` that is followed by a key of a record; at a border, only blanks need to precede it. */
+/** Finds the next `{` that is followed by the key of a record, or, at a border, the first `{` after blanks. */
 function findNextRecordStart(
   bytes: Uint8Array,
   start: number,

@@ -8,7 +8,7 @@ export function decodeText(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-/** Parses JSON; undefined if the string is not JSON. */
+/** Parses JSON. Returns undefined if the string is not valid JSON. */
 export function parseJson(text: string): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) };
@@ -18,12 +18,12 @@ export function parseJson(text: string): { value: unknown } | undefined {
   }
 }
 
-/** Parses a line to a record; undefined if it is not a JSON object. */
+/** Parses a line as a record. Returns undefined if it is not a JSON object. */
 export function decodeRecord(bytes: Uint8Array): JsonRecord | undefined {
   return parseRecord(decodeText(bytes));
 }
 
-/** Parses the text of a line to a record; undefined if it is not a JSON object. */
+/** Parses the text of a line as a record. Returns undefined if it is not a JSON object. */
 export function parseRecord(text: string): JsonRecord | undefined {
   const value = parseJson(text)?.value;
   return isJsonRecord(value) ? value : undefined;

@@ -2,7 +2,7 @@ import type { IdKey } from "../format/id-key.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import type { LineSpan, LineSpans } from "./line-spans.ts";
 
-/** Maximum number of lines with one digest that are compared byte by byte; only malicious files have more. */
+/** Maximum number of lines with the same digest to compare byte by byte. Only malicious files contain more. */
 const MAX_COMPARED = 8;
 
 /**
@@ -21,7 +21,10 @@ export class RepeatedLines {
     this.#readBytes = readBytes;
   }
 
-  /** Compares a line with those of all entries with its id; returns the ordinal of the entry with an equal line, or NONE. */
+  /**
+   * Compares a line with the lines of all entries that have the same id. Returns the ordinal of the entry with an equal line, or
+   * NONE.
+   */
   find(id: IdKey, first: number, place: LineSpan, next: number): number {
     const bearers = this.#getBearers(id, first);
     const line = this.#lineAt(place);
@@ -42,7 +45,7 @@ export class RepeatedLines {
     return bearers;
   }
 
-  /** Returns the bytes of a line without trailing white space, so that it does not matter whether its end was read. */
+  /** Returns the bytes of a line without trailing white space, so that the result does not depend on whether its end was read. */
   #lineAt({ offset, length }: LineSpan): Uint8Array {
     const bytes = this.#readBytes(offset, length);
     let end = bytes.length;

@@ -1,7 +1,7 @@
-/** Maximum depth of data that was not parsed from JSON: an object that generates its depth would never end. */
+/** Maximum depth of data that was not parsed from JSON. An object that generates nested values would never end. */
 const MAX_DEPTH = 1_000_000;
 
-/** Maximum number of characters of a path in an error. */
+/** Maximum number of characters of a path in an error message. */
 const MAX_PATH = 1000;
 
 /** Object or array that is being encoded. */
@@ -14,17 +14,17 @@ interface Open {
   isEmpty: boolean;
 }
 
-/** Called with a value that has no JSON form, and its path. */
+/** Called with a description of a value that has no JSON form, and its path. */
 export type NoteReplaced = (what: string, path: string) => void;
 
 /**
- * Encodes as `JSON.stringify` does, at any depth, and reports the path of a value that it cannot encode.
+ * Encodes data as `JSON.stringify` does, but at any depth. Reports the path of a value that cannot be encoded.
  *
  * @param cause - Error that `JSON.stringify` threw.
  * @param maxDepth - Maximum depth. Default: 1,000,000.
- * @param note - If given, called instead of throwing; a string then replaces a cycle or a BigInt.
- * @throws {TypeError} With the path of a cycle, a BigInt, or data that is too deep.
- * @remarks Cost: O(data), several times that of `JSON.stringify`.
+ * @param note - If given, this function is called instead of throwing. A string then replaces a cycle or a BigInt.
+ * @throws {TypeError} With the path of a cycle, a BigInt, or data that is nested too deeply.
+ * @remarks Cost: O(data), but several times as slow as `JSON.stringify`.
  */
 export function encodeDeep(
   record: object,
@@ -48,7 +48,7 @@ export function encodeDeep(
       replace("the circular reference", "[circular]");
       return;
     }
-    if (stack.length === maxDepth) refuse("data that is so deep");
+    if (stack.length === maxDepth) refuse("data that is nested so deeply");
     open.add(value);
     stack.push(openValue(value));
     parts.push(Array.isArray(value) ? "[" : "{");
@@ -86,7 +86,7 @@ function getKeyAt({ keys }: Open, i: number): string {
   return keys?.[i] ?? String(i);
 }
 
-/** Returns the value that JSON encodes: the result of `toJSON`, and the value of a boxed scalar. */
+/** Returns the value to encode: the result of `toJSON`, or the value of a boxed scalar. */
 function toPlainValue(value: unknown, key: string): unknown {
   const given = hasToJson(value) ? value.toJSON(key) : value;
   const isBoxed =

@@ -3,7 +3,7 @@ import { encodeDeep, type NoteReplaced } from "./encode-deep.ts";
 /**
  * Encodes a record as one line of JSON without its line break.
  *
- * Keeps the order of fields. Omits values that `JSON.stringify` omits; rejects cycles and BigInts.
+ * Keeps the order of fields. Omits the values that `JSON.stringify` omits. Rejects cycles and BigInts.
  *
  * @throws {TypeError} With the path of the value.
  */
@@ -11,12 +11,12 @@ export function encodeRecord(record: object): string {
   try {
     return JSON.stringify(record);
   } catch (error) {
-    // The record has no JSON form, or is deeper than the call stack; the slow path determines which.
+    // Either the record has no JSON form, or it is nested deeper than the call stack. The slow path determines which.
     return encodeDeep(record, error);
   }
 }
 
-/** Encodes a record as `encodeRecord` does, but replaces cycles and BigInts with strings and reports each to `note`. */
+/** Encodes a record as `encodeRecord` does, but replaces cycles and BigInts with strings and reports each one to `note`. */
 export function encodeAnyRecord(record: object, note: NoteReplaced = () => undefined): string {
   try {
     return JSON.stringify(record);
@@ -25,7 +25,7 @@ export function encodeAnyRecord(record: object, note: NoteReplaced = () => undef
   }
 }
 
-/** Encodes a record as `encodeAnyRecord` does; `replaced` describes the first value that JSON cannot represent, and its path. */
+/** Encodes a record as `encodeAnyRecord` does. `replaced` describes the first value that JSON cannot represent, with its path. */
 export function encodeLiveRecord(record: object): { readonly text: string; readonly replaced?: string } {
   let replaced: string | undefined;
   const text = encodeAnyRecord(record, (what, path) => {
@@ -34,7 +34,7 @@ export function encodeLiveRecord(record: object): { readonly text: string; reado
   return { text, ...(replaced !== undefined && { replaced }) };
 }
 
-/** Encodes a value that was parsed from JSON, at any depth; undefined becomes null. */
+/** Encodes a value that was parsed from JSON, at any depth. Undefined becomes null. */
 export function encodeParsed(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "null";

@@ -21,12 +21,12 @@ export interface AdderContext {
   readonly issues: IssueLog;
   /** Rereads earlier bytes. */
   readonly readBytes: (offset: number, length: number) => Uint8Array;
-  /** Removes an entry from the pending writes of this process; returns false if it is not pending. */
+  /** Removes an entry from the pending writes of this process. Returns false if it was not pending. */
   readonly takePending: (ordinal: number) => boolean;
 }
 
 /**
- * Adds the entries of a file to the tree: determines their parents, and resolves missing and duplicate ids.
+ * Adds the entries of a file to the tree. Determines their parents, and resolves missing and duplicate ids.
  *
  * @remarks Source: docs/format.md#ids-and-parents
  */
@@ -37,17 +37,17 @@ export class EntryAdder {
   sessionId = "";
   /** Version of the file; undefined until it is known. */
   version: number | undefined;
-  /** Number of the next record; the header has number 0. */
+  /** Number of the next record. The header is number 0. */
   recordNumber = 0;
   /** Whether unreadable data follows the last entry. */
   hasDamageBehindLast = false;
   /** Number of entries whose id or parent is not in the file. */
   unwritten = 0;
-  /** Number of records that count as entries only because they have a type. */
+  /** Number of records that count as entries only because they have a `type` field. */
   strangers = 0;
   readonly #context: AdderContext;
   readonly #repeated: RepeatedLines;
-  /** Record number of each entry, for version 1 only. */
+  /** Record number of each entry. Used only for version 1. */
   readonly #recordNumbers: number[] = [];
   /** Last entry in the file. */
   #last = NONE;
@@ -62,7 +62,7 @@ export class EntryAdder {
     this.#repeated = new RepeatedLines(this.spans, context.readBytes);
   }
 
-  /** Version of the file as far as known; a file without ids so far is a version-1 list. */
+  /** Version of the file as far as it is known. As long as no ids have been found, the file is a version-1 list. */
   get versionSoFar(): number | undefined {
     return this.version ?? (this.tree.size > 0 ? 1 : undefined);
   }
@@ -77,7 +77,7 @@ export class EntryAdder {
       this.#addTaken({ type, id, parent, timestampMs, place: { offset, length, line }, isUnstated: false });
   }
 
-  /** Adds an entry from its parsed record, or from the fields of its head; returns its id. */
+  /** Adds an entry from its parsed record or from the fields of its head. Returns its id. */
   addRecord(record: JsonRecord, type: string, place: LineSpan): string {
     const stated =
       typeof record["id"] === "string" && record["id"] !== "" ? toIdKey(record["id"]) : undefined;
@@ -107,7 +107,7 @@ export class EntryAdder {
     return id;
   }
 
-  /** Records that an entry of this process, which is already in the tree, is the last in the file. */
+  /** Records that an entry of this process, which is already in the tree, is the last one in the file. */
   placePending(ordinal: number): void {
     this.#last = ordinal;
     this.recordNumber++;
@@ -136,13 +136,13 @@ export class EntryAdder {
     if (!isChain) this.#unstated = [];
   }
 
-  /** Reports that an entry became a child of the previous entry, or that it no longer is. */
+  /** Reports that an entry became a child of the previous entry, or that it no longer is one. */
   #reportUnstated(ordinal: number, isOver: boolean): void {
     const finding = { ordinal, kind: "unstated", parentId: "", isOver } as const;
     this.#context.issues.putLink(finding, this.spans.at(ordinal), this.tree.idAt(ordinal));
   }
 
-  /** Returns the id of the first entry at or after a record number; for version 1. */
+  /** Returns the id of the first entry at or after a record number. Used for version 1. */
   entryIdFrom(recordNumber: number): string | undefined {
     let [low, high] = [0, this.#recordNumbers.length];
     while (low < high) {
@@ -164,7 +164,7 @@ export class EntryAdder {
     return { kind, parentId: typeof parentId === "object" ? "that is not a string" : String(parentId) };
   }
 
-  /** Returns the replacement for a missing parent: the previous entry, if the parent was on a damaged line. */
+  /** Returns the replacement for a missing parent, which is the previous entry if the parent may have been on a damaged line. */
   #fallback(): number {
     return this.hasDamageBehindLast ? this.#last : NONE;
   }
@@ -184,7 +184,7 @@ export class EntryAdder {
     this.placePending(ordinal);
   }
 
-  /** Treats the file as a tree after an id was found: from then on, missing ids are issues. */
+  /** Treats the file as a tree because an id was found. From this point on, missing ids are issues. */
   #becomeTree(): void {
     this.version = 3;
     for (const ordinal of this.tree.ordinals()) {

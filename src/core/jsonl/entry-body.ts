@@ -11,7 +11,7 @@ import { upgradeRecord } from "./migrate.ts";
 /** Type of an entry whose body cannot be read. */
 export const DAMAGED_TYPE = "damaged";
 
-/** `customType` of the entry that keeps a damaged entry as a string in a copy. */
+/** `customType` of the entry that preserves a damaged entry as a string in a copy. */
 export const DAMAGED_CUSTOM_TYPE = "sessiontree.damaged";
 
 /** Context required to upgrade an entry; usually the index of its session. */
@@ -21,7 +21,7 @@ export interface BodyContext {
   entryIdFrom(recordNumber: number): string | undefined;
 }
 
-/** Parses an entry from its line, upgrades it, and sets the head from the tree; undefined if the body is damaged. */
+/** Parses an entry from its line, upgrades it, and sets the head from the tree. Returns undefined if the body is damaged. */
 export function decodeEntry(
   bytes: Uint8Array,
   head: EntryHead,
@@ -34,8 +34,8 @@ export function decodeEntry(
 /**
  * Decodes an entry as `decodeEntry` does, from a parsed record and the head at an ordinal.
  *
- * Does not create a head if the record agrees with it, as nearly all do, because creating heads took longer than the remaining
- * work.
+ * Does not create a head if the record already matches it, as almost all records do, because creating heads took longer than the
+ * rest of the work.
  */
 export function decodeEntryAt(
   record: JsonRecord,
@@ -63,7 +63,7 @@ export function decodeEntryRecord(
 }
 
 /**
- * Changes a line permanently; an unchanged string keeps its bytes.
+ * Changes a line permanently. If the returned string is unchanged, the bytes are kept.
  *
  * @param head - Head of the entry on the line, which must not change; undefined for the header.
  */
@@ -72,9 +72,9 @@ export type LineChange = (line: string, head?: EntryHead) => string;
 /**
  * Returns an entry's line in the format of the current version.
  *
- * @param change - Changes the entry; the line is then encoded again.
- * @returns The same bytes, without trailing carriage returns, if the line agrees with its head and is not changed; else a new
- *   line. A damaged entry becomes a `custom` entry that contains its line as a string, so that no data is lost.
+ * @param change - Changes the entry. If given, the line is encoded again.
+ * @returns The same bytes, without trailing carriage returns, if the line matches its head and is not changed; otherwise, a new
+ *   line. A damaged entry becomes a `custom` entry that contains the line as a string, so that no data is lost.
  */
 export function encodeCurrentLine(
   bytes: Uint8Array,
@@ -113,14 +113,14 @@ export function parseCurrentLine(line: string, head: EntryHead): AnySessionEntry
   return withHead(record, typeof type === "string" ? { ...head, type } : head);
 }
 
-/** Removes carriage returns from the end of a line, because the next read would drop one before the line break. */
+/** Removes carriage returns from the end of a line, because the next read would drop a carriage return before the line break. */
 function withoutReturns(bytes: Uint8Array): Uint8Array {
   let end = bytes.length;
   while (bytes[end - 1] === 0x0d) end--;
   return end === bytes.length ? bytes : bytes.subarray(0, end);
 }
 
-/** Creates the entry that keeps a damaged one as a string. */
+/** Creates the entry that preserves a damaged one as a string. */
 function makeTextEntry(bytes: Uint8Array, { type, id, parentId, timestampMs }: EntryHead): CustomEntry {
   const data = { type, line: decodeText(bytes) };
   return {
@@ -133,7 +133,7 @@ function makeTextEntry(bytes: Uint8Array, { type, id, parentId, timestampMs }: E
   };
 }
 
-/** Creates the entry that replaces a damaged one, with only its position in the tree. */
+/** Creates the entry that replaces a damaged one. It keeps only the position in the tree. */
 export function makeDamagedEntry(head: EntryHead): UnknownEntry {
   const { id, parentId } = head;
   return {
@@ -150,7 +150,7 @@ function hasBody({ type, message }: JsonRecord): boolean {
   return type !== "message" || (isJsonRecord(message) && typeof message["role"] === "string");
 }
 
-/** Returns the record itself if it agrees with its head, as nearly all do; else a copy with that head. */
+/** Returns the record itself if it matches its head, as almost all records do; otherwise, a copy with that head. */
 function withHead(record: JsonRecord, head: EntryHead): UnknownEntry {
   if (hasHead(record, head)) return record;
   const { type: _type, id: _id, parentId: _parentId, timestamp, ...body } = record;

@@ -10,7 +10,7 @@ const COMMA = 0x2c;
 const CLOSE_BRACE = 0x7d;
 const MAX_ID_BYTES = 256;
 
-/** Text before the id, for each known type, most frequent first. */
+/** Text before the id for each known type, the most frequent type first. */
 const OPENINGS = [
   "message",
   "custom_message",
@@ -25,7 +25,7 @@ const OPENINGS = [
   "context_edit",
 ].map((type) => ({ type, front: toSpelling(`{"type":"${type}","id":"`) }));
 
-/** Names of the known types, each the same string object for all lines. */
+/** Names of the known types. All lines share the same string objects. */
 export const USUAL_TYPES: ReadonlyMap<string, string> = new Map(OPENINGS.map(({ type }) => [type, type]));
 
 const AFTER_ID = toSpelling(`,"parentId":`);
@@ -34,26 +34,26 @@ const AFTER_PARENT = toSpelling(`,"timestamp":"`);
 /** `null` as a 32-bit number. */
 const NULL = 0x6e756c6c;
 
-/** Occurs in a second record on a line with the usual spelling. Inside a string, its quotes would be escaped. */
+/** Occurs if a line contains a second record in the usual spelling. Inside a string, its quotes would be escaped. */
 export const USUAL_TIME_FIELD = `"timestamp":"`;
 
 const USUAL_TIME = BytePattern.of(USUAL_TIME_FIELD);
 
-/** The field name in any spelling; bodies may also contain it. */
+/** The field name in any spelling. Bodies may also contain it. */
 const ANY_TIME = BytePattern.of(`"timestamp"`);
 
 /**
  * Reads the head at the start of a line from its bytes, without parsing the body.
  *
- * Supports one spelling: that of `JSON.stringify` with the base fields in their usual order. All other lines require
- * `JSON.parse`. Compares bytes and keeps results in fields, because this is the hot loop of opening a session.
+ * Supports only the spelling of `JSON.stringify` with the base fields in their usual order. All other lines require `JSON.parse`.
+ * Because this is the hot loop when opening a session, it compares bytes and stores results in fields.
  */
 export class EntryHeadReader {
   type = "";
   id: IdKey = 0;
   parent: IdKey | null = null;
   timestampMs = 0;
-  /** Offset after the head, at which the body begins. */
+  /** Offset after the head, where the body begins. */
   bodyStart = 0;
 
   #at = 0;
@@ -61,7 +61,7 @@ export class EntryHeadReader {
   #view = toDataView(new Uint8Array(0));
   readonly #isoMillis = new IsoMillisReader();
 
-  /** Reads the head of the line in `bytes[start, end)`; false if it is not in the usual spelling. */
+  /** Reads the head of the line in `bytes[start, end)`. Returns false if it is not in the usual spelling. */
   read(bytes: Uint8Array, start: number, end: number): boolean {
     const view = this.#look(bytes);
     if (!this.#readOpening(view, start, end)) return false;
@@ -73,7 +73,7 @@ export class EntryHeadReader {
     return this.#readTimestamp(bytes, view, this.#at + AFTER_PARENT.length, end);
   }
 
-  /** Returns a view of bytes. Caches the latest one, unless it is large, because many lines are in the same buffer. */
+  /** Returns a view of bytes. Caches the latest view unless it is large, because many lines share a buffer. */
   #look(bytes: Uint8Array): DataView {
     if (bytes === this.#viewed) return this.#view;
     const view = toDataView(bytes);
@@ -105,7 +105,7 @@ export class EntryHeadReader {
     return this.#at <= end && view.getInt32(at) === NULL;
   }
 
-  /** Reads a string up to its quote, and moves `#at` after it. */
+  /** Reads a string up to its closing quote, and moves `#at` past the quote. */
   #readId(bytes: Uint8Array, view: DataView, start: number, end: number): IdKey | undefined {
     if (start + 8 < end && bytes[start + 8] === QUOTE) {
       const high = getHexValue(view.getInt32(start));
@@ -148,15 +148,15 @@ export interface StatedHead {
 }
 
 /**
- * Returns a pattern for strings that `EntryHeadReader` reads: printable ASCII without escapes, with the closing quote within the
- * limit.
+ * Returns a pattern for strings that `EntryHeadReader` reads: printable ASCII characters without escapes, up to the maximum
+ * length.
  */
 const makePlainTextPattern = (min: number) => `([ !#-\\[\\]-~]{${min},${MAX_ID_BYTES - 1}})`;
 
-/** Matches such a string on its own. */
+/** Matches a whole string that `EntryHeadReader` reads. */
 export const USUAL_PLAIN: RegExp = new RegExp(`^${makePlainTextPattern(1)}$`);
 
-/** Matches the front of a line that `EntryHeadReader` reads. */
+/** Matches the beginning of a line that `EntryHeadReader` reads. */
 export const USUAL_FRONT: RegExp = new RegExp(
   `^\\{"type":"(${OPENINGS.map(({ type }) => type).join("|")})","id":"${makePlainTextPattern(1)}",` +
     `"parentId":(?:null|"${makePlainTextPattern(0)}"),"timestamp":"${makePlainTextPattern(0)}"(?:,|\\}$)`,
@@ -165,8 +165,8 @@ export const USUAL_FRONT: RegExp = new RegExp(
 /**
  * Returns whether the body of a line may contain another head, as in concatenated records.
  *
- * @param isMixed - Whether the file has lines in another spelling. If so, any time except a message's own counts; else, only
- *   heads in the usual spelling, which are faster to search for.
+ * @param isMixed - Whether the file has lines in another spelling. If so, any time field except the message's own counts as
+ *   another head. Otherwise, only heads in the usual spelling count, which are faster to find.
  */
 export function mayHoldSecondHead(
   bytes: Uint8Array,
@@ -186,7 +186,7 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
-/** Returns the string up to the next quote, if it is plain ASCII without escapes. */
+/** Returns the string up to the next quote if it is plain ASCII without escapes. */
 function readPlainString(bytes: Uint8Array, start: number, limit: number): string | undefined {
   let text = "";
   for (let i = start; i < limit; i++) {

@@ -1,7 +1,7 @@
-/** Decoded string, and the start of each of its characters in the encoded string. */
+/** Decoded string, and the offset of each of its characters in the encoded string. */
 export interface SpelledText {
   readonly text: string;
-  /** One element more than characters; undefined if the string contains no escapes. */
+  /** One more element than the string has characters; undefined if the string contains no escapes. */
   readonly starts: Uint32Array | undefined;
 }
 
@@ -10,14 +10,16 @@ const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))/g;
 
 const LETTERS: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 
-/** Decodes every JSON escape in a string, even if the string is not valid JSON; undefined if it contains none. */
+/** Decodes all JSON escapes in a string, even if the string is not valid JSON. Returns undefined if there are none. */
 export function unescapeText(text: string): string | undefined {
   if (!text.includes("\\")) return undefined;
   const decoded = text.replace(ESCAPE, (_, code?: string, letter?: string) => decodeEscape(code, letter));
   return decoded === text ? undefined : decoded;
 }
 
-/** Decodes a string a number of times, and records the origin of each character; undefined if a step finds no escapes. */
+/**
+ * Decodes a string repeatedly, and records the original offset of each character. Returns undefined if a step finds no escapes.
+ */
 export function unescapeTimes(text: string, times: number): SpelledText | undefined {
   let spelled: SpelledText | undefined = { text, starts: undefined };
   for (let i = 0; i < times && spelled !== undefined; i++) spelled = unescapeOnce(spelled);

@@ -5,9 +5,9 @@ export const WORD = 4;
 const PAIR = 2 * WORD;
 
 /**
- * ASCII string of at least eight bytes, as numbers of eight bytes each; the last one may overlap the previous one.
+ * ASCII string of at least eight bytes, as eight-byte numbers. The last number may overlap the previous one.
  *
- * Floating-point numbers are the fastest 64-bit numbers in engines. Eight bytes of ASCII are never NaN.
+ * Floating-point numbers are the fastest 64-bit numbers in JavaScript engines. Eight bytes of ASCII are never NaN.
  */
 export interface Spelling {
   readonly length: number;
@@ -25,7 +25,7 @@ export function toSpelling(text: string): Spelling {
   return { length, pairs: Float64Array.from(starts, (start) => view.getFloat64(start, true)) };
 }
 
-/** Returns whether a string is at an offset, and ends before `end`. */
+/** Returns whether a string is at an offset and ends before `end`. */
 export function isAt(view: DataView, at: number, end: number, { length, pairs }: Spelling): boolean {
   if (at + length > end) return false;
   const last = pairs.length - 1;
@@ -44,7 +44,7 @@ const TO_LETTERS = 0x27;
 /**
  * Returns the value of a word of four lower-case hexadecimal digits; -1 for any other word.
  *
- * Processes all four bytes at once: computes the value, then checks that encoding it results in the word.
+ * Processes all four bytes in parallel: computes the value, then checks that encoding it produces the same word.
  */
 export function getHexValue(word: number): number {
   const letters = (word >>> 6) & ONES;

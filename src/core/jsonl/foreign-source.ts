@@ -20,30 +20,31 @@ export const IMPORTED_SOURCES = [
   "qwen",
 ] as const;
 
-/** Formats of other programs that are recognized but not supported. */
+/** Formats of other programs that are recognized but cannot be imported. */
 const UNREAD_SOURCES = ["kimi-cli", "sqlite"] as const;
 
 /** Format of another program. */
 export type ForeignSource = (typeof IMPORTED_SOURCES)[number] | (typeof UNREAD_SOURCES)[number];
 
-/** Number of records of another program, without any of a session, after which a file is treated as that program's. */
+/** Number of another program's records, without any session records, after which a file is attributed to that program. */
 const ENOUGH_RECORDS = 64;
 
-/** Maximum number of bytes of a text that is parsed as one JSON document. */
+/** Maximum size of a text that is parsed as a single JSON document, in bytes. */
 const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Detects the source of records in a text without a session header.
+ * Detects which program wrote the records in a text without a session header.
  *
- * Only complete records and arrays of them count, not quoted ones. A record of a session outweighs those of other programs,
- * unless there were many: a session that lost its header remains one, regardless of other data next to its entries.
+ * Only complete records and arrays of records count, not records quoted in strings. A session record outweighs those of other
+ * programs, unless there are many, so that a session that lost its header is still recognized despite other data among its
+ * entries.
  */
 export class SourceFinder {
   #source: ForeignSource | undefined;
   #foreign = 0;
   #isSession = false;
 
-  /** Other program; undefined if none was detected, or if there are records of a session. */
+  /** The other program; undefined if none was detected or if there are session records. */
   get source(): ForeignSource | undefined {
     return this.#isSession ? undefined : this.#source;
   }
@@ -65,10 +66,10 @@ export class SourceFinder {
 }
 
 /**
- * Returns the program that wrote a file, judged by its records, wherever they begin.
+ * Returns the program that wrote a file, based on its records, which may begin at any offset.
  *
- * @param pieces - Returns the bytes of a file without a session header, from its beginning; called up to three times.
- * @returns Undefined if no record identifies a program, or if one is a session's.
+ * @param pieces - Returns the bytes of a file without a session header, from the beginning. Called up to three times.
+ * @returns Undefined if no record identifies a program, or if there is a session record.
  */
 export function detectForeignSource(pieces: () => Iterable<Uint8Array>): ForeignSource | undefined {
   if (isDatabase(pieces())) return "sqlite";
@@ -81,7 +82,7 @@ export function detectForeignSource(pieces: () => Iterable<Uint8Array>): Foreign
       const range = bytes.subarray(start, end);
       const parsed = parseJson(decodeText(range));
       if (parsed !== undefined) finder.take(parsed.value);
-      // Its entries have the fields of session entries, and must not be treated as such when they are on one line.
+      // Version 4 entries have the fields of session entries, but must not be treated as such when they are on one line.
       else for (const { record } of recoverRecords(range, VERSION_4_FORM)) finder.take(record);
       return true;
     },
@@ -114,7 +115,7 @@ function isDatabase(pieces: Iterable<Uint8Array>): boolean {
   return false;
 }
 
-/** Returns the program that wrote a JSON document; undefined if the text is not one, or the program is unknown. */
+/** Returns the program that wrote a JSON document; undefined if the text is not JSON or the program is unknown. */
 export function detectDocumentSource(text: string): ForeignSource | undefined {
   const value = parseJson(text)?.value;
   if (value === undefined) return CLINE_FRONTS.some((front) => front.test(text)) ? "cline" : undefined;
@@ -131,7 +132,9 @@ export function detectDocumentSource(text: string): ForeignSource | undefined {
   return isCline(document) || isClineDocument(value) ? "cline" : "messages";
 }
 
-/** Returns whether a document is an OpenCode session: an export, or the file next to which its messages are stored. */
+/**
+ * Returns whether a document is an OpenCode session: either an export, or a session file whose messages are stored separately.
+ */
 function isOpenCodeSession({ info, messages, id, projectID, time }: JsonRecord): boolean {
   if (isJsonRecord(info)) return typeof info["id"] === "string" && Array.isArray(messages);
   return (
@@ -154,7 +157,7 @@ function isClineDocument(value: unknown): boolean {
   return isJsonRecord(value) && typeof value["agent"] === "string" && typeof value["sessionId"] === "string";
 }
 
-/** Returns whether a record is a row of a task as an editor displays it. */
+/** Returns whether a record is a row of a Cline task, as displayed by an editor. */
 function isClineRow({ type, ts, say, ask }: JsonRecord): boolean {
   return (type === "say" || type === "ask") && typeof ts === "number" && typeof (say ?? ask) === "string";
 }
@@ -166,13 +169,13 @@ const CLINE_FRONTS = [
   /^\s*\[\s*\{\s*"ts":\s*\d+,\s*"type":\s*"(?:say|ask)",/,
 ];
 
-/** Message fields that Cline, Roo Code, and Kilo write, and no SDK does. */
+/** Message fields that Cline, Roo Code, and Kilo write but no SDK does. */
 const CLINE_FIELDS = ["metrics", "modelInfo", "isSummary", "condenseParent", "truncationParent"];
 
 /** Beginning of the first prompt in an editor. */
 const CLINE_TASK = /^<task>[\s\S]*<\/task>\s*$/;
 
-/** Returns whether messages are a task of Cline, Roo Code, or Kilo: Anthropic's format, with fields of their own. */
+/** Returns whether messages are a task of Cline, Roo Code, or Kilo, which use Anthropic's format with additional fields. */
 function isCline({ form, items }: MessageDocument): boolean {
   if (form !== "anthropic") return false;
   if (items.some((item) => CLINE_FIELDS.some((name) => name in item))) return true;
@@ -200,7 +203,7 @@ function detectLineSource(value: unknown): ForeignSource | "ours" | undefined {
   return detectRecordSource(value);
 }
 
-/** Detects an array of several records, as one dialect of pi's version 4 writes. */
+/** Detects arrays of records, which one dialect of pi's version 4 writes. */
 function detectTransactionSource(records: readonly unknown[]): ForeignSource | undefined {
   const isVersion4 = records.length > 0 && records.every((one) => isJsonRecord(one) && isVersion4Record(one));
   return isVersion4 ? "pi-v4" : undefined;
@@ -221,7 +224,7 @@ export function isVersion4Header({ kind, version, v }: JsonRecord): boolean {
   return kind === "header" && (typeof version === "number" || typeof v === "number");
 }
 
-/** Form of records of pi's version 4. */
+/** Form of the records in pi's version 4. */
 export const VERSION_4_FORM: RecordForm = {
   firstKey: /^"(?:v|kind)"\s*:/,
   isRecord: isVersion4Record,
@@ -240,7 +243,7 @@ const CODEX_TYPES: ReadonlySet<unknown> = new Set([
   "compacted",
 ]);
 
-/** Roles with which the older Kimi program begins a line that is not a message. */
+/** Roles at the start of lines that are not messages, in files of the older Kimi program. */
 const KIMI_ROLES: ReadonlySet<unknown> = new Set(["_system_prompt", "_checkpoint", "_usage"]);
 
 /** Types of records that GitHub Copilot writes. */
@@ -263,7 +266,7 @@ function detectRecordSource(record: JsonRecord): ForeignSource | undefined {
   return isQwenRecord(record) ? "qwen" : "claude-code";
 }
 
-/** Returns whether a record is Qwen Code's, which has Claude Code's tree of records, with Gemini's messages in them. */
+/** Returns whether Qwen Code wrote a record. It uses Claude Code's tree of records with Gemini's messages. */
 function isQwenRecord(record: JsonRecord): boolean {
   const { message } = record;
   if (isJsonRecord(message) && Array.isArray(message["parts"])) return true;
@@ -285,14 +288,14 @@ const ESSENTIAL: { readonly [type in SessionEntry["type"]]: string } = {
   session_info: "name",
 };
 
-/** Returns whether a record has no feature of this format: no id, no time, and no known type. */
+/** Returns whether a record has no features of this format: no id, no time, and no known type. */
 export function isStranger(record: JsonRecord, type: string): boolean {
   const { id, timestamp } = record;
   if (typeof id === "string" || typeof timestamp === "string" || typeof timestamp === "number") return false;
   return !hasEssential(record, type);
 }
 
-/** Returns whether a record has a known type, and that type's required field. */
+/** Returns whether a record has a known type and the required field of that type. */
 function hasEssential(record: JsonRecord, type: string): boolean {
   return isKnownEntryType(type) && record[ESSENTIAL[type]] !== undefined;
 }

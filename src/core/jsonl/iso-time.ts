@@ -14,11 +14,11 @@ const DAY_MS = 86_400_000;
 /** Number of days from January 1 of year 1 to January 1, 1970. */
 const DAYS_TO_EPOCH = 719_162;
 
-/** By number of the month, in a common year. */
+/** By month number, in a common year. */
 const DAYS_IN_MONTH = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const DAYS_BEFORE_MONTH = [0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
-/** Value of two characters, indexed by them as a little-endian number; -1 if they are not digits. */
+/** Value of two digits, indexed by the characters as a little-endian number; -1 if they are not digits. */
 const DECIMAL_PAIRS = makeDecimalPairs();
 
 function makeDecimalPairs(): Int16Array {
@@ -34,7 +34,7 @@ function makeDecimalPairs(): Int16Array {
 /**
  * Parses timestamps from bytes. Every entry has one, and `Date.parse` takes longer than the rest of a head.
  *
- * Caches the last minute by its four words, because many entries have the same minute as the previous entry.
+ * Caches the last minute by its four words, because many entries fall in the same minute as the previous one.
  */
 export class IsoMillisReader {
   #year = 0;
@@ -44,10 +44,10 @@ export class IsoMillisReader {
   #minuteMs = Number.NaN;
 
   /**
-   * Returns the Unix milliseconds of a `YYYY-MM-DDTHH:MM:SS.mmmZ`; NaN for any other form, for an invalid time, and for years up
-   * to 99, which require `Date.parse`.
+   * Returns the Unix milliseconds of a time in the form `YYYY-MM-DDTHH:MM:SS.mmmZ`; NaN for any other form, for invalid times,
+   * and for years up to 99, which require `Date.parse`.
    *
-   * @param view - 24 bytes must follow `start`.
+   * @param view - Must contain 24 bytes from `start` on.
    */
   read(view: DataView, start: number): number {
     const second = parsePair(view, start + 17);
@@ -86,7 +86,7 @@ export class IsoMillisReader {
   }
 }
 
-/** Returns the minute of the day of a `THH:MM` after a date, or NaN. */
+/** Returns the minute of the day from the `THH:MM` part after a date, or NaN. */
 function parseMinutes(view: DataView, start: number): number {
   const hour = parsePair(view, start + 11);
   const minute = parsePair(view, start + 14);
@@ -95,7 +95,7 @@ function parseMinutes(view: DataView, start: number): number {
   return isSpelledSo && isInRange ? hour * 60 + minute : Number.NaN;
 }
 
-/** Returns the number of days from the epoch to a `YYYY-MM-DD`, or NaN. */
+/** Returns the number of days from the epoch to a date in the form `YYYY-MM-DD`, or NaN. */
 function parseDayNumber(view: DataView, start: number): number {
   const century = parsePair(view, start);
   const yearInCentury = parsePair(view, start + 2);

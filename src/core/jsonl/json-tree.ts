@@ -38,7 +38,7 @@ export type JsonNode = TextNode | OtherNode | ParentNode;
 const SPACES: ReadonlySet<string> = new Set([" ", "\t", "\n", "\r", ",", ":"]);
 const SCALAR_ENDS = /[\s,\]}]/g;
 
-/** Parses valid JSON to nodes that can be changed and encoded again, at any depth. */
+/** Parses valid JSON of any depth into nodes that can be changed and encoded again. */
 export function parseTree(text: string): JsonNode {
   const root: ListNode = { kind: "list", items: [] };
   const open: ParentNode[] = [root];
@@ -81,7 +81,7 @@ function findTokenEnd(text: string, at: number, character: string): number {
   return SCALAR_ENDS.exec(text)?.index ?? text.length;
 }
 
-/** Returns the index after the closing quote of the string that begins at an index. */
+/** Returns the index after the closing quote of the string that begins at `start`. */
 function findStringEnd(text: string, start: number): number {
   for (let from = start + 1; ; ) {
     const quote = text.indexOf('"', from);

@@ -16,13 +16,13 @@ import { type PendingWrite, PendingWrites } from "./pending-writes.ts";
 
 /** Options for a `SessionIndex`. */
 export interface SessionIndexOptions {
-  /** Rereads earlier bytes; called only if two lines have the same id. */
+  /** Rereads earlier bytes. Called only if two lines have the same id. */
   readonly readBytes: (offset: number, length: number) => Uint8Array;
   /** Faster equivalent of `decodeText`, if available. */
   readonly decode?: ((bytes: Uint8Array) => string) | undefined;
-  /** Maximum number of bytes of a line; a longer line is an issue. Default: 256 MiB. */
+  /** Maximum length of a line, in bytes. Longer lines are reported as issues. Default: 256 MiB. */
   readonly maxLineBytes?: number | undefined;
-  /** Header of a file that lost its own. */
+  /** Header for a file that has lost its own. */
   readonly header?: SessionHeader | undefined;
 }
 
@@ -34,15 +34,15 @@ interface LineIndexOptions extends SessionIndexOptions {
 /** Maximum number of entries to reserve memory for. */
 const MAX_RESERVED = 200_000;
 
-/** Margin of the estimate: an estimate that is one entry too small doubles the memory. */
+/** Safety margin of the estimate. An estimate that is one entry too small would double the memory. */
 const MARGIN = 1.03;
 
 /**
- * Reads a session's bytes, with any content, into a header, a tree of heads, line spans, and issues.
+ * Reads a session's bytes into a header, a tree of heads, line spans, and issues. Accepts any bytes.
  *
- * Every line becomes the header, an entry, or an issue. Parses a body only if the head is not at the start of its line, or if the
- * line seems to contain more than one record. Derives missing ids from the session id and the record's number, so that every read
- * results in the same ids.
+ * Every line becomes the header, an entry, or an issue. A body is parsed only if the head is not at the start of its line, or if
+ * the line seems to contain more than one record. Missing ids are derived from the session id and the record number, so that
+ * every read produces the same ids.
  *
  * @remarks Cost: O(bytes), about 70 bytes of memory per entry. Source: docs/format.md#reading
  */
@@ -76,7 +76,7 @@ export class LineIndex {
     return this.#adder.spans;
   }
 
-  /** Header in the current version; undefined if none has been read. */
+  /** Header in the current version; undefined if it has not been read yet. */
   get header(): SessionHeader | undefined {
     return this.#lines.header?.header;
   }
@@ -85,33 +85,33 @@ export class LineIndex {
     return this.#lines.headerSpan;
   }
 
-  /** Version of the file; the current one if the file does not state it. */
+  /** Version of the file; the current version if the file does not state one. */
   get version(): number {
     return this.#adder.versionSoFar ?? CURRENT_SESSION_VERSION;
   }
 
-  /** Whether the first records contain no header, so that the file is not a session. */
+  /** Whether the file is not a session because its first records contain no header. */
   get isRejected(): boolean {
     return this.#lines.isRejected;
   }
 
-  /** Whether no part of the file, including the header, resembles this format: another program wrote it. */
+  /** Whether another program wrote the file, because no part of it, including the header, resembles this format. */
   get isForeign(): boolean {
     const { strangers } = this.#adder;
     return strangers > 0 && strangers === this.tree.size && this.header?.timestamp === "";
   }
 
-  /** Whether the file contains heads that differ from the current version's: an append must rewrite the file first. */
+  /** Whether the file contains heads in an older form, so that an append must rewrite the file first. */
   get needsUpgrade(): boolean {
     return this.version < CURRENT_SESSION_VERSION || this.#adder.unwritten > 0;
   }
 
-  /** Number of bytes that were read, or written by this session and confirmed. */
+  /** Number of bytes that were read, or that were written by this session and confirmed. */
   get position(): number {
     return this.#scanner.position;
   }
 
-  /** Expected end of the file if no other process writes. */
+  /** Expected end of the file if no other process writes to it. */
   get expectedEnd(): number {
     return this.position + this.#pending.bytes;
   }
@@ -126,7 +126,7 @@ export class LineIndex {
     return this.#pending.ordinals;
   }
 
-  /** Issues so far; a copy. */
+  /** Issues found so far, as a copy. */
   get issues(): SessionIssue[] {
     const issues = this.#issues.list();
     const { headerSpan } = this;
@@ -134,7 +134,7 @@ export class LineIndex {
     return issues;
   }
 
-  /** Adopts the state of a session without anomalies so far, including its unconfirmed own entries. */
+  /** Adopts the state of a session that has had no anomalies so far, including its own unconfirmed entries. */
   continueFrom(session: OrdinarySession): void {
     const { size, confirmed } = session;
     const place = { offset: 0, length: session.headerLength, line: 1 };
@@ -157,8 +157,8 @@ export class LineIndex {
   }
 
   /**
-   * Reserves memory for the remaining `bytes` of a file, extrapolating from the part already read: growing step by step would
-   * copy everything twice. An estimate that is too large temporarily uses address space, but no memory.
+   * Reserves memory for the remaining `bytes` of a file, extrapolating from the part already read. Growing step by step would
+   * copy everything twice. An estimate that is too large temporarily uses address space but no memory.
    */
   reserve(bytes: number): void {
     const { size } = this.tree;
@@ -168,7 +168,10 @@ export class LineIndex {
     this.#adder.spans.reserve(expected);
   }
 
-  /** Offset of the last line that was read, torn or complete. Excludes this session's own writes, whose positions are assumed. */
+  /**
+   * Offset of the last line that was read, whether torn or complete. Excludes this session's own writes, because their positions
+   * are assumed.
+   */
   get lastLineOffset(): number {
     const torn = this.tornTail;
     if (torn !== undefined) return torn.offset;
@@ -180,14 +183,14 @@ export class LineIndex {
     return this.headerSpan?.offset ?? 0;
   }
 
-  /** Position of a last line that is incomplete; undefined if there is none. */
+  /** Position of the last line if it is incomplete; otherwise, undefined. */
   get tornTail(): { readonly offset: number; readonly length: number } | undefined {
     const last = this.isMidLine ? this.issues.at(-1) : undefined;
     if (last?.code !== "TAIL_TORN") return undefined;
     return { offset: last.offset, length: this.position - last.offset };
   }
 
-  /** Ends a batch: resolves the last line and missing parents. */
+  /** Ends a batch. Resolves the last line and missing parents. */
   end(): void {
     this.#issues.tail = undefined;
     this.#scanner.end();
@@ -195,7 +198,8 @@ export class LineIndex {
   }
 
   /**
-   * Adds an entry that this session has just written, assumed to be at the end of the file until `confirmPending`.
+   * Adds an entry that this session has just written. It is assumed to be at the end of the file until `confirmPending` is
+   * called.
    *
    * @param length - Number of bytes of its line, including the line break.
    * @param hasBreak - Whether a line break was written before it, to close a torn line.
@@ -203,7 +207,7 @@ export class LineIndex {
   addPending(head: EntryHead, length: number, hasBreak: boolean): number {
     const { type, id, parent, timestampMs } = toStatedHead(head);
     const added = this.tree.add(type, id, parent, timestampMs);
-    // An entry that was copied to another file and is written again is the same entry.
+    // If an entry is copied to another file and written again, it is the same entry.
     const ordinal = added === NONE ? this.tree.findKey(id) : added;
     this.#presume({ ordinal, length, hasBreak });
     this.#lines.forgetLeafRecord();
@@ -218,7 +222,7 @@ export class LineIndex {
     this.#pending.add(own);
   }
 
-  /** Confirms the assumed positions of the first pending writes, or of all. */
+  /** Confirms the assumed positions of the first `count` pending writes, or of all of them. */
   confirmPending(count?: number): void {
     if (this.#pending.isEmpty) return;
     for (const { ordinal, length, hasBreak } of this.#pending.drain(count)) {
@@ -235,15 +239,17 @@ export class LineIndex {
     this.#pending.disperse();
   }
 
-  /** Assumes that pending writes that were not found follow the lines of other processes, in the order of writing. */
+  /**
+   * Assumes that pending writes that were not found follow the lines of other processes, in the order in which they were written.
+   */
   presumePendingBehind(): void {
     for (const { ordinal, length } of this.#pending.drain()) {
-      // Only the first can follow a torn line: `isMidLine` is false while any write is pending.
+      // Only the first one can follow a torn line, because `isMidLine` is false while any write is pending.
       this.#presume({ ordinal, length, hasBreak: this.isMidLine });
     }
   }
 
-  /** Returns the id of the first entry at or after a record number; for version 1. */
+  /** Returns the id of the first entry at or after a record number. Used for version 1. */
   entryIdFrom(recordNumber: number): string | undefined {
     return this.#adder.entryIdFrom(recordNumber);
   }

@@ -2,7 +2,7 @@ import type { JsonRecord } from "../format/json.ts";
 import { recoverRecords } from "./concatenated-records.ts";
 import { readLegibleHead } from "./partial-head.ts";
 
-/** Part of a line that does not parse, as a range of its bytes. */
+/** Range of bytes in a line that does not parse. */
 export interface LinePart {
   readonly start: number;
   readonly end: number;
@@ -13,7 +13,7 @@ export interface LinePart {
    * `zeros`: zero bytes.
    */
   readonly kind: "record" | "head" | "lost" | "noise" | "zeros";
-  /** Record, or the fields of the head; empty for other kinds. */
+  /** The record or the fields of the head; empty for other kinds. */
   readonly record: JsonRecord;
 }
 
@@ -21,11 +21,11 @@ const OPEN_BRACE = 0x7b;
 const QUOTE = 0x22;
 
 /**
- * Splits a line that does not parse into complete records, legible heads of damaged ones, and the remainder.
+ * Splits a line that does not parse into complete records, legible heads of damaged records, and the remainder.
  *
  * @param bytes - The line.
- * @param isRest - Whether this is only the remainder of a line whose front was already read.
- * @returns In order, without gaps except white space; empty for white space.
+ * @param isRest - Whether the bytes are only the remainder of a line whose beginning was already read.
+ * @returns The parts in order, with no gaps except white space. Empty if there is only white space.
  * @remarks Cost: see `recoverRecords`.
  */
 export function splitLineParts(bytes: Uint8Array, isRest = false): LinePart[] {
@@ -40,7 +40,7 @@ export function splitLineParts(bytes: Uint8Array, isRest = false): LinePart[] {
   return parts;
 }
 
-/** Returns the parts between two records; none for white space. Zero bytes around a legible head are separate parts. */
+/** Returns the parts between two records. Empty for white space. Zero bytes around a legible head are separate parts. */
 function makeDamagedParts(bytes: Uint8Array, from: number, to: number, isWholeLine: boolean): LinePart[] {
   const { start, end, text } = trimRange(bytes, from, to, isSpaceOrZero);
   if (start === end) return findZeros(bytes, from, start);
@@ -80,7 +80,7 @@ function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0d;
 }
 
-/** Returns whether a byte is white space or a zero byte, as a power failure leaves. */
+/** Returns whether a byte is white space or a zero byte. Power failures can leave zero bytes. */
 function isSpaceOrZero(byte: number | undefined): boolean {
   return byte === 0 || isSpace(byte);
 }

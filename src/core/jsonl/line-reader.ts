@@ -12,10 +12,10 @@ import type { LineSink, ScannedLine } from "./line-scanner.ts";
 import type { LineSpan } from "./line-spans.ts";
 import { type ReadHeader, readHeader } from "./session-header.ts";
 
-/** Shared by all files: its results are copied before the next line is read. */
+/** Shared by all files, because its results are copied before the next line is read. */
 const head = new EntryHeadReader();
 
-/** Number of first records among which the header must be. */
+/** Number of records at the beginning of a file that may contain the header. */
 const FIRST_RECORDS = 16;
 
 const CLOSE_BRACE = 0x7d;
@@ -23,7 +23,7 @@ const CLOSE_BRACE = 0x7d;
 /**
  * Determines the content of each line of a file: the header, one or more entries, an issue, or both.
  *
- * Parses a body only if the head is not at the start of its line, or if the line seems to contain more than one record.
+ * A body is parsed only if the head is not at the start of its line, or if the line seems to contain more than one record.
  */
 export class LineReader implements LineSink {
   readonly #issues: IssueLog;
@@ -33,7 +33,7 @@ export class LineReader implements LineSink {
   #recordsBeforeHeader = 0;
   /** Title in a `title` record before the header. */
   #title: string | undefined;
-  /** Whether an entry had a spelling that the head reader does not support. */
+  /** Whether any entry has a spelling that the head reader does not support. */
   #isMixed = false;
   #isRejected = false;
   #leafRecord: JsonRecord | undefined;
@@ -43,7 +43,7 @@ export class LineReader implements LineSink {
     this.#issues = issues;
   }
 
-  /** Header; undefined if none has been read. */
+  /** Header; undefined if it has not been read yet. */
   get header(): ReadHeader | undefined {
     return this.#header;
   }
@@ -52,12 +52,12 @@ export class LineReader implements LineSink {
     return this.#headerPlace;
   }
 
-  /** Whether the first records contain no header, so that the file is not a session. */
+  /** Whether the file is not a session because its first records contain no header. */
   get isRejected(): boolean {
     return this.#isRejected || (this.#header === undefined && this.#recordsBeforeHeader >= FIRST_RECORDS);
   }
 
-  /** `leaf` record, if it is the last line. */
+  /** The `leaf` record, if it is the last line. */
   get leafRecord(): JsonRecord | undefined {
     return this.#leafRecord;
   }
@@ -88,13 +88,13 @@ export class LineReader implements LineSink {
     if (length < bytes.length) {
       const zeros = { ...place, offset: place.offset + length, length: bytes.length - length };
       this.#issues.put("NUL_BYTES", zeros);
-      // Zeros on their own line replace a record; after a record, they are also damage.
+      // Zero bytes on their own line replace a record. After a record, they are also damage.
       this.#countDamage(length === 0 && !continued);
     }
     return true;
   }
 
-  /** Reads the record at the start of an unterminated line, or records that it is incomplete. */
+  /** Reads the record at the start of an unterminated line, or notes that the line is incomplete. */
   #takeFront(text: Uint8Array, place: LineSpan, isRest: boolean): number {
     const front = readFrontRecord(text);
     if (front === undefined) {
@@ -128,7 +128,7 @@ export class LineReader implements LineSink {
     );
   }
 
-  /** Returns whether a line is complete, ends like a record, and is in a file whose entries have ids. */
+  /** Returns whether a line is complete, ends like a record, and belongs to a file whose entries have ids. */
   #isTreeLine({ bytes, end, terminated, continued }: ScannedLine): boolean {
     const { version } = this.#adder;
     return (
@@ -156,7 +156,7 @@ export class LineReader implements LineSink {
   }
 
   /**
-   * Adopts the header of an ordinary session, and whether its entries have spellings that the head reader does not support.
+   * Adopts the header of an ordinary session, and the flag that its entries have spellings that the head reader does not support.
    */
   takeOrdinary(header: JsonRecord, place: LineSpan, isMixed: boolean): void {
     this.takeFirst(header, place);
@@ -187,12 +187,12 @@ export class LineReader implements LineSink {
     if ((header.stated.version ?? 0) > CURRENT_SESSION_VERSION) this.#issues.put("VERSION_TOO_NEW", place);
   }
 
-  /** Adds the title from the record before the header, which oh-my-pi keeps current instead of the header's. */
+  /** Adds the title from the record before the header. oh-my-pi keeps this title current instead of the header's. */
   #titled(record: JsonRecord): JsonRecord {
     return this.#title === undefined ? record : { ...record, title: this.#title };
   }
 
-  /** Reads a line that does not parse, or the remainder of a line whose front was read. */
+  /** Reads a line that does not parse, or the remainder of a line whose beginning was already read. */
   #takeParts(text: Uint8Array, place: LineSpan, isRest: boolean): void {
     const parts = splitLineParts(text, isRest);
     const isLegible = ({ kind }: LinePart) =>
@@ -224,7 +224,7 @@ export class LineReader implements LineSink {
     if (this.#header === undefined) this.#recordsBeforeHeader++;
   }
 
-  /** Records damage, which may have been the parent of the next entry. */
+  /** Records damage. The damaged line may have contained the parent of the next entry. */
   #countDamage(isRecord: boolean): void {
     if (isRecord) this.#countOther();
     this.#leafRecord = undefined;

@@ -1,17 +1,17 @@
-/** Line of a file, as a range of a buffer. Object and buffer are valid only during the call. */
+/** Line of a file, as a range in a buffer. The object and the buffer are valid only during the call. */
 export interface ScannedLine {
   readonly bytes: Uint8Array;
-  /** Offset in `bytes` of the first byte of the line. */
+  /** Offset of the line's first byte in `bytes`. */
   readonly start: number;
-  /** Offset in `bytes` after the last byte, without the line break. */
+  /** Offset after the line's last byte in `bytes`, excluding the line break. */
   readonly end: number;
   /** Byte offset of the line in the file. */
   readonly offset: number;
   /** 1-based line number. */
   readonly line: number;
-  /** Whether a line break followed. */
+  /** Whether the line ends with a line break. */
   readonly terminated: boolean;
-  /** Whether this is the remainder of a line whose front was passed on because it seemed complete. */
+  /** Whether this is the remainder of a line whose beginning was already passed on because it seemed complete. */
   readonly continued: boolean;
 }
 
@@ -22,8 +22,8 @@ export interface LineSink {
   /**
    * Receives a line that is not blank.
    *
-   * @returns For an unterminated line: whether it is complete, or the number of its bytes that are. Later bytes continue the
-   *   remainder.
+   * @returns For an unterminated line, whether it is complete, or the length of the complete part in bytes. Later bytes continue
+   *   the remainder.
    */
   line(line: ScannedLine): boolean | number;
   /** Receives the span of a line that exceeds the limit, whose bytes were dropped. */
@@ -33,7 +33,7 @@ export interface LineSink {
 /** Default maximum length of a line: 256 MiB. */
 export const DEFAULT_MAX_LINE_BYTES = 256 * 1024 * 1024;
 
-/** Maximum length of a line that can become a string, regardless of options: engines guarantee no more. */
+/** Maximum length of a line that can be converted to a string, regardless of options. Engines do not guarantee longer strings. */
 const LONGEST_TEXT_BYTES = 2 ** 29 - 24;
 
 const NO_BYTES = new Uint8Array(0);
@@ -52,8 +52,8 @@ const CARRY_BYTES = 4096;
 /**
  * Splits chunks of bytes into lines at 0x0A, without I/O.
  *
- * Passes lines inside a chunk on without copying; copies only lines that cross chunks. Removes one CR before the line break and a
- * byte order mark at the start; skips blank lines.
+ * Passes on lines within a chunk without copying them. Copies only lines that span several chunks. Removes one CR before the line
+ * break and a byte order mark at the start of the file. Skips blank lines.
  *
  * @remarks Cost: O(bytes); memory O(longest line).
  */
@@ -65,9 +65,9 @@ export class LineScanner {
   #carryBytes = 0;
   #lineOffset = 0;
   #line = 1;
-  /** Whether the front of the line was passed on; its line break may still follow. */
+  /** Whether the beginning of the line was already passed on. Its line break may still follow. */
   #isTaken = false;
-  /** Line passed to the sink: one object for all lines. Contains no bytes after `end`. */
+  /** Line passed to the sink. The same object is reused for all lines. Contains no bytes after `end`. */
   readonly #scanned: Mutable<ScannedLine> = {
     bytes: NO_BYTES,
     start: 0,
@@ -98,9 +98,9 @@ export class LineScanner {
     return this.#carryBytes > 0 || this.#isTaken;
   }
 
-  /** Scans the next bytes of the file; the buffer may be reused after the call. */
+  /** Scans the next bytes of the file. The buffer may be reused after the call. */
   feed(chunk: Uint8Array): void {
-    // Sinks should receive only one kind of array, which engines optimize; a Buffer is another kind.
+    // Always passes the same kind of array to sinks, so that engines can optimize their code. A Buffer is a different kind.
     const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length);
     let start = 0;
     for (;;) {
@@ -121,9 +121,9 @@ export class LineScanner {
   }
 
   /**
-   * Ends a batch: passes an unterminated last line to the sink.
+   * Ends a batch by passing an unterminated last line to the sink.
    *
-   * May be called again after further bytes.
+   * May be called again after more bytes are fed.
    */
   end(): void {
     while (this.#carryBytes > 0) {
@@ -137,13 +137,13 @@ export class LineScanner {
     this.#scanned.bytes = NO_BYTES;
   }
 
-  /** Skips complete lines that the caller wrote itself; the scanner must not be in the middle of a line. */
+  /** Skips complete lines that the caller itself wrote. The scanner must not be in the middle of a line. */
   skip(bytes: number, lines: number): void {
     this.#lineOffset += bytes;
     this.#line += lines;
   }
 
-  /** Adds `chunk[start, end)` to the carry; if the line exceeds the limit, keeps only its length. */
+  /** Adds `chunk[start, end)` to the carry. If the line exceeds the limit, only its length is kept. */
   #keep(chunk: Uint8Array, start: number, end: number): void {
     if (start === end) return;
     const length = this.#carryBytes + (end - start);
@@ -169,7 +169,7 @@ export class LineScanner {
     if (this.#carry.length > 16 * CARRY_BYTES) this.#carry = new Uint8Array(0);
   }
 
-  /** Passes a line on; returns the number of bytes that were accepted. */
+  /** Passes on a line. Returns the number of accepted bytes. */
   #emit(bytes: Uint8Array, from: number, to: number, terminated: boolean): number {
     const line = this.#line;
     const length = to - from;
@@ -200,7 +200,7 @@ export class LineScanner {
   }
 }
 
-/** Returns whether a range consists of spaces, tabs, and CRs. */
+/** Returns whether a range contains only spaces, tabs, and CRs. */
 function isBlankByte(bytes: Uint8Array, start: number, end: number): boolean {
   for (let i = start; i < end; i++) {
     const byte = bytes[i];

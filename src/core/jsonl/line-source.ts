@@ -4,12 +4,12 @@ import { detectForeignSource, type ForeignSource } from "./foreign-source.ts";
 import { readLinesInMemory } from "./line-spans.ts";
 import { SessionIndex } from "./session-index.ts";
 
-/** Index of a session's lines, and a method to read them; implemented by every log, copy, and file under repair. */
+/** Index of a session's lines, with a method to read them. Logs, copies, and files under repair implement it. */
 export interface LineSource {
   readonly index: SessionIndex;
-  /** Other program whose bytes these are; undefined if they are a session, or the program is unknown. */
+  /** The other program that wrote the bytes; undefined if they are a session or the program is unknown. */
   readonly foreign?: ForeignSource | undefined;
-  /** Reads the lines of entries in the given order; the bytes are valid during the call. */
+  /** Reads the lines of entries in the given order. The bytes are valid only during the call of `take`. */
   readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void;
 }
 
@@ -27,7 +27,7 @@ export function makeLineSource(content: Uint8Array | string): LineSource {
   };
 }
 
-/** Reads one line; a copy. */
+/** Returns a copy of one line. */
 export function readLine(source: LineSource, ordinal: number): Uint8Array {
   let line = new Uint8Array(0);
   source.readLines([ordinal], (_, bytes) => {
@@ -36,7 +36,7 @@ export function readLine(source: LineSource, ordinal: number): Uint8Array {
   return line;
 }
 
-/** Decodes an entry from its line; undefined if its body is damaged. */
+/** Decodes an entry from its line. Returns undefined if the body is damaged. */
 export function decodeEntryFrom(
   { index }: LineSource,
   ordinal: number,

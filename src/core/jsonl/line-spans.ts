@@ -15,13 +15,13 @@ export interface LineSpans {
   at(ordinal: number): LineSpan;
   offsetAt(ordinal: number): number;
   lengthAt(ordinal: number): number;
-  /** Sorts ordinals in file order, which may differ from their own order if other processes wrote. */
+  /** Sorts ordinals in file order, which may differ from numeric order if other processes wrote to the file. */
   inFileOrder(given: Iterable<number>): Int32Array;
   /** Returns the ordinals of all `count` entries in file order. */
   allInFileOrder(count: number): Int32Array;
 }
 
-/** Line spans of a large session; 16 bytes each. */
+/** Line spans of a large session. Each takes 16 bytes. */
 export class SpanColumns implements LineSpans {
   #offsets = new Float64Array(0);
   #lengths = new Uint32Array(0);
@@ -78,7 +78,7 @@ export class SpanColumns implements LineSpans {
   }
 }
 
-/** Methods of `LineSpans` that reading lines requires. */
+/** Methods of `LineSpans` required to read lines. */
 export type SpansByOrdinal = Pick<LineSpans, "offsetAt" | "lengthAt">;
 
 /** Reads the lines of entries from bytes in memory, in the order of the ordinals. */

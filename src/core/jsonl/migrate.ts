@@ -2,7 +2,7 @@ import { inventEntryId } from "../format/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../format/json.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
 
-/** Upgrades one record, step by step, to the current version; only version 1 requires its position. */
+/** Upgrades one record to the current version, step by step. Its position is required only for version 1. */
 export function upgradeRecord(record: JsonRecord, version: number, place: LinearPlace): JsonRecord {
   const upgraded = version < 2 ? upgradeV1Record(record, place) : record;
   return version < 3 ? upgradeV2Record(upgraded) : upgraded;
@@ -12,14 +12,15 @@ export function upgradeRecord(record: JsonRecord, version: number, place: Linear
 export interface StatedVersion {
   /** Effective version; undefined if it must be derived from the entries. */
   readonly version: number | undefined;
-  /** Whether the header states it as the format requires. */
+  /** Whether the header states the version as the format requires. */
   readonly isClear: boolean;
 }
 
 /**
- * Reads a header's `version`. Absent means 1, a string with an integer means that number, any other value is unclear.
+ * Reads a header's `version`. An absent version means 1, and a string with an integer means that number. Any other value is
+ * unclear.
  *
- * A version above the current one is kept, integer or not: such a file must not be written.
+ * A version above the current one is kept even if it is not an integer, because such a file must not be written to.
  *
  * @remarks Source: docs/format.md#versions
  */
@@ -37,7 +38,7 @@ export function readStatedVersion(header: JsonRecord): StatedVersion {
 /**
  * Upgrades the parsed records of one file to the current version, in place.
  *
- * @param records - Header and entries in file order; changed in place. Entries without an id get an id of eight characters.
+ * @param records - Header and entries in file order. Changed in place. Entries without an id get an eight-character id.
  * @returns Whether any record was changed.
  * @remarks Cost: O(records).
  */
@@ -57,14 +58,14 @@ export function migrateSessionEntries(records: object[]): boolean {
   return isRestated || version < CURRENT_SESSION_VERSION;
 }
 
-/** Derives the version from the entries: ids were introduced in version 2. */
+/** Derives the version from the entries. Ids were introduced in version 2. */
 function deriveVersion(records: readonly object[]): number {
   return records.some((record) => isEntry(record) && isId(record["id"])) ? CURRENT_SESSION_VERSION : 1;
 }
 
 /** Adds ids and parents to the entries of a version-1 list. */
 function upgradeLinear(records: readonly object[], header: JsonRecord | undefined): void {
-  // The header has number 0, regardless of its position: its writer wrote no record before it.
+  // The header is number 0 regardless of its position, because its writer wrote no record before it.
   const numbered = header === undefined ? [undefined, ...records] : records.slice(records.indexOf(header));
   const ids = makeLinearIds(numbered, header);
   const idFrom: (string | undefined)[] = [...ids];
@@ -79,7 +80,10 @@ function upgradeLinear(records: readonly object[], header: JsonRecord | undefine
   }
 }
 
-/** Returns the id of each record by number: its own if unique, else a derived one; undefined if the record is not an entry. */
+/**
+ * Returns the id of each record by number: its own id if it is unique, otherwise a derived one; undefined if the record is not an
+ * entry.
+ */
 function makeLinearIds(
   numbered: readonly (object | undefined)[],
   header: JsonRecord | undefined,
@@ -112,7 +116,7 @@ function replaceFields(target: JsonRecord, source: JsonRecord): void {
   if (target === source) return;
   for (const key of Object.keys(target)) delete target[key];
   for (const [key, value] of Object.entries(source)) {
-    // Defined instead of assigned, so that a field named __proto__ remains a field.
+    // The property is defined instead of assigned, so that a field named __proto__ remains a field.
     Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
   }
 }
@@ -126,7 +130,7 @@ interface LinearPlace {
 }
 
 /**
- * Adds the id and parent to a record of a list, and converts a compaction's index to an id.
+ * Adds the id and parent to a version-1 record, and converts the index in a compaction to an id.
  *
  * @remarks Source: docs/format.md#versions
  */
@@ -136,7 +140,7 @@ export function upgradeV1Record(record: JsonRecord, place: LinearPlace): JsonRec
   const { firstKeptEntryIndex, firstKeptEntryId } = rest;
   if (type !== "compaction" || typeof firstKeptEntryIndex !== "number") return upgraded;
   delete upgraded["firstKeptEntryIndex"];
-  // An index after all entries keeps none, which the compaction's own id expresses.
+  // An index after the last entry means that no entries are kept, which the compaction's own id expresses.
   if (firstKeptEntryId === undefined) {
     upgraded["firstKeptEntryId"] = place.entryIdFrom(firstKeptEntryIndex) ?? place.id;
   }

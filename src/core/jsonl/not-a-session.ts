@@ -1,7 +1,7 @@
 import { SessionError } from "../format/errors.ts";
 import { type ForeignSource, IMPORTED_SOURCES } from "./foreign-source.ts";
 
-/** Description of a file of each format. */
+/** Description of a file in each format. */
 const NAMES: { readonly [source in ForeignSource]: string } = {
   atif: "an ATIF trajectory",
   "claude-code": "a Claude Code transcript",
@@ -19,15 +19,15 @@ const NAMES: { readonly [source in ForeignSource]: string } = {
 };
 
 /**
- * Describes another program's file, and what the user can do with it.
+ * Describes another program's file and what the user can do with it.
  *
  * @param subject - Path or other subject of the sentence.
  */
 export function describeForeign(subject: string, source: ForeignSource): string {
   const isImported = source === "sqlite" || IMPORTED_SOURCES.some((one) => one === source);
   const advice = isImported
-    ? `Import it with "sessiontree import FILE" or importSessions(); the file stays as it is.`
-    : "This version of sessiontree does not read it, and leaves it alone. Open it with the program that wrote it.";
+    ? `Import it with "sessiontree import FILE" or importSessions(); the file does not change.`
+    : "This version of sessiontree cannot read it, and does not change it. Open it with the program that wrote it.";
   return `${subject} is ${NAMES[source]}. ${advice}`;
 }
 

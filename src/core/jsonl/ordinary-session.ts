@@ -24,16 +24,16 @@ const COMPACTION = '\n{"type":"compaction","id":"';
 /** First entry that a compaction keeps. */
 const FIRST_KEPT = /"firstKeptEntryId":"([^"]*)"/;
 
-/** Maximum length of lines that are parsed although they are not messages: settings, labels, and names. */
+/** Maximum length of non-message lines to parse. They are settings, labels, and names. */
 const SHORT_LINE = 1024;
 
-/** Minimum length at which engines store a substring as a part of the whole string, which then stays in memory. */
+/** Minimum length at which engines store a substring as a reference to the whole string, which then stays in memory. */
 const SHORTEST_SLICE = 13;
 
-/** Maximum length of a front that is certain to contain no string that is too long for a head. */
+/** Maximum length of a line's beginning that cannot contain a string too long for a head. */
 const MAX_SHORT_FRONT = 255;
 
-/** Number of entries up to which strings in arrays take less time than columns, and not much more memory. */
+/** Maximum number of entries for which arrays of strings take less time than columns and not much more memory. */
 const MAX_ENTRIES = 32_768;
 
 /** Record of the current version with its own id. */
@@ -42,28 +42,29 @@ interface OrdinaryRecord extends UnknownEntry {
 }
 
 /**
- * Session without anomalies: every line is a record of the current version with its own id and an earlier parent.
+ * Session without anomalies. Every line is a record in the current version with its own id and an earlier parent.
  *
- * Stores the tree and the line spans of its entries as arrays of the file's strings, and a map of ids. Own entries are added at
- * the end. In a process that has just started, this is faster than reading heads from bytes into columns, because the engine has
- * not compiled that code yet. Results must equal those of `LineIndex`, which takes over at the first anomaly.
+ * Stores the tree and the line spans of its entries in arrays of the file's strings and a map of ids. Entries written by this
+ * process are added at the end. In a process that has just started, this is faster than reading heads from bytes into columns,
+ * because the engine has not compiled that code yet. The results must equal those of `LineIndex`, which takes over at the first
+ * anomaly.
  */
 export class OrdinarySession implements EntryTree, LineSpans {
   readonly revision = 0;
   /** Header, as stored in the file. */
   readonly headerRecord: JsonRecord & SessionHeader;
   readonly header: SessionHeader;
-  /** Byte offset after the last line that was read, or whose written position is confirmed. */
+  /** Byte offset after the last line that was read or whose position is confirmed. */
   confirmedEnd = 0;
   /** Entries parsed during reading, by ordinal. */
   readonly parsed: (UnknownEntry | undefined)[] = [];
-  /** Number of entries that were read, or whose position is confirmed. */
+  /** Number of entries that were read or whose position is confirmed. */
   #confirmed = 0;
-  /** Byte offset of each line break, the header's first. */
+  /** Byte offset of each line break, starting with the header's. */
   readonly #lineEnds: number[];
   /**
-   * Id of the first kept entry: messages before it are not parsed, because a compaction has summarized them; undefined: all are
-   * parsed.
+   * Id of the first kept entry. Messages before it are not parsed, because a compaction has summarized them. If undefined, all
+   * messages are parsed.
    */
   #firstKept: string | undefined;
   /** Whether subsequent lines are parsed immediately, because the first context requires nearly all of them. */
@@ -76,16 +77,16 @@ export class OrdinarySession implements EntryTree, LineSpans {
   readonly #parents: number[] = [];
   /** Times of entries that were read. */
   readonly #times: string[] = [];
-  /** Times of own entries, which follow, in Unix milliseconds. */
+  /** Times of entries written by this process, which follow the read ones, in Unix milliseconds. */
   readonly #ownTimes: number[] = [];
   readonly #knownTypes = new Set<string>();
   readonly #ordinals = new Map<unknown, number>([[null, NONE]]);
-  /** Children of each entry, those of NONE first; created on demand. */
+  /** Children of each entry, starting with those of NONE. Created on demand. */
   #children: number[][] | undefined;
 
   private constructor(header: JsonRecord & SessionHeader, lineEnds: number[], firstKept: string | undefined) {
     this.headerRecord = header;
-    // Other headers are used as read.
+    // Headers without a parent session are used as read.
     this.header = header.parentSession === undefined ? header : (readHeader(header)?.header ?? header);
     this.#lineEnds = lineEnds;
     this.#firstKept = firstKept;
@@ -93,7 +94,7 @@ export class OrdinarySession implements EntryTree, LineSpans {
   }
 
   /**
-   * Reads a file in steps of about `stepBytes`, and yields the offset after each; undefined at the first anomaly.
+   * Reads a file in steps of about `stepBytes`, and yields the offset after each step. Returns undefined at the first anomaly.
    *
    * @param decode - Faster equivalent of `decodeText`, if available.
    */
@@ -104,11 +105,11 @@ export class OrdinarySession implements EntryTree, LineSpans {
   ): Generator<number, OrdinarySession | undefined> {
     const text = decode(bytes);
     const lines = text.split("\n");
-    // The last line break must be the end. Other line breaks require `LineIndex`.
+    // The file must end with a line break. Other kinds of line breaks require `LineIndex`.
     if (lines.pop() !== "" || text.includes("\r")) return undefined;
     const header = parseHeader(lines[0] ?? "");
     if (header === undefined) return undefined;
-    // If there are as many characters as bytes, each character is one byte.
+    // If there are as many characters as bytes, each character takes one byte.
     const isAscii = text.length === bytes.length;
     const ends = isAscii ? addUpLengths(lines) : findLineEnds(lines, bytes);
     const session = new OrdinarySession(header, ends, findFirstKept(text));
@@ -135,17 +136,19 @@ export class OrdinarySession implements EntryTree, LineSpans {
     return (this.#lineEnds[this.#confirmed - 1] ?? -1) + 1;
   }
 
-  /** Whether an entry has a spelling that `EntryHeadReader` does not support. */
+  /** Whether any entry has a spelling that `EntryHeadReader` does not support. */
   get isMixed(): boolean {
     return this.#isMixed;
   }
 
-  /** Number of entries that were read, or whose position is confirmed. */
+  /** Number of entries that were read or whose position is confirmed. */
   get confirmed(): number {
     return this.#confirmed;
   }
 
-  /** Adds an own entry whose line of `length` bytes was written at the end; false if it is an anomaly. */
+  /**
+   * Adds an entry of this process, whose line of `length` bytes was written at the end. Returns false if the entry is an anomaly.
+   */
   addOwn({ type, id, parentId, timestampMs }: EntryHead, length: number): boolean {
     const parent = this.#ordinals.get(parentId);
     const size = this.#ids.length;
@@ -156,7 +159,7 @@ export class OrdinarySession implements EntryTree, LineSpans {
     return true;
   }
 
-  /** Confirms that the lines of the first own entries, or of all, are where they were written. */
+  /** Confirms that the lines of the first `count` entries of this process, or of all of them, are at their assumed positions. */
   confirm(count = this.#ids.length - this.#confirmed): void {
     this.#confirmed += count;
     this.confirmedEnd = (this.#lineEnds[this.#confirmed] ?? 0) + 1;
@@ -269,7 +272,7 @@ export class OrdinarySession implements EntryTree, LineSpans {
     return this.#children;
   }
 
-  /** Adds the entries of all lines after the header; false at the first anomaly. */
+  /** Adds the entries of all lines after the header. Returns false at the first anomaly. */
   *#addAll(lines: readonly string[], stepBytes: number): Generator<number, boolean> {
     let [at, stepEnd] = [1, stepBytes];
     try {
@@ -291,8 +294,8 @@ export class OrdinarySession implements EntryTree, LineSpans {
   }
 
   /**
-   * Parses lines up to about an offset and adds their entries. One loop with local variables, because nothing is inlined in a
-   * process that has just started.
+   * Parses lines up to approximately an offset, and adds their entries. This is a single loop with local variables, because
+   * nothing is inlined in a process that has just started.
    *
    * @returns Number of the next line, or ODD.
    */
@@ -336,8 +339,8 @@ export class OrdinarySession implements EntryTree, LineSpans {
   }
 
   /**
-   * Adds the entry of a line that the first context does not require, without its body; returns the number of the next line, or
-   * ODD.
+   * Adds the entry of a line that the first context does not require, without parsing its body. Returns the number of the next
+   * line, or ODD.
    */
   #addByHead(lines: readonly string[], at: number): number {
     const line = lines[at] ?? "";
@@ -348,7 +351,7 @@ export class OrdinarySession implements EntryTree, LineSpans {
     const isSetting = type !== "message" && line.length < SHORT_LINE;
     if (front === null || type === undefined || isKept || isSetting || !isWholeAfter(line, front[0].length)) {
       this.#isParsing = isKept;
-      // The answer before the first kept entry often names the model.
+      // The answer before the first kept entry often specifies the model.
       if (isKept) this.#parseLast(lines[at - 1] ?? "");
       return this.#addParsed(lines, at, 0);
     }
@@ -359,7 +362,7 @@ export class OrdinarySession implements EntryTree, LineSpans {
     return at + 1;
   }
 
-  /** Parses the line of the last entry, which was added by its head, if the line agrees with it. */
+  /** Parses the line of the last entry, which was added from its head only. Keeps the record if it matches the head. */
   #parseLast(line: string): void {
     const ordinal = this.size - 1;
     if (ordinal < 0 || this.parsed[ordinal] !== undefined) return;
@@ -377,7 +380,7 @@ export class OrdinarySession implements EntryTree, LineSpans {
   }
 }
 
-/** Returns the byte offsets of line breaks for lines in which each character is one byte. */
+/** Returns the byte offsets of line breaks for lines in which each character takes one byte. */
 function addUpLengths(lines: readonly string[]): number[] {
   const ends: number[] = [];
   let end = -1;
@@ -398,7 +401,7 @@ function findLineEnds(lines: readonly string[], bytes: Uint8Array): number[] {
   });
 }
 
-/** Returns the id of the first entry that the last compaction keeps; undefined without a compaction. */
+/** Returns the id of the first entry that the last compaction keeps; undefined if there is no compaction. */
 function findFirstKept(text: string): string | undefined {
   // Engines search forward much faster than backward.
   if (!text.includes(COMPACTION)) return undefined;
@@ -412,7 +415,7 @@ function isWholeAfter(line: string, at: number): boolean {
   return line.endsWith("}") && !line.includes(USUAL_TIME_FIELD, at);
 }
 
-/** Returns a copy of a short string that does not reference a longer one. */
+/** Returns a copy of a string that does not keep a longer string in memory. */
 function detachText(text: string): string {
   return text.length < SHORTEST_SLICE ? text : ` ${text}`.slice(1);
 }
@@ -422,7 +425,7 @@ function isUsual(type: string, id: string, timestamp: string): boolean {
   return USUAL_TYPES.has(type) && USUAL_PLAIN.test(id) && USUAL_PLAIN.test(timestamp);
 }
 
-/** Parses a header that needs no conversion; undefined for any other. Headers of pi's version 4 have a `kind`. */
+/** Parses a header that needs no conversion. Returns undefined for any other. Headers of pi's version 4 have a `kind`. */
 function parseHeader(line: string): (JsonRecord & SessionHeader) | undefined {
   try {
     const record: unknown = JSON.parse(line);
@@ -448,7 +451,7 @@ function isCurrentHeader(record: unknown): record is JsonRecord & SessionHeader 
   );
 }
 
-/** Returns whether a record is an entry that callers receive unchanged: it has a head and a body. */
+/** Returns whether a record is an entry that callers can receive unchanged, which requires a head and a body. */
 function isOrdinaryRecord(record: unknown): record is OrdinaryRecord {
   if (!isJsonRecord(record)) return false;
   const { type, id, timestamp, message } = record;

@@ -7,9 +7,9 @@ import { LineScanner } from "./line-scanner.ts";
 /**
  * Parses the records of a session file, header and entries, without upgrading them.
  *
- * From lines that do not parse, returns only complete records. `readSession` also reports omitted data.
+ * For lines that do not parse, only complete records are returned. `readSession` also reports omitted data.
  *
- * @returns In file order; may include entries of unknown type at run time.
+ * @returns The records in file order. At run time, they may include entries of unknown types.
  * @remarks Cost: O(text).
  */
 export function parseSessionEntries(text: string): FileEntry[] {
@@ -34,7 +34,7 @@ export function parseRecords(pieces: Iterable<Uint8Array>): FileEntry[] {
   return records;
 }
 
-/** Only checks that a record has a type; pi's declared type promises more than files contain. */
+/** Checks only that a record has a type. pi's declared type promises more than files contain. */
 function isTyped(record: unknown): record is JsonRecord & FileEntry {
   return isJsonRecord(record) && typeof record["type"] === "string";
 }

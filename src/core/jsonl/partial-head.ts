@@ -4,13 +4,13 @@ import { decodeText, parseJson } from "./decode.ts";
 const STRING = `"(?:[^"\\\\]|\\\\.)*"`;
 const SCALAR = `${STRING}|null|true|false|-?\\d+(?:\\.\\d+)?(?:[eE][-+]?\\d+)?(?=[\\s,}])`;
 
-/** Field with a scalar value, and the comma after it. A number ends only if another character follows. */
+/** Matches a field with a scalar value, and the comma after it. A number is complete only if another character follows. */
 const FIELD = new RegExp(`\\s*(${STRING})\\s*:\\s*(${SCALAR})\\s*(,?)`, "y");
 const OPENING = /\s*\{/y;
 const TYPE_IN_FRONT = new RegExp(`^\\s*\\{\\s*"type"\\s*:\\s*(${STRING})`);
 const FIRST_BEHIND = /,\s*"(?:id|parentId|timestamp)"\s*:/;
 
-/** Maximum number of bytes searched for a head; more than a head requires. */
+/** Maximum number of bytes to search for a head. A head is shorter than this. */
 const WINDOW_BYTES = 1024;
 
 /**
@@ -33,7 +33,7 @@ export function readLegibleHead(bytes: Uint8Array, mayStandBehind: boolean): Jso
 }
 
 /**
- * Returns the end of a line, from after the last bracket other than the closing one.
+ * Returns the end of a line, starting after the last bracket other than the closing one.
  *
  * Searches manually, because a regular expression tried at each comma would read the same end repeatedly.
  */
@@ -44,7 +44,7 @@ function getEndAfterBody(text: string): string {
   return text.slice(start);
 }
 
-/** Returns the legible fields that follow an index without a gap; of fields with the same name, the first. */
+/** Returns the legible fields that follow an index without a gap. If several fields have the same name, the first one is used. */
 function readFields(text: string, start: number): Map<unknown, unknown> {
   const fields = new Map<unknown, unknown>();
   FIELD.lastIndex = start;

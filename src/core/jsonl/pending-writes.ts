@@ -9,7 +9,7 @@ export interface PendingWrite {
 
 /** Lines that this process has written but not yet located in the file. */
 export class PendingWrites {
-  /** In the order of writing, which is ascending by ordinal. */
+  /** In the order in which they were written, which is ascending by ordinal. */
   #lines: PendingWrite[] = [];
   #bytes = 0;
   #breaks = 0;
@@ -39,20 +39,20 @@ export class PendingWrites {
     this.#breaks += line.hasBreak ? 2 : 1;
   }
 
-  /** Removes a line that was located; false if it was not pending. */
+  /** Removes a line that was located. Returns false if it was not pending. */
   take(ordinal: number): boolean {
     const at = this.#lines.findIndex((line) => line.ordinal === ordinal);
     if (at !== -1) this.#lines.splice(at, 1);
     return at !== -1;
   }
 
-  /** Records that the lines are among those of other processes, not directly at the end. */
+  /** Records that the lines are among those of other processes instead of directly at the end. */
   disperse(): void {
     this.#bytes = 0;
     this.#breaks = 0;
   }
 
-  /** Removes and returns the first lines, by default all, in the order of writing. */
+  /** Removes and returns the first `count` lines (default: all), in the order in which they were written. */
   drain(count = this.#lines.length): PendingWrite[] {
     const lines = this.#lines;
     this.#lines = lines.splice(count);

@@ -14,18 +14,18 @@ export interface ReadSessionResult {
   readonly header: SessionHeader | undefined;
   /** Version of the bytes. */
   readonly version: number;
-  /** In file order; entries with a damaged body have the type `damaged`. */
+  /** Entries in file order. Entries with a damaged body have the type `damaged`. */
   readonly entries: AnySessionEntry[];
   /** Parent of the next entry; null in an empty session. */
   readonly leafId: string | null;
-  /** Issues of the bytes. */
+  /** Issues found in the bytes. */
   readonly issues: SessionIssue[];
 }
 
 /**
  * Reads a whole session from memory and parses all bodies.
  *
- * For environments without a file system, such as a browser. Never throws, regardless of the bytes.
+ * Intended for environments without a file system, such as browsers. Never throws, regardless of the content.
  *
  * @remarks Cost: O(bytes). Source: docs/format.md#reading
  */
@@ -54,7 +54,8 @@ export function readSession(content: Uint8Array | string): ReadSessionResult {
 }
 
 /**
- * Returns the issues of bytes that an index has read; without a session header, also identifies the program that wrote the bytes.
+ * Returns the issues in bytes that an index has read. If there is no session header, also identifies the program that wrote the
+ * bytes.
  */
 export function collectIssues(
   { header, issues }: SessionIndex,

@@ -2,7 +2,7 @@ import { REDACTION_CUSTOM_TYPE } from "../format/redaction.ts";
 import { decodeString, type JsonNode, type RecordNode } from "./json-tree.ts";
 
 /**
- * Zone of a line, which determines how the redaction of a string treats it.
+ * Zone of a line, which determines how redacting a string affects it.
  *
  * `free`: may contain anything. `raw`: state of a provider or another program. `kept`: changing it would break the session.
  * `signature`: signed or encrypted by a provider. `image`: Base64. The others are parts of the format.
@@ -24,7 +24,7 @@ export type Zone =
 
 const splitToSet = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
-/** Fields whose strings are part of the structure, by the zone of their object. */
+/** Fields whose strings are part of the session's structure, by the zone of their object. */
 const KEPT: { readonly [zone in Zone]?: ReadonlySet<string> } = {
   entry: splitToSet("type id parentId timestamp targetId fromId firstKeptEntryId customType version"),
   header: splitToSet("type id timestamp cwd parentSession branchedFrom leafId version"),
@@ -71,13 +71,13 @@ const NAMES = splitToSet(
   "type id parentId timestamp version cwd parentSession branchedFrom provider modelId thinkingLevel leafId title message summary firstKeptEntryId firstKeptEntryIndex tokensBefore details fromHook usage systemMessage fromId customType data content display targetId targetIds replacement kind model note label name retainedTail role sections toolsAdded toolsRemoved description parameters api stopReason errorMessage responseModel responseId rawStopReason toolCallId toolName isError nestedCalls calls complete status command output exitCode cancelled truncated fullOutputPath excludeFromContext text textSignature mimeType thinking thinkingSignature redacted arguments thoughtSignature namespace input cacheRead cacheWrite totalTokens cost total cacheWrite1h reasoning readFiles modifiedFiles originalType line",
 );
 
-/** Names of fields with which a provider recognizes its own data. */
+/** Names of fields that a provider uses to recognize its own data. */
 const SIGNED =
   /^(?:(?:thinking|text|thought)?_?signature|redactedData|encrypted\w+|reasoningEncryptedContent)$/i;
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Returns whether the format has a field with this name. */
+/** Returns whether the session format has a field with this name. */
 export function isFormatName(name: string): boolean {
   return NAMES.has(name) || RAW_FORMS.has(name);
 }
@@ -87,7 +87,7 @@ export function isSignedField(name: string): boolean {
   return SIGNED.test(name);
 }
 
-/** Returns whether an image's string contains Base64 instead of other text. */
+/** Returns whether the string of an image is Base64 rather than other text. */
 export function isBase64(text: string): boolean {
   return BASE64.test(text);
 }

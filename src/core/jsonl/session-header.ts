@@ -3,7 +3,7 @@ import type { JsonRecord } from "../format/json.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
 import { readStatedVersion, type StatedVersion } from "./migrate.ts";
 
-/** Header as in the file, and in the current version. */
+/** Header as stored in the file, and in the current version. */
 export interface ReadHeader {
   /** Fields in the file. */
   readonly record: JsonRecord;
@@ -13,9 +13,9 @@ export interface ReadHeader {
 }
 
 /**
- * Reads a record as a session header; undefined if it has no string `id`.
+ * Reads a record as a session header. Returns undefined if it has no string `id`.
  *
- * `branchedFrom` is read as `parentSession`; a missing `cwd` or `timestamp` becomes empty.
+ * `branchedFrom` is read as `parentSession`. A missing `cwd` or `timestamp` becomes empty.
  */
 export function readHeader(record: JsonRecord): ReadHeader | undefined {
   const { id } = record;

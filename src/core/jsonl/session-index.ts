@@ -14,8 +14,8 @@ import { OrdinarySession } from "./ordinary-session.ts";
  * Index of a session's lines: its header, its tree of heads, its line spans, and its issues.
  *
  * Uses one of two readers. A small session is read as text and remains an `OrdinarySession` as long as it has no anomalies and
- * only this process writes to it. `LineIndex` reads all other sessions, and continues an ordinary session after an anomaly:
- * ordinals and spans do not change.
+ * only this process writes to it. `LineIndex` reads all other sessions, and takes over an ordinary session after an anomaly
+ * without changing ordinals or spans.
  *
  * @remarks Source: docs/format.md#reading
  */
@@ -24,29 +24,29 @@ export class SessionIndex {
   #ordinary: OrdinarySession | undefined;
   #lines: LineIndex | undefined;
   #issues: IssueLog | undefined;
-  /** Entries parsed during reading, by ordinal, until they are taken. */
+  /** Entries parsed during reading, by ordinal, until `takeParsed` is called. */
   #parsed: (UnknownEntry | undefined)[] = [];
 
   constructor(options: SessionIndexOptions) {
     this.#options = options;
   }
 
-  /** Tree of heads. Do not keep a reference: reading more may return another tree, with the same ordinals. */
+  /** Tree of heads. Do not keep a reference, because reading more may replace it with another tree with the same ordinals. */
   get tree(): EntryTree {
     return this.#ordinary ?? this.#careful.tree;
   }
 
-  /** Spans of the entries' lines; do not keep a reference longer than to the tree. */
+  /** Spans of the entries' lines. Do not keep a reference, as with the tree. */
   get spans(): LineSpans {
     return this.#ordinary ?? this.#careful.spans;
   }
 
-  /** Changes whenever existing entries get another parent. */
+  /** Changes whenever an existing entry gets another parent. */
   get revision(): number {
     return this.#ordinary === undefined ? this.#careful.tree.revision : 0;
   }
 
-  /** Header in the current version; undefined if none has been read. */
+  /** Header in the current version; undefined if it has not been read yet. */
   get header(): SessionHeader | undefined {
     return this.#ordinary === undefined ? this.#careful.header : this.#ordinary.header;
   }
@@ -56,32 +56,32 @@ export class SessionIndex {
     return { offset: 0, length: this.#ordinary.headerLength, line: 1 };
   }
 
-  /** Version of the file; the current one if the file does not state it. */
+  /** Version of the file; the current version if the file does not state one. */
   get version(): number {
     return this.#ordinary === undefined ? this.#careful.version : CURRENT_SESSION_VERSION;
   }
 
-  /** Whether the first records contain no header, so that the file is not a session. */
+  /** Whether the file is not a session because its first records contain no header. */
   get isRejected(): boolean {
     return this.#ordinary === undefined && this.#careful.isRejected;
   }
 
-  /** Whether no part of the file, including the header, resembles this format: another program wrote it. */
+  /** Whether another program wrote the file, because no part of it, including the header, resembles this format. */
   get isForeign(): boolean {
     return this.#ordinary === undefined && this.#careful.isForeign;
   }
 
-  /** Whether the file contains heads that differ from the current version's: an append must rewrite the file first. */
+  /** Whether the file contains heads in an older form, so that an append must rewrite the file first. */
   get needsUpgrade(): boolean {
     return this.#ordinary === undefined && this.#careful.needsUpgrade;
   }
 
-  /** Number of bytes that were read, or written by this session and confirmed. */
+  /** Number of bytes that were read, or that were written by this session and confirmed. */
   get position(): number {
     return this.#ordinary === undefined ? this.#careful.position : this.#ordinary.confirmedEnd;
   }
 
-  /** Expected end of the file if no other process writes. */
+  /** Expected end of the file if no other process writes to it. */
   get expectedEnd(): number {
     return this.#ordinary === undefined ? this.#careful.expectedEnd : this.#ordinary.end;
   }
@@ -91,12 +91,12 @@ export class SessionIndex {
     return this.#ordinary === undefined && this.#careful.isMidLine;
   }
 
-  /** Whether the session has no anomalies: it has the current version and this format, and ends in a line break. */
+  /** Whether the session has no anomalies. If so, it is in the current version of this format and ends with a line break. */
   get isOrdinary(): boolean {
     return this.#ordinary !== undefined;
   }
 
-  /** Whether an append only requires its line, without a preceding line break or a rewrite of the file. */
+  /** Whether an append can write just its line, without a preceding line break and without rewriting the file. */
   get isReady(): boolean {
     return this.#ordinary !== undefined || !(this.#careful.isMidLine || this.#careful.needsUpgrade);
   }
@@ -106,21 +106,21 @@ export class SessionIndex {
     return this.#careful.missingPending;
   }
 
-  /** Issues so far; a copy. */
+  /** Issues found so far, as a copy. */
   get issues(): SessionIssue[] {
     return this.#ordinary === undefined ? this.#careful.issues : (this.#issues?.list() ?? []);
   }
 
-  /** Adds an issue that was found during reading of a body. */
+  /** Adds an issue that was found while reading a body. */
   report(issue: SessionIssue): void {
     this.#issueLog.add(issue);
   }
 
   /**
-   * Reads the bytes of a whole session file in steps; yields the number of bytes read after each, at least once.
+   * Reads the bytes of a whole session file in steps. Yields the number of bytes read after each step, at least once.
    *
-   * Reads bytes without anomalies as text, which is faster in a process that has just started. Otherwise, reads them as `feed`
-   * does.
+   * Bytes without anomalies are read as text, which is faster in a process that has just started. Otherwise, they are read as
+   * `feed` does.
    *
    * @remarks Cost: O(bytes). For small files: see docs/performance.md#small-sessions
    */
@@ -152,7 +152,7 @@ export class SessionIndex {
     return this.#parsed.length > 0;
   }
 
-  /** Returns and removes the entries parsed during reading, by ordinal; they agree with their heads. */
+  /** Returns and removes the entries parsed during reading, by ordinal. They match their heads. */
   takeParsed(): (UnknownEntry | undefined)[] {
     const parsed = this.#parsed;
     this.#parsed = [];
@@ -165,30 +165,34 @@ export class SessionIndex {
   }
 
   /**
-   * Reserves memory for the remaining `bytes` of a file, extrapolating from the part already read: growing step by step would
-   * copy everything twice. An estimate that is too large temporarily uses address space, but no memory.
+   * Reserves memory for the remaining `bytes` of a file, extrapolating from the part already read. Growing step by step would
+   * copy everything twice. An estimate that is too large temporarily uses address space but no memory.
    */
   reserve(bytes: number): void {
     this.#careful.reserve(bytes);
   }
 
-  /** Offset of the last line that was read, torn or complete. Excludes this session's own writes, whose positions are assumed. */
+  /**
+   * Offset of the last line that was read, whether torn or complete. Excludes this session's own writes, because their positions
+   * are assumed.
+   */
   get lastLineOffset(): number {
     return this.#ordinary === undefined ? this.#careful.lastLineOffset : this.#ordinary.lastLineOffset;
   }
 
-  /** Position of a last line that is incomplete; undefined if there is none. */
+  /** Position of the last line if it is incomplete; otherwise, undefined. */
   get tornTail(): { readonly offset: number; readonly length: number } | undefined {
     return this.#ordinary === undefined ? this.#careful.tornTail : undefined;
   }
 
-  /** Ends a batch: resolves the last line and missing parents. */
+  /** Ends a batch. Resolves the last line and missing parents. */
   end(): void {
     if (this.#ordinary === undefined) this.#careful.end();
   }
 
   /**
-   * Adds an entry that this session has just written, assumed to be at the end of the file until `confirmPending`.
+   * Adds an entry that this session has just written. It is assumed to be at the end of the file until `confirmPending` is
+   * called.
    *
    * @param length - Number of bytes of its line, including the line break.
    * @param hasBreak - Whether a line break was written before it, to close a torn line.
@@ -199,7 +203,7 @@ export class SessionIndex {
     return this.#careful.addPending(head, length, hasBreak);
   }
 
-  /** Confirms the assumed positions of the first pending writes, or of all. */
+  /** Confirms the assumed positions of the first `count` pending writes, or of all of them. */
   confirmPending(count?: number): void {
     if (this.#ordinary === undefined) this.#careful.confirmPending(count);
     else this.#ordinary.confirm(count);
@@ -210,12 +214,14 @@ export class SessionIndex {
     this.#careful.expectPendingAmongOthers();
   }
 
-  /** Assumes that pending writes that were not found follow the lines of other processes, in the order of writing. */
+  /**
+   * Assumes that pending writes that were not found follow the lines of other processes, in the order in which they were written.
+   */
   presumePendingBehind(): void {
     this.#careful.presumePendingBehind();
   }
 
-  /** Returns the id of the first entry at or after a record number; for version 1. */
+  /** Returns the id of the first entry at or after a record number. Used for version 1. */
   entryIdFrom(recordNumber: number): string | undefined {
     return this.#ordinary === undefined ? this.#careful.entryIdFrom(recordNumber) : undefined;
   }
@@ -225,7 +231,7 @@ export class SessionIndex {
     return this.#ordinary === undefined ? this.#careful.storedLeaf : this.#ordinary.size - 1;
   }
 
-  /** Reader for sessions with anomalies; continues an ordinary session. */
+  /** Reader for sessions with anomalies. Takes over an ordinary session. */
   get #careful(): LineIndex {
     if (this.#lines !== undefined) return this.#lines;
     const { maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;

@@ -21,20 +21,20 @@ import {
   type Zone,
 } from "./redaction-zones.ts";
 
-/** Match: its start and its end. */
+/** Start and end of a match. */
 export type Match = readonly [start: number, end: number];
 
 /** String or regular expression to search for. Matches are never empty. */
 export interface TextPattern {
   /** Whether every match is the same string. */
   readonly isLiteral: boolean;
-  /** Returns whether one of the strings contains a match. */
+  /** Returns whether any of the strings contains a match. */
   hasMatch(texts: readonly string[]): boolean;
   /** Returns the matches in a string, in order, without overlap. */
   findMatches(text: string): readonly Match[];
 }
 
-/** Creates the pattern of a literal string, which must not be empty. */
+/** Creates a pattern for a literal string, which must not be empty. */
 export function makeLiteralPattern(wanted: string): TextPattern {
   return {
     isLiteral: true,
@@ -51,7 +51,7 @@ export function makeLiteralPattern(wanted: string): TextPattern {
 
 /** Line after a redaction. */
 export interface RedactedLine {
-  /** Same string if nothing in it changed. */
+  /** The line after the redaction; the same string if nothing changed. */
   readonly text: string;
   /** Names of the fields that still contain the text, because the session could not be read without them. */
   readonly standing: readonly string[];
@@ -63,17 +63,17 @@ interface Open {
   readonly zone: Zone;
   next: number;
   isChanged: boolean;
-  /** Objects below this one, but not below an array, with signatures of its content. */
+  /** Nested objects, except those in arrays, that contain signatures of this one's content. */
   readonly signed: RecordNode[];
 }
 
 const LIST_OR_OBJECT = /^\s*[[{]/;
 
-/** Characters appended to a name to distinguish it from an existing one. */
+/** Characters appended to a name to distinguish it from an existing name. */
 const SUFFIXES = ["_", "*", "."];
 
 /**
- * Redacts a text in lines, in any position and any spelling.
+ * Redacts text in lines, in any position and spelling.
  *
  * Compares decoded strings and field names, JSON inside strings, and every string with its escapes decoded as often as possible.
  * Removes signatures of changed content. Keeps ids, types, and times.
@@ -94,7 +94,7 @@ export class TextRedactor {
     return this.#pattern.hasMatch(addSpellings(text, []));
   }
 
-  /** Redacts a line: a record, or bytes that are not one. */
+  /** Redacts a line, which may be a record or other bytes. */
   ofLine(line: string): RedactedLine {
     if (this.#pattern.isLiteral && !this.#maySpell(line)) return { text: line, standing: [] };
     const tree = parseJsonTree(line);
@@ -107,7 +107,7 @@ export class TextRedactor {
     return { text: isChanged ? encodeTree(tree) : line, standing: [...standing] };
   }
 
-  /** Returns whether a literal text may occur in a line: decoding all escapes includes those of any JSON in it. */
+  /** Returns whether a literal string may occur in a line. Decoding all escapes also covers JSON nested in strings. */
   #maySpell(line: string): boolean {
     for (let one: string | undefined = line; one !== undefined; one = unescapeText(one)) {
       if (this.#pattern.hasMatch([one])) return true;
@@ -115,7 +115,7 @@ export class TextRedactor {
     return false;
   }
 
-  /** @param depth - Number of times that escapes are encoded around the string. */
+  /** @param depth - Number of levels of escaping around the string. */
   #ofText(text: string, depth = 0): string {
     if (!this.hasMatch(text)) return text;
     const tree = parseJsonTree(text);
@@ -130,11 +130,11 @@ export class TextRedactor {
       const found = matches.map(([start, end]) => [place(start), place(end)] as const);
       if (found.length > 0) out = replaceMatches(out, found, escapeText(this.#replacement, times + depth));
     }
-    // The text around a replacement may form another match with it.
+    // A replacement may form another match with the text around it.
     return this.hasMatch(out) ? escapeText(this.#replacement, depth) : out;
   }
 
-  /** Redacts the content of an array or object; returns whether any of it changed. */
+  /** Redacts the content of an array or object. Returns whether anything changed. */
   #ofTree(root: ParentNode, zone: Zone, standing: Set<string>): boolean {
     const open = [openNode(root, zone)];
     for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
@@ -188,7 +188,7 @@ export class TextRedactor {
     top.isChanged = true;
   }
 
-  /** Closes the innermost object or array: removes signatures of changed content, and duplicate names. */
+  /** Closes the innermost object or array. Removes signatures of changed content, and duplicate names. */
   #close(open: Open[]): void {
     const top = open.pop();
     if (top === undefined) return;
@@ -238,7 +238,9 @@ function openNode(node: ParentNode, zone: Zone): Open {
   return { node, zone, next: 0, isChanged: false, signed: [] };
 }
 
-/** Adds a string and all its decoded forms to an array: the strings of JSON in it, and the string with its escapes decoded. */
+/**
+ * Adds a string and all its decoded forms to an array: the strings of any JSON in it, and the string with its escapes decoded.
+ */
 function addSpellings(text: string, found: string[]): string[] {
   const tree = parseJsonTree(text);
   if (tree !== undefined) collectSpellings(tree, found);
@@ -273,7 +275,7 @@ function replaceMatches(
   return parts.join("") + text.slice(at);
 }
 
-/** Escapes a string for the inside of a JSON string, a number of times. */
+/** Escapes a string for use inside a JSON string, a given number of times. */
 function escapeText(text: string, times: number): string {
   let out = text;
   for (let i = 0; i < times; i++) out = JSON.stringify(out).slice(1, -1);
@@ -288,7 +290,9 @@ function dropFields(node: RecordNode, isDropped: (name: string) => boolean): voi
   node.fields = node.fields.filter(({ name }) => !isDropped(name));
 }
 
-/** Removes the items of an answer that are stored as signatures, because the provider requires all of them or none. */
+/**
+ * Removes the items of an answer that are stored in signature fields, because the provider requires either all of them or none.
+ */
 function dropItemStates(block: JsonNode): void {
   if (block.kind !== "record") return;
   block.fields = block.fields.filter(({ name, value }) => {

@@ -5,21 +5,21 @@ import { isJsonRecord, type JsonRecord } from "../format/json.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { DAMAGED_CUSTOM_TYPE } from "../jsonl/entry-body.ts";
 
-/** Separator between an id that several entries claim and the rank of an entry that did not get it. */
+/** Separates an id that several entries claim from the rank of an entry that did not get it. */
 const MARK = "~";
 
-/** Number of hex characters of a rank for the time, and for the content. */
+/** Number of hex characters in a rank for the time and for the content. */
 const TIME_LENGTH = 12;
 const CONTENT_LENGTH = 24;
 
 const INVENTED = new RegExp(`(?:${MARK}[0-9a-f]{${TIME_LENGTH + CONTENT_LENGTH}})+$`);
 
-/** Time that every system parses alike. */
+/** Matches times that every system parses the same way. */
 const UTC_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 const LAST_TIME = 2 ** (4 * TIME_LENGTH) - 1;
 
-/** Returns the id that an entry had before a merge invented one for it; other ids are returned unchanged. */
+/** Returns the id that an entry had before a merge invented one for it. Returns other ids unchanged. */
 export function getOriginalId(id: string): string {
   return id.includes(MARK) ? id.replace(INVENTED, "") : id;
 }
@@ -29,7 +29,7 @@ export function isInvented(id: string): boolean {
   return id.includes(MARK) && INVENTED.test(id);
 }
 
-/** Creates an id for an entry that cannot keep its own; it sorts after `id`. */
+/** Creates an id for an entry that cannot keep its own. The new id sorts after `id`. */
 export function makeInventedId(id: string, rank: string): string {
   return id + MARK + rank;
 }
@@ -38,7 +38,7 @@ export function makeInventedId(id: string, rank: string): string {
  * Returns a string that identifies an entry, regardless of ids that merges invented for it and for the entries that it
  * references.
  *
- * @param parentId - Parent that the entry's line states.
+ * @param parentId - Parent id stated in the entry's line.
  * @returns Equal strings for equal entries, even if their lines order the base fields differently.
  */
 export function makeIdentity(entry: AnySessionEntry, parentId: string | null): string {
@@ -48,8 +48,8 @@ export function makeIdentity(entry: AnySessionEntry, parentId: string | null): s
 }
 
 /**
- * Returns the rank of an entry among those that claim one id. The entry with the lowest rank, which was written first, keeps the
- * id. Remains of damaged entries sort last.
+ * Returns the rank of an entry among those that claim the same id. The entry with the lowest rank, which was written first, keeps
+ * the id. Remains of damaged entries sort last.
  *
  * @param identity - As `makeIdentity` returns it.
  */
@@ -73,7 +73,7 @@ const REFERENCES = ["targetId", "targetIds", "firstKeptEntryId", "fromId"];
 const OWN_PREFIX = "sessiontree.";
 
 /**
- * Maps the ids by which an entry references other entries, except its parent.
+ * Maps the ids that an entry uses to reference other entries, except the id of its parent.
  *
  * @param map - Called for each such id.
  * @returns The same object if nothing changes.

@@ -2,7 +2,7 @@ import type { LineSource } from "../jsonl/line-source.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import type { MergeSide } from "./merge-source.ts";
 
-/** Occurrence of an entry: a copy, and the entry's ordinal in it. */
+/** Occurrence of an entry: a copy of the session, and the entry's ordinal in it. */
 export interface Member {
   readonly side: MergeSide;
   readonly source: LineSource;
@@ -10,10 +10,10 @@ export interface Member {
 }
 
 /**
- * Entries of two copies as one set, in which equal entries count once.
+ * The entries of two copies as one set in which equal entries count once.
  *
- * Entries are numbered: entries of the first copy by their ordinals, those of the second copy after them. Equal entries share the
- * lowest number.
+ * Entries are numbered. Entries of the first copy are numbered by their ordinals, and those of the second copy follow. Equal
+ * entries share the lowest number.
  *
  * @remarks Cost: 8 bytes per entry.
  */
@@ -29,7 +29,7 @@ export class EntryUnion {
   readonly #next: Int32Array;
   /** Entries whose lines differ between the copies. */
   readonly #variants = new Set<number>();
-  /** Numbers of damaged occurrences, of which only a part remains. */
+  /** Numbers of damaged occurrences, which are incomplete. */
   readonly #damaged = new Set<number>();
   /** Ids of entries that did not keep their own id. */
   readonly #names = new Map<number, string>();
@@ -54,7 +54,7 @@ export class EntryUnion {
     return this.at(side, this[side].index.tree.find(id));
   }
 
-  /** Marks two entries as equal; `isVariant` if their lines differ. */
+  /** Marks two entries as equal. `isVariant` means that their lines differ. */
   unite(one: number, other: number, isVariant: boolean): void {
     const [first, second] = [this.#first[one] ?? one, this.#first[other] ?? other].sort((x, y) => x - y);
     if (first === undefined || second === undefined) return;
@@ -89,7 +89,7 @@ export class EntryUnion {
       : { side: "b", source: this.b, ordinal: entry - this.#sizeA };
   }
 
-  /** Marks an occurrence as damaged; another one may be intact. */
+  /** Marks an occurrence as damaged. Other occurrences may be intact. */
   markDamaged({ side, ordinal }: Member): void {
     this.#damaged.add(side === "a" ? ordinal : this.#sizeA + ordinal);
   }

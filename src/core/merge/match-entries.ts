@@ -9,7 +9,7 @@ import { EntryUnion, type Member } from "./entry-union.ts";
 import { findRankInId, MergeRedactions } from "./merge-redactions.ts";
 import { type MergeSide, splitRunsToHold } from "./merge-source.ts";
 
-/** Different entries that claim one id: one keeps it, the others get new ids. */
+/** Different entries that claim the same id. One keeps it, and the others get new ids. */
 export interface ClaimedId {
   readonly id: string;
   /** Numbers of the entries; the entry that keeps the id is first. */
@@ -29,10 +29,10 @@ export interface Matching {
 
 /**
  * Finds the equal entries of two copies: those with equal lines, and those that differ only in ids invented by earlier merges.
- * Different entries that claim one id get new ids, unless a copy has redacted the entry with that id: then they are the same
- * entry.
+ * Different entries that claim the same id get new ids, unless a copy has redacted the entry with that id. In that case, they are
+ * the same entry.
  *
- * @remarks Cost: O(bytes of the entries in both copies); holds a few megabytes of bodies at a time.
+ * @remarks Cost: O(bytes of the entries in both copies). Holds a few megabytes of bodies at a time.
  */
 export function matchEntries(a: LineSource, b: LineSource): Matching {
   const union = new EntryUnion(a, b);
@@ -48,7 +48,7 @@ class Matcher {
   readonly #union: EntryUnion;
   readonly #lostParents: Matching["lostParents"];
   readonly #redactions: MergeRedactions;
-  /** By original id, the entries that claim it or got another id in its place. */
+  /** Entries by original id: those that claim it, and those that got another id in its place. */
   readonly #claims = new Map<string, Set<number>>();
 
   constructor(union: EntryUnion, lostParents: Matching["lostParents"], redactions: MergeRedactions) {
@@ -88,7 +88,7 @@ class Matcher {
         const other = ordinals[position] ?? NONE;
         const line = lines[position] ?? bytes;
         position++;
-        // Equal lines are different entries if the copies interpret them differently, as after a duplicate id.
+        // Equal lines are different entries if the copies interpret them differently, for example after a duplicate id.
         const isEqual = isSameVersion && areEqualEntries(line, bytes) && this.#hangAlike(other, ordinal);
         const isDone = this.#redactions.isDone(a.index.tree.idAt(other));
         if (isEqual || isDone || this.#isSameEntry(other, line, ordinal, bytes)) {
@@ -217,7 +217,7 @@ interface Bearer {
   readonly isSettled: boolean;
 }
 
-/** Returns a claimant whose id a redaction names: the redacted entry keeps the id, regardless of content. */
+/** Returns a claimant whose id is listed in a redaction. The redacted entry keeps the id, regardless of its content. */
 function makeRedactedBearer(id: string, entry: number): Bearer {
   const rank = findRankInId(id);
   return { entry, rank: rank ?? "", position: id, isDamaged: false, isSettled: rank !== undefined };

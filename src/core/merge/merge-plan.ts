@@ -14,7 +14,7 @@ import { isAsInA, type MergedEntries, writeMergedLines } from "./merged-lines.ts
 
 /** Options for a merge. */
 export interface MergeOptions {
-  /** Whether to merge sessions with different ids; the result has the id that sorts first. */
+  /** Whether to merge sessions with different ids. The result has the id that sorts first. */
   readonly allowDifferentIds?: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface MergeOptions {
 export interface MergeConflict {
   /** Original id of the entries. */
   readonly id: string;
-  /** Current ids of the entries; the first entry keeps the shared id. */
+  /** Ids of the entries in the result. The first entry keeps the shared id. */
   readonly entries: readonly { readonly id: string; readonly from: MergeSide | "both" }[];
 }
 
@@ -40,22 +40,22 @@ export interface MergeReport {
   readonly inBoth: number;
   /** Ids that referred to different entries in the copies. */
   readonly conflicts: readonly MergeConflict[];
-  /** Differences of the headers, and the merged values. */
+  /** Differences between the headers, and the merged values. */
   readonly headerDifferences: readonly HeaderDifference[];
   /** Ids of entries that are redacted in the result and whose content remains in a copy. */
   readonly unredacted: { readonly [side in MergeSide]: readonly string[] };
-  /** Issues of each copy. Lines without an entry are not merged; the issues state their positions. */
+  /** Issues of each copy. Lines that are not entries are not merged; the issues state their positions. */
   readonly issues: { readonly a: readonly SessionIssue[]; readonly b: readonly SessionIssue[] };
 }
 
 /** Planned merge that has not been written. */
 export interface MergePlan {
   readonly header: SessionHeader;
-  /** Returns whether the result differs from the first copy in more than the order of lines. */
+  /** Returns whether the result differs from the first copy in more than the order of its lines. */
   changesA(): boolean;
   /** Yields the lines of the merged session, each with its line break. */
   lines(): Generator<string | Uint8Array, void>;
-  /** Returns the report, complete after all lines were yielded. */
+  /** Returns the report. It is complete only after all lines have been yielded. */
   report(): MergeReport;
 }
 
@@ -105,7 +105,7 @@ function assertSameSession(a: SessionHeader, b: SessionHeader): void {
   );
 }
 
-/** Returns whether a merge would rewrite a copy even if it adds no entries. */
+/** Returns whether a merge would rewrite a copy even without adding entries. */
 function isOdd({ index }: LineSource): boolean {
   return index.issues.length > 0 || index.version !== CURRENT_SESSION_VERSION || index.needsUpgrade;
 }
@@ -122,7 +122,7 @@ function getSide(entry: number, union: EntryUnion): MergeSide | "both" {
   return sides.size > 1 ? "both" : union.memberAt(entry).side;
 }
 
-/** Returns the conflict of entries if this merge had to rename one of them. */
+/** Returns a conflict if this merge had to rename one of the entries. */
 function findConflict({ id, entries }: ClaimedId, union: EntryUnion): MergeConflict[] {
   const isRenamed = (entry: number) =>
     union
@@ -133,17 +133,18 @@ function findConflict({ id, entries }: ClaimedId, union: EntryUnion): MergeConfl
   return [{ id, entries: named }];
 }
 
-/** Merge of two copies of a session. */
+/** Result of merging two copies of a session. */
 export interface MergedContent extends MergeReport {
   /** Bytes of the merged session's file. */
   readonly content: Uint8Array;
 }
 
 /**
- * Merges two diverged copies of a session in memory. The result contains all entries of both; shared entries once.
+ * Merges two diverged copies of a session in memory. The result contains all entries of both copies, and shared entries only
+ * once.
  *
- * The result depends neither on the order of the copies nor on the order in which several are merged. Requires no file system;
- * `mergeSessions` merges files.
+ * The result does not depend on the order of the copies, or on the order in which several copies are merged. Does not require a
+ * file system. To merge files, use `mergeSessions`.
  *
  * @param a - Bytes of one copy's file, or its text.
  * @param b - Bytes of the other copy's file, or its text.
@@ -177,15 +178,15 @@ export interface HeaderDifference {
   readonly merged: unknown;
 }
 
-/** First fields of a header, in order; others follow by name. */
+/** First fields of a header, in order. The others follow, sorted by name. */
 const FIRST_FIELDS = ["type", "version", "id", "timestamp", "cwd", "parentSession"];
 
 /** Fields that are only meaningful together. */
 const MODEL_FIELDS = ["provider", "modelId"];
 
 /**
- * Merges two headers: keeps the fields of both; of two values, keeps the one that sorts first, such as the earlier time. The
- * result does not depend on the order of the headers.
+ * Merges two headers. Keeps the fields of both. If the values of a field differ, keeps the one that sorts first, such as the
+ * earlier time. The result does not depend on the order of the headers.
  */
 function mergeHeaders(
   a: SessionHeader,
@@ -212,7 +213,7 @@ function mergeHeaders(
   return { header, differences };
 }
 
-/** Returns the string that sorts first; an empty string only if both are empty. */
+/** Returns the string that sorts first. Returns an empty string only if both are empty. */
 function chooseEarlier(one: string, other: string): string {
   if (one === "" || other === "") return one || other;
   return one < other ? one : other;
@@ -243,7 +244,7 @@ function encodeValue(value: unknown): string {
   return encodeRecord([value]);
 }
 
-/** Sets a field with any name. */
+/** Sets a field, even if it is named `__proto__`. */
 function setField(record: JsonRecord, field: string, value: unknown): void {
   Object.defineProperty(record, field, { value, writable: true, enumerable: true, configurable: true });
 }

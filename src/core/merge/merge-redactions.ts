@@ -9,7 +9,7 @@ import { getOriginalId } from "./entry-identity.ts";
 import type { Member } from "./entry-union.ts";
 import type { MergeSide } from "./merge-source.ts";
 
-/** Degree to which a copy has redacted an entry: 0, not at all; 1, some texts; 2, all content. */
+/** Degree to which a copy has redacted an entry: 0 means not at all, 1 means some strings, 2 means all content. */
 export type RedactionDegree = 0 | 1 | 2;
 
 type Degrees = ReadonlyMap<string, RedactionDegree>;
@@ -17,7 +17,7 @@ type Degrees = ReadonlyMap<string, RedactionDegree>;
 /**
  * Redactions that two copies record.
  *
- * Content redacted in one copy is not restored from the other: of the entries with such an id, the most redacted one is kept.
+ * Content redacted in one copy is not restored from the other. If both copies have an entry, the more redacted one is kept.
  *
  * @remarks Cost: O(bytes of custom entries).
  */
@@ -45,14 +45,14 @@ export class MergeRedactions {
     return this.#degrees[side].get(source.index.tree.idAt(ordinal)) ?? 0;
   }
 
-  /** Returns the most redacted occurrences of an entry; all of them if none is redacted. */
+  /** Returns the most redacted occurrences of an entry, or all of them if none is redacted. */
   pickMostRedacted(members: readonly Member[]): Member[] {
     const max = Math.max(...members.map((member) => this.degreeAt(member)));
     return members.filter((member) => this.degreeAt(member) === max);
   }
 
   /**
-   * Returns the ids of entries whose content this copy still contains and the other has redacted.
+   * Returns the ids of entries whose content a copy still contains although the other copy has redacted it.
    *
    * @remarks Cost: O(redactions), plus the lines that both copies have partly redacted.
    */
@@ -73,7 +73,7 @@ export class MergeRedactions {
     return ordinal === NONE ? "" : encodeRecord(decodeRecord(readLine(source, ordinal)) ?? {});
   }
 
-  /** Returns whether an entry with these occurrences contains content although a redaction of it is recorded. */
+  /** Returns whether an entry still contains content although its redaction is recorded. */
   mustRedact(members: readonly Member[]): boolean {
     return members.every(
       (member) => this.degreeAt(member) === 0 && this.isDone(member.source.index.tree.idAt(member.ordinal)),
@@ -81,7 +81,7 @@ export class MergeRedactions {
   }
 }
 
-/** Returns the part of an invented id after the original id; undefined for all other ids. */
+/** Returns the part of an invented id that follows the original id; undefined for all other ids. */
 export function findRankInId(id: string): string | undefined {
   const original = getOriginalId(id);
   return original === id ? undefined : id.slice(original.length + 1);
@@ -105,8 +105,8 @@ function countDegrees(source: LineSource): Degrees {
 const MAX_DEPTH = 100;
 
 /**
- * Returns the common content of two copies of an entry that have lost different texts: replaces differing texts, and omits fields
- * that only one copy has.
+ * Returns the common content of two copies of an entry from which different strings were redacted. Replaces strings that differ,
+ * and omits fields that only one copy has.
  *
  * Symmetric and associative, so that the order of merges does not matter.
  */

@@ -5,7 +5,7 @@ import { splitRuns } from "../jsonl/byte-runs.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
 
-/** Copy of a session: `a` is the first argument, `b` the second. */
+/** Copy of a session: `a` is the first argument and `b` is the second. */
 export type MergeSide = "a" | "b";
 
 /** Maximum number of lines held at a time. */
@@ -27,7 +27,7 @@ export function getMergeableHeader({ index, foreign }: LineSource, side: MergeSi
   if (version > CURRENT_SESSION_VERSION) {
     throw new SessionError(
       "VERSION_TOO_NEW",
-      `Copy ${side} is of version ${version}, newer than this library knows; update sessiontree to merge it.`,
+      `Copy ${side} is of version ${version}, newer than this library supports; update sessiontree to merge it.`,
       { details: { side, version } },
     );
   }
@@ -35,7 +35,7 @@ export function getMergeableHeader({ index, foreign }: LineSource, side: MergeSi
 }
 
 /**
- * Splits a sequence into runs whose lines fit into memory.
+ * Splits a sequence into runs whose lines fit in memory.
  *
  * @param countBytes - Returns the number of bytes of an element.
  */

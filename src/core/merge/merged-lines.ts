@@ -32,7 +32,7 @@ interface Spelling {
 const SIDES: readonly MergeSide[] = ["a", "b"];
 
 /**
- * Yields the lines of a merged session: the header, then each entry in the format of the current version.
+ * Yields the lines of a merged session: the header, followed by each entry in the format of the current version.
  *
  * Copies unchanged lines byte for byte. Reports damaged bodies as issues of their copy.
  *
@@ -50,7 +50,7 @@ export function* writeMergedLines(
 }
 
 /**
- * Returns whether the first copy, which contains all entries, already has the merged line of each.
+ * Returns whether the first copy, which contains all entries, already has the merged line of each entry.
  *
  * @remarks Cost: O(bytes).
  */
@@ -153,7 +153,7 @@ function reportDamage(members: readonly Member[]): void {
   }
 }
 
-/** Returns whether a line newly stores a damaged line of the copy as a string. */
+/** Returns whether a line stores a damaged line of the copy as a string and the copy does not already do so. */
 function isNewlyDamaged(line: string, bytes: Uint8Array): boolean {
   if (!line.includes(DAMAGED_CUSTOM_TYPE)) return false;
   const written = decodeRecord(new TextEncoder().encode(line));
@@ -163,7 +163,7 @@ function isNewlyDamaged(line: string, bytes: Uint8Array): boolean {
   );
 }
 
-/** Returns the line that every merge selects from several lines of an entry. */
+/** Returns the line that every merge selects if an entry has several lines. */
 function chooseFirst(spellings: readonly Spelling[]): Uint8Array | string {
   const whole = spellings.filter(({ isDamaged }) => !isDamaged);
   const [first, ...others] = whole.length > 0 ? whole : spellings;
@@ -176,7 +176,7 @@ function chooseFirst(spellings: readonly Spelling[]): Uint8Array | string {
   return line;
 }
 
-/** Returns the common content of several lines of an entry that have lost different texts. */
+/** Returns the common content of several lines of an entry from which different strings were redacted. */
 function keepCommonLine(spellings: readonly Spelling[]): Uint8Array | string {
   const first = chooseFirst(spellings);
   const texts = new Set(spellings.map(({ line }) => asText(line)));

@@ -7,8 +7,8 @@ import { findCycleBreaks } from "./parent-links.ts";
 import { LateParents, type LinkFinding } from "./pending-parents.ts";
 
 /**
- * Tree of a large or damaged session, stored in columns of numbers, because one object with two strings per entry would require
- * several times the memory.
+ * Tree of a large or damaged session. It is stored in columns of numbers, because one object with two strings per entry would
+ * require several times the memory.
  *
  * @remarks Cost: about 54 bytes per entry with eight-character ids. Source: docs/architecture.md
  */
@@ -27,11 +27,11 @@ export class ColumnTree implements EntryTree {
   readonly #typeNames: string[] = [];
   readonly #typeCodes = new Map<string, number>();
   readonly #index = new IdIndex();
-  /** Ids that a later entry took over for parent lookups: see `alias`. */
+  /** Ids that a later entry took over for parent lookups. See `alias`. */
   readonly #aliases = new Map<IdKey, number>();
   readonly #late = new LateParents();
   #revision = 0;
-  /** Id that was compared last, and its ordinal: nearly always the next entry's parent. */
+  /** The id that was compared last, and its ordinal. It is nearly always the next entry's parent. */
   #comparedId = "";
   #comparedAt = NONE;
   /** Links that change at the next `resolveParents`. */
@@ -40,7 +40,7 @@ export class ColumnTree implements EntryTree {
   /** Former parents of entries whose links were removed to break cycles. */
   #cuts: ReadonlyMap<number, number> = new Map();
 
-  /** Changes whenever existing entries get another parent. */
+  /** Changes whenever an existing entry gets another parent. */
   get revision(): number {
     return this.#revision;
   }
@@ -60,9 +60,9 @@ export class ColumnTree implements EntryTree {
    * Adds an entry unless its id is taken.
    *
    * @param parent - Key of the parent, looked up among existing entries; null for a root.
-   * @param fallback - Ordinal of the parent if its own never arrives; NONE makes it a root.
+   * @param fallback - Ordinal of the parent to use if the stated one never arrives; NONE makes the entry a root.
    * @returns The entry's ordinal; NONE if another entry has the id, in which case nothing is added.
-   * @remarks Cost: O(1). Call `resolveParents` after a batch, to resolve missing parents.
+   * @remarks Cost: O(1). Call `resolveParents` after a batch to resolve missing parents.
    */
   add(type: string, id: IdKey, parent: IdKey | null, timestampMs: number, fallback = NONE): number {
     const ordinal = this.#size;
@@ -84,7 +84,7 @@ export class ColumnTree implements EntryTree {
   /**
    * Makes later entries with the parent `key` children of `ordinal`, although another entry has the id.
    *
-   * For a second entry with a taken id: later entries reference it, not the first.
+   * Used for a second entry with the same id, because later entries refer to it instead of to the first one.
    */
   alias(key: IdKey, ordinal: number): void {
     this.#aliases.set(key, ordinal);
@@ -96,8 +96,8 @@ export class ColumnTree implements EntryTree {
   }
 
   /**
-   * Resolves parents that were not found when their entries were added: a parent that arrived later is linked, other entries get
-   * their fallback as parent or become roots. Breaks cycles closed by late parents at their first entry.
+   * Resolves parents that were not found when their entries were added. Parents that arrived later are linked. Other entries get
+   * their fallback as the parent, or become roots. A cycle that late parents create is broken at its first entry.
    *
    * The resulting tree does not depend on how the entries are split into batches.
    *
@@ -143,7 +143,7 @@ export class ColumnTree implements EntryTree {
     return fromIdKey(this.keyAt(ordinal));
   }
 
-  /** Returns the type of an entry; the same string object for all entries of the type. */
+  /** Returns the type of an entry. All entries of a type share the same string object. */
   typeAt(ordinal: number): string {
     return this.#typeNames[this.#types[ordinal] ?? 0] ?? "";
   }
@@ -237,7 +237,7 @@ export class ColumnTree implements EntryTree {
       const alias = this.#aliases.get(key);
       if (alias !== undefined) return alias;
     }
-    // The parent of most entries is the previous entry, which requires no table lookup.
+    // The parent of most entries is the previous entry, which does not require a table lookup.
     const last = this.#size - 1;
     return last >= 0 && this.keyAt(last) === key ? last : this.#index.get(key);
   }

@@ -2,9 +2,9 @@
 export type Column = Float64Array | Int32Array | Uint32Array;
 
 /**
- * Extends a column to hold `needed` values, by doubling, so that n pushes cost O(n).
+ * Grows a column to hold `needed` values. The size doubles, so that n pushes cost O(n).
  *
- * @returns The column itself if it is large enough, else a larger copy whose new part is zero.
+ * @returns The column itself if it is large enough; otherwise, a larger copy filled up with zeros.
  */
 export function withRoom<T extends Column>(column: T, needed: number): T;
 export function withRoom(column: Column, needed: number): Column {

@@ -1,18 +1,19 @@
 import type { EntryHead } from "../format/head.ts";
 import type { IdKey } from "../format/id-key.ts";
 
-/** Ordinal of no entry: the parent of a root, an unknown id, the position before the first entry. */
+/** Ordinal that means "no entry": the parent of a root, an unknown id, or the position before the first entry. */
 export const NONE = -1;
 
 /**
- * Tree of a session's entries, built from heads (type, id, parent, and time) without bodies.
+ * Tree of a session's entries. Contains only heads (type, id, parent, and time), not bodies.
  *
- * An ordinal identifies an entry: its number in order of arrival, from 0. The tree never has a cycle, so every walk ends.
+ * An ordinal identifies an entry. It is the entry's number in order of arrival, starting at 0. The tree never contains a cycle,
+ * so every walk ends.
  */
 export interface EntryTree {
   /** Number of entries. */
   readonly size: number;
-  /** Changes whenever existing entries get another parent. */
+  /** Changes whenever an existing entry gets another parent. */
   readonly revision: number;
   /** Returns the ordinal of an id, or NONE. */
   find(id: string): number;
@@ -20,7 +21,7 @@ export interface EntryTree {
   findKey(key: IdKey): number;
   keyAt(ordinal: number): IdKey;
   idAt(ordinal: number): string;
-  /** Returns the type of an entry; the same string object for all entries of the type. */
+  /** Returns the type of an entry. All entries of a type share the same string object. */
   typeAt(ordinal: number): string;
   /** Returns whether any entry has a type. */
   hasType(type: string): boolean;

@@ -7,28 +7,28 @@ const MAX_KEPT_SLOTS = 64 * 1024;
 
 const MAX_USED = 0.5;
 
-/** Maximum number of slots probed for a key; at half load, random keys require only a few. */
+/** Maximum number of slots to probe for a key. At half load, random keys require only a few probes. */
 const MAX_PROBES = 64;
 
 /**
  * Index of entry ordinals by id key.
  *
- * Numeric keys are stored in an open-addressed table of typed arrays: a `Map` of strings takes five times the memory and most of
- * the time of opening a large session.
+ * Numeric keys are stored in an open-addressed table of typed arrays. A `Map` of strings would take five times the memory and
+ * most of the time needed to open a large session.
  *
- * A slot is two adjacent numbers: separate arrays would cost one cache miss each.
+ * A slot consists of two adjacent numbers. Separate arrays would cost one cache miss each.
  *
  * @remarks Cost: O(1) per call, 8 bytes per slot, at most half of the slots used.
  */
 export class IdIndex {
-  /** For each slot, its key, then its ordinal + 1; 0 if the slot is free. */
+  /** For each slot, the key followed by the ordinal + 1, or 0 if the slot is free. */
   #slots = new Int32Array(INITIAL_SLOTS * 2);
   #used = 0;
   readonly #byText = new Map<string, number>();
-  /** Keys without a free slot nearby: a hostile file may choose ids with equal hashes. */
+  /** Keys without a free slot nearby. A malicious file may contain ids with equal hashes. */
   readonly #crowded = new Map<number, number>();
 
-  /** Removes all keys, and keeps memory up to a limit. */
+  /** Removes all keys, but keeps the memory up to a limit. */
   clear(): void {
     if (this.#slots.length > MAX_KEPT_SLOTS * 2) this.#slots = new Int32Array(INITIAL_SLOTS * 2);
     else this.#slots.fill(0);
@@ -52,7 +52,7 @@ export class IdIndex {
     return ordinal === -1 && this.#crowded.size > 0 ? (this.#crowded.get(key) ?? -1) : ordinal;
   }
 
-  /** Adds a key unless it exists; returns its existing ordinal, else -1. */
+  /** Adds a key unless it exists. Returns the existing ordinal, or -1 if the key was added. */
   add(key: IdKey, ordinal: number): number {
     if (typeof key === "string" || this.#crowded.size > 0) {
       const known = this.get(key);
@@ -66,7 +66,7 @@ export class IdIndex {
     return -1;
   }
 
-  /** Sets the ordinal of a key, whether or not it exists. */
+  /** Sets the ordinal of a new or existing key. */
   set(key: IdKey, ordinal: number): void {
     if (typeof key === "string") {
       this.#byText.set(key, ordinal);
@@ -95,7 +95,7 @@ export class IdIndex {
     this.#slots[at + 1] = ordinal + 1;
   }
 
-  /** Returns the slot of a key, or a free slot for it; -1 if neither is within the probed slots. */
+  /** Returns the slot of a key or a free slot for it, or -1 if neither is among the probed slots. */
   #findSlot(key: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;

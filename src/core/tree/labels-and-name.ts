@@ -2,19 +2,19 @@ import type { AnySessionEntry } from "../format/entry.ts";
 import { findSessionName, isNameType, toSessionName } from "../format/session-name.ts";
 import type { EntryTree } from "./entry-tree.ts";
 
-/** Label in effect: its text and time. */
+/** Current label of an entry, with its time. */
 export interface LabelMark {
   readonly label: string;
-  /** ISO 8601, as stated in the label entry. */
+  /** Time of the label entry, as stated there (ISO 8601). */
   readonly timestamp: string;
   /** Id of the label entry. */
   readonly entryId: string;
 }
 
 /**
- * Latest labels and name in file order. Reads only the bodies of their entries.
+ * The latest labels and name, in file order. Reads only the bodies of label and name entries.
  *
- * @remarks Cost: per call, O(entries added since the last call) in heads, and one body for each new label or name.
+ * @remarks Cost per call: O(entries added since the last call) in heads, plus one body for each new label or name.
  */
 export class LabelsAndName {
   readonly #index: { readonly tree: EntryTree };
@@ -25,10 +25,10 @@ export class LabelsAndName {
   #seen = 0;
 
   /**
-   * @param index - Provides the tree, which may be another object after more entries were read.
+   * @param index - Provides the tree, which may be a different object after more entries are read.
    * @param entryAt - Returns an entry, or undefined if its body is damaged.
    * @param inFileOrder - Sorts ordinals in file order.
-   * @param title - Name until an entry sets one.
+   * @param title - Name to use until an entry sets one.
    */
   constructor(
     index: { readonly tree: EntryTree },
@@ -42,7 +42,7 @@ export class LabelsAndName {
     this.#name = toSessionName(title);
   }
 
-  /** Returns the labels in effect, by the id of the labeled entry; a live view. */
+  /** Returns the current labels, keyed by the id of the labeled entry, as a live view. */
   labels(): ReadonlyMap<string, LabelMark> {
     this.#catchUp();
     return this.#labels;

@@ -1,9 +1,9 @@
 /**
- * Finds the first entry of each cycle in parent links, at which the cycle must be broken.
+ * Finds the first entry of each cycle in the parent links, where the cycle must be broken.
  *
  * @param parents - Ordinal of each entry's parent, or -1.
  * @param size - Number of entries to check.
- * @remarks Cost: O(size). Each entry is visited once: a walk stops at an entry that an earlier walk visited.
+ * @remarks Cost: O(size). Each entry is visited once, because a walk stops at an entry that an earlier walk visited.
  */
 export function findCycleBreaks(parents: Int32Array, size: number): number[] {
   const walks = new Int32Array(size);

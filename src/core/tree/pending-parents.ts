@@ -6,8 +6,8 @@ export interface LinkFinding {
   /**
    * Kind of outcome.
    *
-   * `missing`: made a root; `bridged`: made a child of the previous entry; `unstated`: same, because no entry states a parent;
-   * `cycle`: made a root to break a cycle.
+   * `missing`: the entry became a root. `bridged`: the entry became a child of the previous entry. `unstated`: the entry became a
+   * child of the previous entry because no entry states a parent. `cycle`: the entry became a root to break a cycle.
    */
   readonly kind: "missing" | "bridged" | "unstated" | "cycle";
   readonly parentId: string;
@@ -42,7 +42,7 @@ export class LateParents {
     this.#unreported.push(waiting);
   }
 
-  /** Releases the entries that wait for this parent; returns their earlier findings, which no longer apply. */
+  /** Releases the entries that wait for this parent. Returns their earlier findings, which no longer apply. */
   welcome(parent: IdKey): { ordinals: number[]; over: LinkFinding[] } | undefined {
     const waiting = this.#waiting.get(parent);
     if (waiting === undefined) return undefined;

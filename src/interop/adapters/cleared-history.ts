@@ -2,11 +2,11 @@ import { isJsonRecord } from "../../core/format/json.ts";
 import type { SessionManager } from "../../session/manager/session-manager.ts";
 
 /**
- * Follows other processes that clear a session's history: the leaf moves to their marker, a new root, so that nothing
+ * Follows other processes that clear a session's history: moves the leaf to their marker, which is a new root, so that nothing
  * is appended to the cleared branch.
  *
  * @param customType - Type of the markers.
- * @returns A function that reads other processes' entries; call it before reading or changing the history.
+ * @returns A function that reads the entries of other processes. Call it before you read or change the history.
  */
 export function followClears(session: SessionManager, customType: string): () => Promise<void> {
   session.on("foreign_entries", ({ entries }) => {

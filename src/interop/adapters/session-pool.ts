@@ -7,31 +7,31 @@ import { sessionNotFound } from "../../stores/contract/store-errors.ts";
 
 const MAX_IDLE = 16;
 
-/** Maximum number of attempts to write to a session that others delete repeatedly. */
+/** Maximum number of attempts to write to a session that is deleted repeatedly. */
 const MAX_ATTEMPTS = 10;
 
-/** Errors for a write to a session that was deleted, deleted and created again, or created by another process. */
+/** Codes of errors for a write to a session that was deleted, recreated after being deleted, or created by another process. */
 const GONE: readonly SessionErrorCode[] = ["SESSION_NOT_FOUND", "WRITES_LOST", "SESSION_EXISTS"];
 
 function isGone(error: unknown): boolean {
   return GONE.some((code) => isSessionError(error, code));
 }
 
-/** Consumer of all entries of a session. */
+/** Receives all entries of a session. */
 export interface EntryTaker {
   take(entry: AnySessionEntry): void;
 }
 
-/** Open session, and the state built from its entries so far. */
+/** An open session, and the state built from its entries so far. */
 export interface OpenSession<State extends EntryTaker> {
   readonly session: SessionManager;
   readonly state: State;
 }
 
 /**
- * Pool of a store's sessions that are written to repeatedly. They stay open, so that an append costs only what it adds.
+ * Pool of a store's sessions that are written to repeatedly. They stay open, so the cost of an append depends only on its size.
  *
- * Runs one task per session at a time.
+ * Runs one task at a time for each session.
  */
 export class OpenSessions<State extends EntryTaker> {
   readonly #store: SessionStore;
@@ -39,10 +39,10 @@ export class OpenSessions<State extends EntryTaker> {
   readonly #newState: (session: SessionManager) => State;
   readonly #onGone: (id: string, state: State) => void;
   readonly #turns = new Turns();
-  /** Most recently used last. */
+  /** Open sessions. The most recently used one is last. */
   readonly #open = new Map<string, OpenSession<State>>();
 
-  /** @param onGone - Called with the state of a session that was deleted while it was open here. */
+  /** @param onGone - Called with the state of a session that was deleted while it was open in this pool. */
   constructor(
     store: SessionStore,
     cwd: string,
@@ -55,7 +55,7 @@ export class OpenSessions<State extends EntryTaker> {
     this.#onGone = onGone;
   }
 
-  /** Reads a session, including other processes' entries; undefined if it does not exist. */
+  /** Reads a session, including the entries of other processes; undefined if it does not exist. */
   read<T>(id: string, work: (open: OpenSession<State>) => T): Promise<T | undefined> {
     return this.#turns.take(id, async () => {
       const open = await this.#latest(id, () => this.#find(id));
@@ -64,12 +64,12 @@ export class OpenSessions<State extends EntryTaker> {
   }
 
   /**
-   * Writes to a session, and waits until everything is durable. A session that is deleted in the meantime stays
-   * deleted, and the write is retried on its successor.
+   * Writes to a session, and waits until everything is durable. If the session is deleted in the meantime, it stays deleted, and
+   * the write is retried on its successor.
    *
-   * @param newName - Name of the new session if none exists.
-   * @param isMeant - Whether to write to the existing session or, if there is none, to create one. Default: always.
-   * @returns False if the session does not exist, or `isMeant` rejects it; nothing was written.
+   * @param newName - Name for a new session, if none exists.
+   * @param isMeant - Returns whether to write to the existing session or, if there is none, to create one. Default: always.
+   * @returns False if the session does not exist or `isMeant` rejects it. Nothing was written then.
    */
   write(
     id: string,
@@ -89,7 +89,7 @@ export class OpenSessions<State extends EntryTaker> {
           await open.session.flush();
           return true;
         } catch (error) {
-          // Entries that could not be written yet stay in the session, and the next attempt writes them.
+          // Entries that could not be written yet remain in the session, and the next attempt writes them.
           if (isSessionError(error, "WRITE_FAILED")) throw error;
           if (isGone(error)) this.#noteGone(id);
           await this.#close(id);
@@ -125,7 +125,7 @@ export class OpenSessions<State extends EntryTaker> {
     return opened;
   }
 
-  /** Returns an open session after reading other processes' entries; undefined if it is not open, or was deleted. */
+  /** Returns an open session after reading the entries of other processes; undefined if it is not open or was deleted. */
   async #refreshed(id: string): Promise<OpenSession<State> | undefined> {
     const open = this.#open.get(id);
     if (open === undefined) return undefined;
@@ -201,16 +201,16 @@ async function closeQuietly(session: SessionManager): Promise<void> {
   try {
     await session.close();
   } catch (error) {
-    // The caller that appended already got this error.
+    // The caller that appended has already received this error.
     if (!isSessionError(error)) throw error;
   }
 }
 
-/** Runs tasks with the same name one after the other, in order. */
+/** Runs tasks with the same name one after another, in order. */
 export class Turns {
   readonly #latest = new Map<string, Promise<unknown>>();
 
-  /** Runs a task after all earlier ones of its name, whether they succeeded or not. */
+  /** Runs a task after all earlier tasks with the same name, whether or not they succeeded. */
   take<T>(name: string, work: () => Promise<T>): Promise<T> {
     const mine = (this.#latest.get(name) ?? Promise.resolve()).then(work, work);
     this.#latest.set(name, mine);
@@ -221,7 +221,7 @@ export class Turns {
     return mine;
   }
 
-  /** Returns whether a task of this name is waiting or running. */
+  /** Returns whether a task with this name is waiting or running. */
   isTaken(name: string): boolean {
     return this.#latest.has(name);
   }

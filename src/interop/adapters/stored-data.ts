@@ -1,15 +1,15 @@
 import { isJsonRecord, type JsonObject, type JsonValue } from "../../core/format/json.ts";
 
-/** Only key of an object that stores bytes, which JSON cannot represent. */
+/** Key of an object that stores bytes, which JSON cannot represent. Such an object has no other keys. */
 const BYTES_KEY = "sessiontree.base64";
 
 /**
- * Converts an object to plain JSON for storage; a copy.
+ * Converts an object to plain JSON for storage. Returns a copy.
  *
- * Omits undefined properties, as in JSON; bytes (`Uint8Array`) become base64.
+ * Undefined properties are omitted, as in JSON. Bytes (`Uint8Array`) become base64.
  *
- * @param what - Name of the object in errors.
- * @throws {TypeError} With the path of a value that JSON cannot represent, so that nothing is lost silently.
+ * @param what - Name of the object for error messages.
+ * @throws {TypeError} With the path of a value that cannot be represented as JSON, so that nothing is lost silently.
  */
 export function toStoredData(data: unknown, what: string): JsonObject {
   const stored = isJsonRecord(data) ? toStoredValue(data, what, []) : undefined;
@@ -17,7 +17,7 @@ export function toStoredData(data: unknown, what: string): JsonObject {
   throw new TypeError(`${what} must be an object, such as a message.`);
 }
 
-/** Restores data that `toStoredData` converted; a copy. */
+/** Restores data that was converted by `toStoredData`. Returns a copy. */
 export function loadData(stored: unknown): unknown {
   if (Array.isArray(stored)) return stored.map(loadData);
   if (!isJsonRecord(stored)) return stored;
@@ -26,7 +26,7 @@ export function loadData(stored: unknown): unknown {
   return Object.fromEntries(Object.entries(stored).map(([key, value]) => [key, loadData(value)]));
 }
 
-/** Returns a canonical string for a stored value: equal for equal values, whatever the order of keys. */
+/** Returns a canonical string for a stored value. It is the same for equal values, whatever the order of their keys. */
 export function spellCanonically(stored: unknown): string {
   return JSON.stringify(stored, (_, value: unknown) => (isJsonRecord(value) ? sortKeys(value) : value));
 }
@@ -37,20 +37,20 @@ function sortKeys(record: { [key: string]: unknown }): { [key: string]: unknown 
 
 function toStoredValue(value: unknown, path: string, above: readonly object[]): JsonValue {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
-  // JSON has no negative zero; adding zero makes it positive.
+  // JSON has no negative zero. Adding zero makes it positive.
   if (typeof value === "number" && Number.isFinite(value)) return value + 0;
   if (value instanceof Uint8Array) return { [BYTES_KEY]: Buffer.from(value).toString("base64") };
   if (typeof value !== "object") throw notKept(path, `a ${typeof value}`);
   if (above.includes(value)) throw notKept(path, "a cycle");
   const within = [...above, value];
   if (Array.isArray(value)) return value.map((one, i) => toStoredValue(one, `${path}[${i}]`, within));
-  if (!isPlain(value)) throw notKept(path, "no plain object");
-  if (BYTES_KEY in value) throw notKept(path, `the key ${BYTES_KEY}, in which bytes are kept`);
+  if (!isPlain(value)) throw notKept(path, "a class instance");
+  if (BYTES_KEY in value) throw notKept(path, `an object with the reserved key ${BYTES_KEY}`);
   const entries = Object.entries(value).filter(([, one]) => one !== undefined);
   return Object.fromEntries(entries.map(([key, one]) => [key, toStoredValue(one, `${path}.${key}`, within)]));
 }
 
-/** Returns whether an object is plain: its prototype is that of objects, or null. */
+/** Returns whether an object is plain, which means that its prototype is `Object.prototype` or null. */
 export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

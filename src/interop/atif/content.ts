@@ -14,7 +14,7 @@ export interface AtifAsset {
   readonly bytes: Uint8Array;
 }
 
-/** Extensions of the image types that ATIF allows. */
+/** File extensions of the image types that ATIF allows. */
 const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ["image/jpeg", "jpg"],
   ["image/png", "png"],
@@ -22,24 +22,24 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ["image/webp", "webp"],
 ]);
 
-/** Converts content to messages and results of a trajectory, and collects the images as files. */
+/** Converts the content of messages and results, and collects the images as files. */
 export class ContentWriter {
   readonly #folder: string | undefined;
   readonly #issues: ConversionIssues;
   readonly #assets = new Map<string, AtifAsset>();
 
-  /** @param folder - Folder of the images, relative to the document; undefined for `data:` URLs. */
+  /** @param folder - Folder for images, relative to the document; undefined to use `data:` URLs. */
   constructor(folder: string | undefined, issues: ConversionIssues) {
     this.#folder = folder?.replace(/\/+$/, "");
     this.#issues = issues;
   }
 
-  /** The files to write, each once. */
+  /** Files to write, without duplicates. */
   get assets(): AtifAsset[] {
     return [...this.#assets.values()];
   }
 
-  /** Returns content as a string if it is at most one text, else as parts; undefined if there is none. */
+  /** Returns a string if the content is a single text, or its parts otherwise; undefined if there is no content. */
   write(content: unknown, entryId: string): string | AtifPart[] | undefined {
     const parts = toContentBlocks(content).flatMap((block) => this.#writeBlock(block, entryId));
     const [first] = parts;
@@ -63,13 +63,13 @@ export class ContentWriter {
     const path = image === undefined || extension === undefined ? undefined : this.#toPath(image, extension);
     if (image !== undefined && path !== undefined)
       return { type: "image", source: { media_type: image.mimeType, path } };
-    const kind = toText(mimeType) || "image of an unknown type";
-    const message = `An ${kind} is replaced by a text: it is damaged, or not JPEG, PNG, GIF, or WebP.`;
+    const kind = toText(mimeType) || "image of unknown type";
+    const message = `An ${kind} was replaced by text: it is damaged, or is not a JPEG, PNG, GIF, or WebP.`;
     this.#issues.report("CONTENT_REPLACED", -1, message, { entryId });
     return makePlaceholder("image", toWellFormedText(toText(mimeType)));
   }
 
-  /** Returns the address of an image; undefined if it must be a file, and cannot be decoded. */
+  /** Returns the URL or path of an image; undefined if it must be a file but cannot be decoded. */
   #toPath(image: ImageContent, extension: string): string | undefined {
     if (this.#folder === undefined) return toDataUrl(image);
     const bytes = decodeImage(image.data);
@@ -84,7 +84,7 @@ export class ContentWriter {
   }
 }
 
-/** Decodes the base64 of an image; undefined if it is damaged. */
+/** Decodes an image's base64 data; undefined if it is damaged. */
 function decodeImage(data: string): Uint8Array | undefined {
   const digits = data.replace(/\s+/g, "").replace(/=+$/, "");
   if (digits === "" || digits.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(digits)) return undefined;

@@ -12,30 +12,30 @@ const RULES: OptionRules<ExportAtifOptions> = {
   compacted: makeChoiceRule("whole", "context"),
   lossless: {
     fits: (value) => typeof value === "string" || FLAG.fits(value),
-    words: "true, false, or a text",
+    words: "true, false, or a string",
   },
   state: FLAG,
   assets: TEXT,
   subagents: { fits: Array.isArray, words: "an array of sessions" },
 };
 
-/** A session as an ATIF document. */
+/** A session as an ATIF document, with its images and losses. */
 export interface ExportedTrajectory {
   readonly trajectory: AtifTrajectory;
   /** Images to write next to the document. */
   readonly assets: readonly AtifAsset[];
-  /** Losses and changes, because ATIF cannot represent some content. */
+  /** Losses and changes, because ATIF cannot represent everything. */
   readonly issues: readonly ConversionIssue[];
 }
 
 /**
- * Converts a path of a session to a document of the Agent Trajectory Interchange Format (ATIF), version 1.8.
+ * Converts a path of a session to an Agent Trajectory Interchange Format (ATIF) document, version 1.8.
  *
- * Does not write files. An answer and the results of its calls are one step; late results belong to the step of their call.
- * Tokens and cost are only those that the session states.
+ * Does not write files. An answer and the results of its calls are one step. Late results belong to the step of their call.
+ * Tokens and cost include only those that the session reports.
  *
- * @param session - Not changed.
- * @throws {SessionError} `ENTRY_NOT_FOUND`; `NOT_A_SESSION` if no entry of the path is a step
+ * @param session - Session to export. It is not changed.
+ * @throws {SessionError} `ENTRY_NOT_FOUND`; `NOT_A_SESSION` if no entry on the path is a step
  * @throws {TypeError} If an option is invalid.
  * @remarks Cost: O(bytes of the path); with `lossless`, O(bytes of the session). Source: docs/atif.md
  */
@@ -45,7 +45,7 @@ export function exportAtif(session: AtifSource, options: ExportAtifOptions = {})
   const content = new ContentWriter(options.assets, issues);
   const writer = new TrajectoryWriter(session, options, content, issues);
   if (writer.isEmpty)
-    throw new SessionError("NOT_A_SESSION", "The session has no message; name another one.", {});
+    throw new SessionError("NOT_A_SESSION", "The session has no message; choose another one.", {});
   const subagents = (options.subagents ?? []).flatMap((subagent) => {
     const { leafId: _, ...shared } = options;
     const lossless = Boolean(shared.lossless);
@@ -58,17 +58,17 @@ export function exportAtif(session: AtifSource, options: ExportAtifOptions = {})
   return { trajectory: writer.finish(), assets: content.assets, issues: issues.list() };
 }
 
-/** Position of a subagent in the trajectories. */
+/** Position of a subagent among the trajectories. */
 interface SubagentPlace {
-  /** Trajectory that started it; undefined if it was started on another branch. */
+  /** Trajectory that started the subagent; undefined if it was started on another branch. */
   readonly caller: TrajectoryWriter | undefined;
-  /** Result of the call that started it; undefined if that call is not known. */
+  /** Result of the call that started the subagent; undefined if the call is unknown. */
   readonly result?: AtifResult | undefined;
 }
 
 /**
- * Embeds each subagent in the trajectory with the call that started it, or in the main one if no call is known; omits a subagent
- * that was started on another branch, and its own subagents.
+ * Embeds each subagent in the trajectory with the call that started it, or in the main trajectory if no call is known. Omits
+ * subagents that were started on another branch, and the subagents below them.
  */
 function embedSubagents(
   main: TrajectoryWriter,
@@ -79,7 +79,7 @@ function embedSubagents(
     subagents.map((subagent) => [subagent, findSubagentPlace(subagent, main, subagents)] as const),
   );
   const ordered = orderBelow(main, places);
-  // A trajectory is complete when those of its own subagents are embedded.
+  // A trajectory is complete only after its own subagents have been embedded.
   for (const [subagent, { caller, result }] of [...ordered].reverse()) caller?.embed(subagent, result);
   for (const subagent of subagents)
     if (!ordered.has(subagent))
@@ -90,7 +90,7 @@ function embedSubagents(
       );
 }
 
-/** Returns the place of a subagent: in the session that its header names, or else in the first one with its call. */
+/** Finds a subagent's place: in the session that its header identifies, or else in the first session with its call. */
 function findSubagentPlace(
   subagent: TrajectoryWriter,
   main: TrajectoryWriter,
@@ -107,10 +107,10 @@ function findSubagentPlace(
 }
 
 /**
- * Orders subagents so that each comes after its caller; those that claim to have started each other are embedded in the main
+ * Orders subagents so that each comes after its caller. Those that claim to have started each other are embedded in the main
  * trajectory.
  *
- * @returns The subagents to embed, without those below an omitted one.
+ * @returns The subagents to embed, excluding those below an omitted subagent.
  */
 function orderBelow(
   main: TrajectoryWriter,

@@ -5,7 +5,7 @@ import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { type JsonRecord, pickDefined } from "../../core/format/json.ts";
 import type { AtifFinalMetrics, AtifMetrics } from "./trajectory.ts";
 
-/** Returns the tokens and the stated cost of an entry's model call; undefined if it states none. */
+/** Returns the tokens and reported cost of an entry's model call; undefined if the entry reports none. */
 export function findMetrics(entry: AnySessionEntry | JsonRecord): AtifMetrics | undefined {
   const used = findUsage(entry);
   if (used === undefined) return undefined;
@@ -14,7 +14,7 @@ export function findMetrics(entry: AnySessionEntry | JsonRecord): AtifMetrics | 
   const output = toWhole(used.output);
   const isCounted = input !== undefined || output !== undefined;
   const metrics = pickDefined({
-    // A call with tokens states both counts; a call with only a cost states neither.
+    // A call with tokens reports both counts. A call with only a cost reports neither.
     prompt_tokens: isCounted ? (input ?? 0) : undefined,
     completion_tokens: isCounted ? (output ?? 0) : undefined,
     cached_tokens: toWhole(used.cacheRead),
@@ -35,13 +35,13 @@ function makeMetricsExtra(used: UsageTotals, usage: JsonRecord, sum: number): Js
   return Object.keys(extra).length === 0 ? undefined : extra;
 }
 
-/** Returns a positive number as an integer; undefined for zero, which states nothing. */
+/** Rounds a positive number to an integer. Returns undefined for zero, which means that nothing was reported. */
 function toWhole(value: unknown): number | undefined {
   const whole = typeof value === "number" && Number.isFinite(value) ? Math.round(value) : 0;
   return whole > 0 ? whole : undefined;
 }
 
-/** Returns the sums of metrics; a sum without any known part is omitted. */
+/** Returns the sums of metrics. Omits a sum if none of its parts is known. */
 export function sumMetrics(all: readonly AtifMetrics[]): AtifFinalMetrics {
   const sum = (name: Exclude<keyof AtifMetrics, "extra">) => {
     const known = all.flatMap((metrics) => metrics[name] ?? []);
@@ -55,7 +55,7 @@ export function sumMetrics(all: readonly AtifMetrics[]): AtifFinalMetrics {
   });
 }
 
-/** Returns the sums of a trajectory as the metrics of one call, to add them to those of another trajectory. */
+/** Returns the sums of a trajectory as the metrics of a single call, so that they can be added to another trajectory. */
 export function toMetrics(final: AtifFinalMetrics | undefined): AtifMetrics {
   return pickDefined({
     prompt_tokens: final?.total_prompt_tokens,

@@ -27,23 +27,23 @@ interface WrittenCall {
 /** Stop reasons of an answer that ended normally. */
 const NORMAL_ENDS: ReadonlySet<string> = new Set(["", "stop", "toolUse"]);
 
-/** Writes the entries of one path as steps: an answer and the results of its calls are one step. */
+/** Writes the entries of a path as steps. An answer and the results of its calls are one step. */
 export class StepWriter {
   readonly steps: AtifStep[] = [];
-  /** Metrics of all model calls of this session, including those of steps. */
+  /** Metrics of all model calls in this session, including those in steps. */
   readonly metrics: AtifMetrics[] = [];
-  /** Model calls outside the conversation. */
+  /** Model calls that are not part of the conversation. */
   readonly usage: JsonRecord[] = [];
-  /** Entries that are not a step, each with the step that it follows. */
+  /** Entries that are not steps, each with the number of the step it follows. */
   readonly state: JsonRecord[] = [];
-  /** The latest call with each id of the session. */
+  /** The latest call with each call id. */
   readonly #calls = new Map<string, WrittenCall>();
-  /** For each entry, the step that it or the next entry begins. */
+  /** For each entry, the number of the step that the entry or the next one begins. */
   readonly #stepIds = new Map<string, number>();
   readonly #content: ContentWriter;
   readonly #issues: ConversionIssues;
   #thinkingLevel: string | undefined;
-  /** The model of the latest answer. */
+  /** Model of the latest answer. */
   model: string | undefined;
 
   constructor(content: ContentWriter, issues: ConversionIssues) {
@@ -51,7 +51,7 @@ export class StepWriter {
     this.#issues = issues;
   }
 
-  /** Adds an entry of the path. */
+  /** Adds an entry on the path. */
   addEntry(entry: AnySessionEntry, isCopied: boolean): void {
     this.#stepIds.set(entry.id, this.steps.length + 1);
     this.#thinkingLevel = findThinkingLevel(entry) ?? this.#thinkingLevel;
@@ -68,7 +68,7 @@ export class StepWriter {
     } else this.#addState(entry, isCopied);
   }
 
-  /** Adds a message of an entry, in its stored form or as it is in the context. */
+  /** Adds an entry's message, in its stored form or in the form of the context. */
   addMessage(entry: AnySessionEntry, message: AgentMessage, isCopied: boolean): void {
     const fields = toRecord(message);
     switch (message.role) {
@@ -98,16 +98,12 @@ export class StepWriter {
         this.#add(entry, isCopied, "user", toRecord(convertToLlm([message])[0])["content"]);
         break;
       default:
-        this.#report(
-          "MESSAGE_DROPPED",
-          entry,
-          `A message of the role ${toText(fields["role"])} is left out.`,
-        );
+        this.#report("MESSAGE_DROPPED", entry, `A message with role ${toText(fields["role"])} is left out.`);
         this.#addState(entry, isCopied);
     }
   }
 
-  /** Returns the result of a call, to which a subagent's trajectory is linked; adds it if the call has none. */
+  /** Returns the result of a call, to link a subagent's trajectory to it. Adds a result if the call has none. */
   findResult(callId: string): AtifResult | undefined {
     const written = this.#calls.get(callId);
     if (written === undefined) return undefined;
@@ -142,7 +138,7 @@ export class StepWriter {
     isCopied: boolean,
   ): void {
     const step = this.steps.at(-1);
-    // A result without a call, after calls, could be mistaken for the result of one of them.
+    // A result without a call that follows calls could be mistaken for the result of one of them.
     const isSeen = customType === OBSERVATION_CUSTOM_TYPE && step?.source === "agent";
     if (step === undefined || !isSeen || step.tool_calls !== undefined) {
       this.#add(entry, isCopied, "user", content, { kind: "custom_message", customType, display });
@@ -179,7 +175,7 @@ export class StepWriter {
     );
   }
 
-  /** Writes the calls of an answer; ids are made unique within the step. */
+  /** Writes the calls of an answer. Ids are made unique within the step. */
   #writeCalls(step: AtifStep, message: JsonRecord): AtifCall[] {
     const ids = new DistinctIds();
     const calls = getMessageParts(message).filter((part) => part.kind === "toolCall");
@@ -218,7 +214,11 @@ export class StepWriter {
       addResult(written.step, result);
       return;
     }
-    this.#report("PAIR_REPAIRED", entry, "A tool result has no call before it: its step has no call either.");
+    this.#report(
+      "PAIR_REPAIRED",
+      entry,
+      "A tool result has no call before it, so its step has no call either.",
+    );
     const step = this.#add(entry, isCopied, "agent", undefined);
     step.llm_call_count = 0;
     addResult(step, result);
@@ -250,7 +250,7 @@ export class StepWriter {
     if (!isCopied) this.usage.push(stored);
   }
 
-  /** Returns the metrics of an entry, and counts them unless another session has counted them. */
+  /** Returns an entry's metrics, and counts them unless another session already does. */
   #count(entry: AnySessionEntry | JsonRecord, isCopied: boolean): AtifMetrics | undefined {
     const metrics = findMetrics(entry);
     if (metrics !== undefined && !isCopied) this.metrics.push(metrics);
@@ -262,7 +262,7 @@ export class StepWriter {
   }
 }
 
-/** Types of blocks of an answer that have their own field. */
+/** Types of answer blocks that have their own field. */
 const UNSPOKEN: ReadonlySet<unknown> = new Set(["thinking", "toolCall"]);
 
 function toReadableThinking(block: unknown): string[] {
@@ -283,7 +283,7 @@ function makeAnswerExtra(message: JsonRecord): JsonRecord | undefined {
   return Object.keys(extra).length === 0 ? undefined : extra;
 }
 
-/** The position of each call of a step, computed once. */
+/** Position of each call in a step, computed only once. */
 const ORDERS = new WeakMap<readonly AtifCall[], ReadonlyMap<string, number>>();
 
 function getCallOrder(calls: readonly AtifCall[] = []): ReadonlyMap<string, number> {
@@ -294,22 +294,22 @@ function getCallOrder(calls: readonly AtifCall[] = []): ReadonlyMap<string, numb
   return order;
 }
 
-/** Adds a result in the order of the calls. */
+/** Adds a result, keeping results in the order of their calls. */
 function addResult(step: AtifStep, result: AtifResult): AtifResult {
   step.observation ??= { results: [] };
   const { results } = step.observation;
   const order = getCallOrder(step.tool_calls);
   const place = (one: AtifResult) => order.get(one.source_call_id ?? "") ?? -1;
-  // Results usually arrive in the order of the calls, so that the last result is usually the previous one.
+  // Results usually arrive in the order of their calls, so searching backward is fast.
   const before = results.findLastIndex((other) => place(other) <= place(result));
   results.splice(before + 1, 0, result);
   return result;
 }
 
-/** Maximum depth at which strings are searched for: deeper values remain unchanged. */
+/** Maximum depth at which strings are searched. Deeper values remain unchanged. */
 const MAX_DEPTH = 100;
 
-/** Returns JSON without halves of surrogate pairs in its strings. */
+/** Returns JSON without lone surrogates in its strings. */
 function toWellFormedJson(value: JsonRecord, depth = 0): JsonRecord {
   const fields = Object.entries(value).map(
     ([name, one]) => [name, toWellFormedValue(one, depth + 1)] as const,

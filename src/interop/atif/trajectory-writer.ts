@@ -60,12 +60,12 @@ export class TrajectoryWriter {
     this.#ids.take(this.id);
   }
 
-  /** Whether the path has nothing that is a step. */
+  /** Whether the path has no entry that is a step. */
   get isEmpty(): boolean {
     return this.#steps.steps.length === 0;
   }
 
-  /** Returns whether the header names another session as the one that started this one. */
+  /** Returns whether the header identifies the other session as the parent of this one. */
   isStartedBy(other: TrajectoryWriter): boolean {
     const id = other.#session.getHeader()?.id ?? "";
     const parent = this.#session.getHeader()?.parentSession ?? "";
@@ -78,19 +78,19 @@ export class TrajectoryWriter {
     return callId === undefined ? undefined : this.#steps.findResult(callId);
   }
 
-  /** Returns whether a known call of the session, on any branch, started a subagent. */
+  /** Returns whether a known call in this session, on any branch, started a subagent. */
   hasStarted(subagent: TrajectoryWriter): boolean {
     const callId = findStartingCall(this.#findLinks("session"), subagent.#self);
     return callId !== undefined && this.#findCallIds().has(callId);
   }
 
-  /** Returns the ids and the link of this session as a subagent. */
+  /** Returns this session's ids and its link as a subagent. */
   get #self(): SubagentSelf {
     this.#subagentSelf ??= readSelf(this.#path, this.#session.getHeader()?.id);
     return this.#subagentSelf;
   }
 
-  /** Returns links to subagents, of the path or of the whole session. */
+  /** Returns the links to subagents on the path or in the whole session. */
   #findLinks(of: "path" | "session"): readonly JsonRecord[] {
     const known = this.#links.get(of);
     if (known !== undefined) return known;
@@ -112,7 +112,7 @@ export class TrajectoryWriter {
     return this.#callIds;
   }
 
-  /** Embeds a subagent's trajectory, and refers to it in the result of the call that started it. */
+  /** Embeds a subagent's trajectory, and adds a reference to the result of the call that started it. */
   embed(subagent: TrajectoryWriter, result: AtifResult | undefined): void {
     const trajectory = subagent.finish();
     const id = this.#ids.take(subagent.id);
@@ -139,7 +139,7 @@ export class TrajectoryWriter {
     });
   }
 
-  /** The ids of the session and of the leaf. */
+  /** Id of the trajectory, which consists of the session id and the leaf id. */
   get id(): string {
     return `${this.#session.getHeader()?.id ?? ""}:${this.#path.at(-1)?.id ?? ""}`;
   }
@@ -159,7 +159,7 @@ export class TrajectoryWriter {
     }
   }
 
-  /** Returns whether an entry is a copy: it is older than a fork, or was imported as copied context. */
+  /** Returns whether an entry is a copy. A copy is older than its fork, or was imported as copied context. */
   #isInherited(entry: AnySessionEntry): boolean {
     const { atif } = toRecord(getMessageFields(entry)["details"]);
     if (toRecord(atif)["is_copied_context"] === true) return true;
@@ -213,7 +213,7 @@ export class TrajectoryWriter {
   }
 }
 
-/** Roles of the messages with which a compaction begins a context, before the messages that it keeps. */
+/** Roles of the messages at the start of a compacted context, before the messages that the compaction keeps. */
 const INTRODUCTIONS: ReadonlySet<string> = new Set(["system", "compactionSummary"]);
 
 function findData(path: readonly AnySessionEntry[], type: string): JsonRecord {
@@ -224,11 +224,11 @@ function toToolDefinition({ name, description, parameters }: ToolDeclaration): J
   return { type: "function", function: pickDefined({ name, description, parameters }) };
 }
 
-/** A subagent's session as the links to it name it. */
+/** A subagent's session, as links identify it. */
 interface SubagentSelf {
   readonly ids: readonly string[];
   readonly isImported: boolean;
-  /** Call that started it, as its own session states. */
+  /** Id of the call that started the subagent, according to its own session. */
   readonly toolCallId: string | undefined;
 }
 
@@ -242,7 +242,7 @@ function readSelf(path: readonly AnySessionEntry[], sessionId: string | undefine
   return { ids, isImported: origin !== undefined, toolCallId };
 }
 
-/** Returns the id of the call that started a subagent: from a link in the session of the call, or from the subagent's session. */
+/** Returns the id of the call that started a subagent, from a link in the caller's session or from the subagent's session. */
 function findStartingCall(
   links: readonly JsonRecord[],
   { ids, isImported, toolCallId }: SubagentSelf,

@@ -1,9 +1,9 @@
 import type { JsonRecord } from "../../core/format/json.ts";
 
-/** Version of ATIF that is written. */
+/** ATIF version that is written. */
 export const ATIF_VERSION = "ATIF-v1.8";
 
-/** A path of a session as a document of the Agent Trajectory Interchange Format. */
+/** A path of a session as an Agent Trajectory Interchange Format document. */
 export interface AtifTrajectory {
   schema_version: string;
   session_id?: string;
@@ -17,7 +17,7 @@ export interface AtifTrajectory {
   subagent_trajectories?: AtifTrajectory[];
 }
 
-/** The program that ran. */
+/** Program that ran the session. */
 export interface AtifAgent {
   name: string;
   version: string;
@@ -51,7 +51,7 @@ export interface AtifCall {
   extra?: JsonRecord;
 }
 
-/** A result, of a call of the same step if it names one. */
+/** A result. If it specifies a call id, the call is in the same step. */
 export interface AtifResult {
   source_call_id?: string;
   content?: string | AtifPart[];
@@ -59,14 +59,14 @@ export interface AtifResult {
   extra?: JsonRecord;
 }
 
-/** A part of a message or of a result. */
+/** Part of a message or a result. */
 export type AtifPart =
   | { type: "text"; text: string }
   | { type: "image"; source: { media_type: string; path: string } };
 
 /** Tokens and cost of a step. */
 export interface AtifMetrics {
-  /** Input tokens, including those read from or written to a cache. */
+  /** Input tokens, including tokens read from or written to a cache. */
   prompt_tokens?: number;
   completion_tokens?: number;
   cached_tokens?: number;
@@ -74,7 +74,7 @@ export interface AtifMetrics {
   extra?: JsonRecord;
 }
 
-/** Sums of a trajectory, including those of embedded subagents. */
+/** Sums for a trajectory, including its embedded subagents. */
 export interface AtifFinalMetrics {
   total_prompt_tokens?: number;
   total_completion_tokens?: number;

@@ -12,10 +12,10 @@ import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 /** Version of Claude Code whose file format is written. */
 const CLAUDE_CODE_VERSION = "2.1.332";
 
-/** Maximum length of a folder name that Claude Code derives from a path. */
+/** Maximum length of the folder name that Claude Code derives from a path, in characters. */
 const MAX_FOLDER_NAME = 200;
 
-/** Zero usage, so that nothing is counted twice: the usage of a call is in the session. */
+/** Zero usage. The session already contains the usage of its calls, so nothing is counted twice. */
 const NO_USAGE = {
   input_tokens: 0,
   output_tokens: 0,
@@ -23,7 +23,7 @@ const NO_USAGE = {
   cache_read_input_tokens: 0,
 };
 
-/** Writes a session as a transcript of Claude Code. A compaction becomes one of Claude Code. */
+/** Writes a session as a Claude Code transcript. A compaction becomes a Claude Code compaction. */
 export const writeClaudeCode: SessionWriter = (session, target) => {
   const transcript = new Transcript(target);
   const issues = listStages(session, target).flatMap((stage) => transcript.addStage(stage));
@@ -41,7 +41,7 @@ function makeTranscriptPath({ id, cwd }: WriteTarget): string {
   return `projects/${folder}/${id}.jsonl`;
 }
 
-/** The lines of a transcript. */
+/** Lines of a transcript. */
 class Transcript {
   readonly #target: WriteTarget;
   readonly #lines: string[] = [];
@@ -122,7 +122,7 @@ class Transcript {
     });
   }
 
-  /** Returns the id of the next record, derived from that of the session. */
+  /** Returns the id of the next record, derived from the session id. */
   #makeUuid(): string {
     const name = hashText(`${this.#target.id} ${this.#count}`);
     return name.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
@@ -133,7 +133,7 @@ class Transcript {
   }
 }
 
-/** Returns a single text as a string, as the program writes prompts. */
+/** Returns a single text block as a string, which is how Claude Code writes prompts. */
 function toPlainContent(said: unknown): unknown {
   const [first, ...rest] = toArray(said).map(toRecord);
   return first?.["type"] === "text" && rest.length === 0 ? first["text"] : said;

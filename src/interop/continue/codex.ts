@@ -13,9 +13,9 @@ const CODEX_VERSION = "0.171.0";
 const NO_FAILURES = "Codex results have no error flag; only their text shows that the call failed.";
 
 /**
- * Writes a session as a rollout of Codex.
+ * Writes a session as a Codex rollout.
  *
- * A compaction becomes one of Codex: its remaining history replaces everything before it in the file.
+ * A compaction becomes a Codex compaction: the history that it kept replaces everything before it in the file.
  */
 export const writeCodex: SessionWriter = (session, target) => {
   const rollout = new Rollout(target);
@@ -32,20 +32,20 @@ export const writeCodex: SessionWriter = (session, target) => {
   };
 };
 
-/** Returns the path of a rollout; Codex finds a session by the file name, in any day's folder. */
+/** Returns the path of a rollout. Codex finds a session by its file name, in the folder of any day. */
 function makeRolloutPath({ id, now }: WriteTarget): string {
   const [day = "", time = ""] = new Date(now).toISOString().slice(0, 19).split("T");
   return `sessions/${day.replaceAll("-", "/")}/rollout-${day}T${time.replaceAll(":", "-")}-${id}.jsonl`;
 }
 
-/** An item of a rollout. */
+/** An item in a rollout. */
 interface RolloutItem {
   readonly item: object;
-  /** The text of the item in lists and on screens; undefined if it has no text. */
+  /** The item's text for lists and screens; undefined if it has none. */
   readonly shown: { readonly type: "user_message" | "agent_message"; readonly message: string } | undefined;
   readonly source: ExportedMessage | undefined;
   readonly time: string;
-  /** Whether a compaction kept it. */
+  /** Whether a compaction kept the item. */
   readonly isKept: boolean;
 }
 
@@ -67,7 +67,7 @@ function writeItems(
   return { written: items, issues: plan.issues.list() };
 }
 
-/** Adds the type of a message, and splits its text into parts, because Codex drops string content. */
+/** Adds the type of a message, and converts string content to parts, because Codex drops string content. */
 function toRolloutItem(item: OpenAIResponsesItem): object {
   if (!("role" in item)) return item;
   const { role, content } = item;
@@ -88,13 +88,13 @@ function findShown(item: OpenAIResponsesItem): RolloutItem["shown"] {
   return { type: role === "assistant" ? "agent_message" : "user_message", message };
 }
 
-/** The lines of a rollout. */
+/** Lines of a rollout. */
 class Rollout {
   readonly #lines: string[] = [];
   readonly #endTime: string;
-  /** Entries that were written. */
+  /** Ids of the entries that were written. */
   readonly #written = new Set<string>();
-  /** Text shown in lists if the user has typed nothing. */
+  /** Text that lists show if the session has no prompt. */
   #firstText: string | undefined;
   #hasPrompt = false;
 
@@ -130,7 +130,7 @@ class Rollout {
     return new TextEncoder().encode(this.#lines.join(""));
   }
 
-  /** Adds the text of messages for lists and screens; a summary, for example, is not a message. */
+  /** Adds an event with a message's text for lists and screens. Summaries and the like get none. */
   #show({ shown, source, time }: RolloutItem): void {
     if (shown === undefined) return;
     const isPrompt = shown.type === "user_message";

@@ -16,29 +16,29 @@ import type { WriteTarget } from "./session-writer.ts";
 /** Maximum length of a call id that every provider accepts, in characters. */
 const MAX_CALL_ID = 64;
 
-/** Returns a mapper from call ids of any provider to ids that all providers accept. */
+/** Creates a mapper from any provider's call ids to ids that all providers accept. */
 export function makePortableIds(): ToolIds {
   return new ToolIds({ maxLength: MAX_CALL_ID, fitOwn: normalizeName });
 }
 
-/** A prompt, or an answer with its results, and the entry that it comes from. */
+/** A prompt, or an answer with its results, and the entry that it was created from. */
 export interface ContinuedTurn {
   readonly item: PlannedUser | PlannedAnswer;
   readonly entryId: string;
   /** ISO 8601. */
   readonly timestamp: string;
-  /** Message of the item; for an added prompt, the message that follows it. */
+  /** Message that the item was created from. For an added prompt, the message after it. */
   readonly message: AgentMessage;
 }
 
-/** The history with which a program continues. */
+/** History that another program continues. */
 export interface ContinuationPlan extends Pick<RequestPlan, "ids" | "issues"> {
   readonly turns: readonly ContinuedTurn[];
 }
 
 /**
- * Prepares the messages at a leaf for a program whose file cannot contain a compaction: without instructions and thinking, each
- * call with one result. The whole path is exported without summaries, because it contains the summarized messages.
+ * Prepares the messages at a leaf for a program whose files cannot contain a compaction. Instructions and thinking are omitted,
+ * and each call has one result. The whole path is exported without summaries, because it contains the summarized messages.
  */
 export function planContinuation(
   session: ReadonlySessionManager,
@@ -51,7 +51,7 @@ export function planContinuation(
   issues.locate((index) => sources[index]?.entry.id);
   messages.forEach((message, index) => {
     if (message !== sources[index]?.message)
-      issues.report("CONTENT_REPLACED", index, `${IMAGE_REPLACED} that is not base64 by a text.`);
+      issues.report("CONTENT_REPLACED", index, `${IMAGE_REPLACED} that is not base64 with text.`);
   });
   const turns = items.flatMap((item): ContinuedTurn[] => {
     const source = sources[item.index];

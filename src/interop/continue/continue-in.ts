@@ -14,21 +14,21 @@ import { findOpenCodeModel } from "./opencode-model.ts";
 
 /** Options for `continueIn`. */
 export interface ContinueInOptions extends ExportForOptions {
-  /** Environment variables that locate the programs' sessions. Default: those of this process. */
+  /** Environment variables that determine where programs keep their sessions. Default: those of this process. */
   readonly env?: Environment;
-  /** Whether to write nothing, and report what would be written. Default: false. */
+  /** Whether to only report what would be written. Default: false. */
   readonly dryRun?: boolean;
 }
 
 /** A session that can continue in another program. */
 export interface Continuation extends Pick<ExportedSession, "id" | "commands" | "issues"> {
-  /** Absolute paths of the new files; empty if pi continues the session's own file. */
+  /** Absolute paths of the new files. Empty if pi continues the session's own file. */
   readonly paths: readonly string[];
-  /** Working directory in which to run the commands, in order. */
+  /** Working directory for the commands, which must run in order. */
   readonly cwd: string;
 }
 
-/** Folder of each program; OpenCode imports a file from any folder. */
+/** Folder of each program. OpenCode imports a file from any folder. */
 const FOLDERS: Readonly<Record<ContinuingAgent, (env: Environment, home: string) => string>> = {
   "claude-code": ({ CLAUDE_CONFIG_DIR: named = "" }, home) =>
     named.split(",")[0]?.trim() || join(home, ".claude"),
@@ -39,14 +39,14 @@ const FOLDERS: Readonly<Record<ContinuingAgent, (env: Environment, home: string)
 };
 
 /**
- * Writes a session into the folder of another program, which can then continue it.
+ * Writes a session to another program's folder, so that the program can continue it.
  *
- * Writes new files only; each appears as a whole or not at all. The session does not change. Import the program's sessions to get
- * their new messages.
+ * Writes only new files, each completely or not at all. The session does not change. To get the new messages, import the
+ * program's sessions.
  *
- * @param agent - The program.
- * @param session - Not changed.
- * @returns The written files, and the commands that continue the session.
+ * @param agent - Program that continues the session.
+ * @param session - Session to continue. It is not changed.
+ * @returns The paths of the new files, and the commands that continue the session.
  * @throws {SessionError} `PROGRAM_MISSING` if the program has no folder; `CWD_MISSING` if the working directory does not
  *   exist; `SESSION_EXISTS` if a file is at a path; `NOT_A_SESSION` if the path has no message; `ENTRY_NOT_FOUND`;
  *   `WRITE_FAILED`
@@ -65,7 +65,7 @@ export function continueIn(
   const model = agent === "opencode" ? findOpenCodeModel(env, env["HOME"] || homedir()) : undefined;
   const found = { ...(project !== undefined && { project }), ...(model !== undefined && { model }) };
   const exported = exportFor(agent, session, { ...found, ...options, cwd });
-  // Other users share the folder for temporary files, and cannot read a private one.
+  // The folder for temporary files is shared, but other users cannot read a private folder in it.
   const place = agent === "opencode" ? join(folder, `sessiontree-${exported.id}`) : folder;
   const files = exported.files.map(({ path, bytes }) => ({ path: join(place, path), pieces: [bytes] }));
   for (const { path } of files) assertFree(path, realFileSystem);
@@ -86,12 +86,12 @@ export function continueIn(
 function findFolder(agent: ContinuingAgent, env: Environment): string {
   const path = toAbsolutePath(FOLDERS[agent]?.(env, env["HOME"] || homedir()) ?? "");
   if (agent === "pi" || existsSync(path)) return path;
-  const message = `The folder of ${agent}, ${path}, does not exist; run ${agent} once, or set the variable that names its folder.`;
+  const message = `The folder of ${agent}, ${path}, does not exist; run ${agent} once, or set the environment variable for its folder.`;
   throw new SessionError("PROGRAM_MISSING", message, { details: { agent, path } });
 }
 
 function makeCwdError(cwd: string): SessionError {
-  const message = `The working directory ${cwd} does not exist; name another one to continue in: cwd, or --cwd on the command line.`;
+  const message = `The working directory ${cwd} does not exist; specify another one with cwd, or with --cwd on the command line.`;
   return new SessionError("CWD_MISSING", message, { details: { cwd } });
 }
 

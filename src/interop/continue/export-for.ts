@@ -32,13 +32,13 @@ const WRITERS: Readonly<Record<ContinuingAgent, SessionWriter>> = {
 const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/;
 
 /**
- * Converts a session to the files with which another program continues it.
+ * Converts a session to files with which another program can continue it.
  *
- * Does not write files. The model there gets the same texts, tool calls, and results; thinking is omitted, because providers
- * accept it only from the model that wrote it. `continueIn` also writes the files.
+ * Does not write files; `continueIn` does. The other model gets the same texts, tool calls, and results. Thinking is omitted,
+ * because providers accept it only from the model that wrote it.
  *
- * @param agent - The program.
- * @param session - Not changed.
+ * @param agent - Program that continues the session.
+ * @param session - Session to export. It is not changed.
  * @returns The files, the commands that continue the session, and issues about losses.
  * @throws {SessionError} `ENTRY_NOT_FOUND`; `NOT_A_SESSION` if the path has no message
  * @throws {TypeError} If the program or an option is unknown.
@@ -51,11 +51,11 @@ export function exportFor(
 ): ExportedSession {
   if (!Object.hasOwn(WRITERS, agent))
     throw new TypeError(
-      `No session can continue in ${String(agent)}; name one of ${CONTINUING_AGENTS.join(", ")}.`,
+      `A session cannot continue in ${String(agent)}; choose one of ${CONTINUING_AGENTS.join(", ")}.`,
     );
   const target = makeTarget(session, options);
   const messages = readSteps(session, target.leafId).flatMap((step) => step.messages);
-  // If no provider knew any of the messages, nothing would be left to continue.
+  // If no provider supports any of the messages, there is nothing to continue.
   const said = messages.filter(({ role }) => role !== "system");
   if (toAnthropic(said, { dropThinking: true }).messages.length === 0) throw makeNoMessageError();
   const { issues, ...written } = WRITERS[agent](session, target);
@@ -65,9 +65,10 @@ export function exportFor(
 
 function makeTarget(session: ReadonlySessionManager, options: ExportForOptions): WriteTarget {
   const { id = crypto.randomUUID(), compacted = "context", now = Date.now() } = options;
-  if (!UUID.test(id)) throw new TypeError(`The id of a session in another program is a UUID, not ${id}.`);
+  if (!UUID.test(id))
+    throw new TypeError(`The id of a session in another program must be a UUID, not ${id}.`);
   if (compacted !== "context" && compacted !== "whole")
-    throw new TypeError(`compacted is "context" or "whole", not ${JSON.stringify(compacted)}.`);
+    throw new TypeError(`compacted must be "context" or "whole", not ${JSON.stringify(compacted)}.`);
   const leafId = options.leafId ?? session.getLeafId();
   if (leafId === null) throw makeNoMessageError();
   const cwd = options.cwd ?? session.getCwd();
@@ -75,10 +76,10 @@ function makeTarget(session: ReadonlySessionManager, options: ExportForOptions):
 }
 
 function makeNoMessageError(): SessionError {
-  return new SessionError("NOT_A_SESSION", "The session has no message to continue; name another one.", {});
+  return new SessionError("NOT_A_SESSION", "The session has no message to continue; choose another one.", {});
 }
 
-/** Lists losses that are the same for all programs. */
+/** Lists the losses that are the same for all programs. */
 function listLosses(
   agent: Exclude<ContinuingAgent, "pi">,
   session: ReadonlySessionManager,
@@ -88,10 +89,10 @@ function listLosses(
   const losses: ExportIssue[] = [];
   const report = (code: ExportIssue["code"], message: string) => losses.push({ code, index: -1, message });
   if (messages.some(({ role }) => role === "system"))
-    report("SYSTEM_LEFT_OUT", "Left out the instructions of the session: the program has its own.");
+    report("SYSTEM_LEFT_OUT", "Left out the session's instructions, because the program has its own.");
   const foreign = listForeignTools(agent, messages.flatMap(listCalledTools));
   if (foreign.length > 0)
-    report("TOOLS_FOREIGN", `Calls name tools that the program may lack: ${foreign.join(", ")}.`);
+    report("TOOLS_FOREIGN", `Some calls use tools that the program may not have: ${foreign.join(", ")}.`);
   return [...losses, ...listBranchLosses(session, leafId)];
 }
 
@@ -101,7 +102,7 @@ function listCalledTools(message: AgentMessage): string[] {
 }
 
 /**
- * Assigns lost images their own code, and keeps the first of equal issues, because messages kept by a compaction are exported
+ * Assigns lost images their own code, and removes duplicate issues, because messages kept by a compaction are exported
  * twice.
  */
 function toExportIssues(issues: readonly ExportIssue[]): ExportIssue[] {

@@ -6,29 +6,29 @@ import { readSteps } from "../convert/session/session-steps.ts";
 import { toIsoTime } from "../import/source-text.ts";
 import type { WriteTarget } from "./session-writer.ts";
 
-/** A message to export, and the entry that it comes from. */
+/** A message to export, and the entry that contains it. */
 export interface ExportedMessage {
   readonly message: AgentMessage;
   readonly entry: SessionEntry;
 }
 
 /**
- * The context of a model until the next compaction, or at the leaf. Instructions are excluded, because programs have their own.
+ * Context of the model up to the next compaction or the leaf. Instructions are excluded, because programs have their own.
  */
 export interface ExportStage {
   readonly sources: readonly ExportedMessage[];
-  /** The compaction that the stage begins with; its summary is the first message. */
+  /** Compaction at the start of the stage. Its summary is the first message. */
   readonly compaction: CompactionEntry | undefined;
-  /** Number of messages at the beginning of the stage that remain after the compaction: its summary, and the kept messages. */
+  /** Number of messages that the compaction left at the start of the stage: its summary, and the messages that it kept. */
   readonly keptCount: number;
 }
 
 /**
- * Returns the parts of an export, in order: for a whole path, one for each compaction and one for the messages before the first;
- * otherwise the context of the model at the leaf.
+ * Returns the stages of an export, in order. For a whole path, there is one for each compaction, and one for the messages before
+ * the first compaction. Otherwise, the only stage is the context of the model at the leaf.
  *
  * @throws {SessionError} `ENTRY_NOT_FOUND`
- * @remarks Cost: O(path) for each part.
+ * @remarks Cost: O(path) for each stage.
  */
 export function listStages(
   session: ReadonlySessionManager,
@@ -55,7 +55,7 @@ function readStage(session: ReadonlySessionManager, leafId: string): ExportStage
   return { sources, compaction, keptCount: after === -1 ? sources.length : after };
 }
 
-/** Returns the time of a message, ISO 8601; the time of the export if neither the message nor its entry has one. */
+/** Returns the time of a message, ISO 8601. If neither the message nor its entry has one, returns the time of the export. */
 export function getMessageTime(source: ExportedMessage | undefined, now: number): string {
   const { timestamp } = source?.message ?? {};
   const saidMs = typeof timestamp === "number" && timestamp > 0 ? timestamp : source?.entry.timestamp;

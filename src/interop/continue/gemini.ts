@@ -18,7 +18,7 @@ import { type ContinuedTurn, makePortableIds, planContinuation } from "./continu
 import { makeProjectName } from "./gemini-project.ts";
 import type { SessionWriter } from "./session-writer.ts";
 
-/** The program adds its own prompt at the beginning. Its model may differ from the one that created the ids of calls. */
+/** Dialect of Gemini CLI. It adds its own prompt first. Its model may not be the one that created the call ids. */
 const GEMINI_CLI: Dialect = {
   ...GEMINI,
   ...NO_ORIGINALS,
@@ -27,15 +27,15 @@ const GEMINI_CLI: Dialect = {
   newIds: makePortableIds,
 };
 
-/** Text added before a prompt that the program would treat as a command or as its own text, and drop. */
+/** Text added before a prompt that Gemini CLI would otherwise drop as a command or as its own text. */
 const BEFORE_PROMPT = "The user wrote:";
 
 /**
- * Writes a session for Gemini CLI: a log of one record for each prompt, answer, and set of results.
+ * Writes a session for Gemini CLI: a log with one record for each prompt, answer, and set of results.
  *
- * Calls are parts of their answer, and results are a separate record, in the form of a resumed history: results in `toolCalls`
- * would be sent twice after the session is resumed again. The start time is the time of the export, because the program's list of
- * sessions shows it, and its cleanup deletes sessions by it.
+ * Calls are parts of their answer, and results are in a separate record, as in a resumed history. Results in `toolCalls` would be
+ * sent twice after the session is resumed again. The start time is the time of the export, because Gemini CLI shows it in its
+ * list of sessions, and deletes old sessions based on it.
  */
 export const writeGemini: SessionWriter = (session, target) => {
   const { id, cwd, now, leafId } = target;
@@ -64,7 +64,7 @@ export const writeGemini: SessionWriter = (session, target) => {
   return { files: [file], commands: [["gemini", "--resume", id]], issues: issues.list() };
 };
 
-/** Writes the records of turns, each with an id derived from its entry. */
+/** Writes the records of turns. Each id is derived from the turn's entry. */
 class RecordWriter {
   readonly #style: CallStyle;
   readonly #issues: ConversionIssues;
@@ -100,7 +100,7 @@ class RecordWriter {
     return [{ text: BEFORE_PROMPT }, ...parts];
   }
 
-  /** Returns the id of an entry, with a number appended from the second record on. */
+  /** Returns the entry's id, with a number appended from the second record on. */
   #makeId(entryId: string): string {
     const times = (this.#uses.get(entryId) ?? 0) + 1;
     this.#uses.set(entryId, times);

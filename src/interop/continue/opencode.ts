@@ -18,10 +18,10 @@ import {
 } from "./continuation-plan.ts";
 import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 
-/** Version of the documents of `opencode export` that this module writes. */
+/** Version of the `opencode export` documents that this module writes. */
 const VERSION = "1.18.33";
 
-/** The program sends requests to any provider, so ids and names fit the strictest one. */
+/** Dialect of OpenCode. It sends requests to any provider, so ids and names fit the strictest one. */
 const OPENCODE: Dialect = {
   ...USUAL_DIALECT,
   form: "modelMessage",
@@ -29,32 +29,32 @@ const OPENCODE: Dialect = {
   provider: undefined,
   startsWithUser: true,
   isBlank,
-  // A failed call has a text, and no attachments.
+  // A failed call has text but no attachments.
   takesImages: ({ isError }) => !isError,
   newIds: makePortableIds,
   canReplay: () => false,
   ...NO_ORIGINALS,
 };
 
-/** Maximum number of characters in a title. */
+/** Maximum length of a title, in characters. */
 const MAX_TITLE = 80;
 
-/** A model by the names that OpenCode uses. */
+/** A model, as identified by OpenCode. */
 interface ModelName {
   readonly providerID: string;
   readonly modelID: string;
 }
 
-/** The continued session, with the end of the copied messages. */
+/** The continued session, and the end of the messages copied from it. */
 interface CopiedSession extends ContinuedSession {
-  /** Creation time of the last copied message, Unix milliseconds; new messages are later. */
+  /** Creation time of the last copied message, in Unix milliseconds. New messages are later. */
   readonly copiedUntil: number;
 }
 
 /**
- * Writes a session for OpenCode 1: a document of `opencode export`.
+ * Writes a session for OpenCode 1: a document like those of `opencode export`.
  *
- * The program sorts messages by id, and continues with the model of the last prompt, for which it must be configured.
+ * OpenCode sorts messages by id. It continues with the model of the last prompt, so it must be configured for that model.
  */
 export const writeOpenCode: SessionWriter = (session, target) => {
   const plan = planContinuation(session, target, OPENCODE);
@@ -99,8 +99,8 @@ function makeDocumentTitle(session: ReadonlySessionManager): string {
 }
 
 /**
- * Returns a time for each message, increasing by at least 1 ms, none after `now`, because the program distinguishes messages by
- * their times.
+ * Returns a time for each message, because OpenCode distinguishes messages by their times. Each is at least 1 ms later than the
+ * previous one, and none is after `now`.
  */
 function spreadTimes(turns: readonly ContinuedTurn[], now: number): number[] {
   const times: number[] = [];
@@ -108,18 +108,18 @@ function spreadTimes(turns: readonly ContinuedTurn[], now: number): number[] {
   return times.map((time, index) => Math.min(time, now - (times.length - 1 - index)));
 }
 
-/** Number of ids per millisecond; then number of bits and digits in an id's number. */
+/** Number of ids per millisecond. The next constants are the number of bits and of hexadecimal digits in an id's number. */
 const IDS_PER_MS = 0x1000n;
 const ID_BITS = 48;
 const ID_DIGITS = 12;
 
-/** Makes ids like the program's, all of them earlier than ids that the program makes from now on. */
+/** Creates ids like OpenCode's. All of them sort before the ids that OpenCode creates from now on. */
 class IdMaker {
   readonly #seed: string;
   #next: bigint;
 
   constructor(uuid: string, now: number, turns: readonly ContinuedTurn[]) {
-    // Same number of characters as in the program's ids.
+    // As many characters as in OpenCode's ids.
     this.#seed = uuid.replaceAll("-", "").slice(0, 14);
     const parts = turns.flatMap(({ item }) => [
       ...item.content,
@@ -134,7 +134,7 @@ class IdMaker {
     return `${kind}_${this.#digits(this.#next++)}${this.#seed}`;
   }
 
-  /** Returns the id of the session: newer ones sort first. */
+  /** Returns the session id. Ids of newer sessions sort first. */
   makeSessionId(): string {
     return `ses_${this.#digits(~this.#next)}${this.#seed}`;
   }
@@ -177,7 +177,7 @@ class MessageWriter {
       mode: "build",
       agent: "build",
       path: { cwd: this.#cwd, root: this.#cwd },
-      // The original session counts the usage.
+      // The original session already counts the usage.
       cost: 0,
       tokens: { input: 0, output: 0, reasoning: 0, cache: { read: 0, write: 0 } },
       modelID,
@@ -235,7 +235,7 @@ class MessageWriter {
   }
 }
 
-/** Parses a model in the form of the program's command line. */
+/** Parses a model in the format of OpenCode's command line. */
 function parseModel(model: string | undefined): ModelName | undefined {
   if (model === undefined) return undefined;
   const [, providerID, modelID] = /^([^/]+)\/(.+)$/.exec(model) ?? [];

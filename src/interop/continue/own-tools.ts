@@ -1,6 +1,6 @@
 import type { ContinuingAgent } from "./exported-session.ts";
 
-/** Names of the tools that each program offers to its model, next to those of MCP servers; pi continues its own sessions. */
+/** Names of the tools that each program offers in addition to MCP tools. pi is absent, because it continues its own sessions. */
 const OWN_TOOLS: Readonly<Record<Exclude<ContinuingAgent, "pi">, ReadonlySet<string>>> = {
   "claude-code": new Set([
     ...["Agent", "AskUserQuestion", "Bash", "BashOutput", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob"],
@@ -24,7 +24,7 @@ const OWN_TOOLS: Readonly<Record<Exclude<ContinuingAgent, "pi">, ReadonlySet<str
 };
 
 /**
- * Lists the names of called tools that a program does not offer, sorted; MCP tools are excluded, because their servers may be
+ * Lists the called tools that a program does not offer, sorted by name. MCP tools are excluded, because their servers may be
  * available.
  */
 export function listForeignTools(

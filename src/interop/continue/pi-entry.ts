@@ -11,17 +11,17 @@ import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { toUsage } from "../convert/answer.ts";
 import type { Open } from "../convert/conversion-options.ts";
 
-/** An entry before its position in a file is determined. */
+/** An entry whose position in the file is not yet determined. */
 export type PiEntry = Open<{ readonly id: string }>;
 
 /**
- * Converts an entry to a form after which pi can continue.
+ * Converts an entry to entries after which pi can continue.
  *
- * Other writers omit the usage of an answer, or the id of a call, and store a string instead of blocks; pi crashes on any of
- * these. pi ignores messages that a compaction contains: they become entries before it, beginning with its first kept entry.
+ * Other writers omit an answer's usage or a call's id, or store a string instead of blocks. pi crashes on each of these. pi also
+ * ignores messages that are stored in a compaction, so they become entries before it, starting with its first kept entry.
  *
- * @param taken - Ids of the entries before it.
- * @returns Only the entry itself if nothing is missing; empty for a damaged entry, and for types unknown to pi.
+ * @param taken - Ids of the preceding entries.
+ * @returns Only the entry itself if nothing is missing; empty for a damaged entry, and for a type that pi does not support.
  */
 export function toPiEntries(entry: SessionEntry, taken: ReadonlySet<string>): PiEntry[] {
   const { type }: { readonly type: string } = entry;
@@ -58,7 +58,7 @@ function unrollTail(entry: CompactionEntry, taken: ReadonlySet<string>): PiEntry
   return [...kept, { ...compaction, firstKeptEntryId: kept[0]?.id ?? entry.id }];
 }
 
-/** Derives the id of a kept message, so that it is the same in every export. */
+/** Derives the id of a kept message, which is the same in every export. */
 function makeTailId(compactionId: string, place: number, taken: ReadonlySet<string>): string {
   let attempt = 0;
   while (taken.has(inventEntryId(compactionId, place, attempt))) attempt++;

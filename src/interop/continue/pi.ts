@@ -10,8 +10,8 @@ import { toPiEntries } from "./pi-entry.ts";
 import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 
 /**
- * Continues a session in pi: the session itself if its file ends at the leaf, because pi continues at the last entry; otherwise
- * the path in a new file, as a fork, whose entries keep their ids.
+ * Continues a session in pi. If the session's file ends at the leaf, pi continues the file itself, because it always continues
+ * at the last entry. Otherwise, the path is written to a new file as a fork, with the same entry ids.
  */
 export const writePi: SessionWriter = (session, target) => {
   const own = findOwnFile(session, target);
@@ -35,7 +35,7 @@ export const writePi: SessionWriter = (session, target) => {
   };
 };
 
-/** Reports the entries of a path that pi cannot read. */
+/** Reports the entries on a path that pi cannot read. */
 function listDropped(session: ReadonlySessionManager, leafId: string): ExportIssue[] {
   return session.getBranch(leafId).flatMap((entry, index): ExportIssue[] => {
     if (toPiEntries(entry, new Set()).length > 0) return [];
@@ -44,7 +44,7 @@ function listDropped(session: ReadonlySessionManager, leafId: string): ExportIss
   });
 }
 
-/** Returns the file of a session if pi would continue it at the leaf, in the working directory. */
+/** Returns the session's file if pi would continue it at the leaf and in the working directory; undefined otherwise. */
 function findOwnFile(session: ReadonlySessionManager, { leafId, cwd }: WriteTarget): string | undefined {
   const isLast = session.getEntries().at(-1)?.id === leafId;
   if (!isLast || cwd !== session.getCwd()) return undefined;
@@ -71,7 +71,7 @@ function makeForkHeader(session: ReadonlySessionManager, { id, cwd, now }: Write
   };
 }
 
-/** Returns the entries of a path in the form that pi reads, each a child of the previous one. */
+/** Returns the entries on a path in the form that pi reads, each as a child of the previous one. */
 function listForkEntries(session: ReadonlySessionManager, leafId: string): object[] {
   const taken = new Set<string>();
   let parentId: string | null = null;

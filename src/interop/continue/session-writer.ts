@@ -7,8 +7,8 @@ export interface WriteTarget extends Required<Omit<ExportForOptions, "project" |
   readonly model: string | undefined;
 }
 
-/** A session in the form of one program, with its id if it differs from the target's id. */
+/** A session in a program's format. Its id is set only if it differs from the target's. */
 export type WrittenSession = Omit<ExportedSession, "id"> & Partial<Pick<ExportedSession, "id">>;
 
-/** Writes a session in the form of one program. */
+/** Writes a session in the format of a program. */
 export type SessionWriter = (session: ReadonlySessionManager, target: WriteTarget) => WrittenSession;

@@ -9,16 +9,16 @@ export interface ConvertedAnswer {
   readonly issues: readonly ConversionIssue[];
 }
 
-/** Fields of an assistant message; omitted ones get defaults. */
+/** Fields of an assistant message. Omitted fields have defaults. */
 export type AnswerFields = Pick<AssistantMessage, "timestamp"> &
   Partial<Omit<AssistantMessage, "role" | "content">>;
 
 /**
  * Creates an assistant message, with defaults for omitted fields.
  *
- * @param content - A string, or blocks.
- * @param fields - At least `timestamp`, in Unix milliseconds. Defaults: no tokens; `unknown` API, provider and model;
- *   stop reason `toolUse` if the message calls tools, else `stop`.
+ * @param content - String or blocks.
+ * @param fields - Fields of the message. `timestamp`, in Unix milliseconds, is required. Defaults: no tokens; `unknown`
+ *   API, provider, and model; stop reason `toolUse` if the message calls tools, else `stop`.
  * @throws {TypeError} If `timestamp` is missing.
  * @example
  * import { SessionManager } from "sessiontree";
@@ -32,7 +32,7 @@ export function assistantMessage(
   fields: AnswerFields,
 ): AssistantMessage {
   if (!Number.isFinite(fields?.timestamp)) {
-    throw new TypeError("An assistant message needs a time; pass { timestamp: Date.now() }.");
+    throw new TypeError("An assistant message requires a time; pass { timestamp: Date.now() }.");
   }
   const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
   return {
@@ -47,10 +47,10 @@ export function assistantMessage(
   };
 }
 
-/** Meanings of a provider's stop reasons. */
+/** Map from a provider's stop reasons to session stop reasons. */
 export type StopReasons = ReadonlyMap<unknown, StopReason>;
 
-/** Meanings of the stop reasons of Anthropic, Bedrock, OpenAI's chat, and LangChain, none of which conflict. */
+/** Stop reasons of Anthropic, Bedrock, OpenAI Chat, and LangChain, which do not conflict. */
 export const STOP_REASONS: StopReasons = new Map([
   ["stop", "stop"],
   ["end_turn", "stop"],
@@ -71,25 +71,25 @@ export const STOP_REASONS: StopReasons = new Map([
   ["malformed_tool_use", "error"],
 ]);
 
-/** Returns the actual stop reason: some servers report a normal stop although the model waits for its tools. */
+/** Returns the actual stop reason. Some servers report a normal stop although the model is waiting for tool results. */
 export function chooseStopReason(reported: StopReason, content: AssistantMessage["content"]): StopReason {
   const isCalling = content.some(({ type }) => type === "toolCall");
   return reported === "stop" && isCalling ? "toolUse" : reported;
 }
 
-/** Token counts as reported by a provider; unknown counts may be omitted. */
+/** Token counts reported by a provider. Unknown counts may be omitted. */
 interface TokenCounts {
   readonly input?: unknown;
-  /** If `input` is unknown: the provider's input count that includes both caches. */
+  /** Input count that includes both caches, used if `input` is unknown. */
   readonly inputWithCache?: unknown;
   readonly output?: unknown;
   readonly cacheRead?: unknown;
   readonly cacheWrite?: unknown;
   readonly cacheWrite1h?: unknown;
   readonly reasoning?: unknown;
-  /** Default: the sum of input, output, and both caches. */
+  /** Total number of tokens. Default: the sum of input, output, and both caches. */
   readonly total?: unknown;
-  /** In US dollars; most providers do not report it. */
+  /** Cost in US dollars. Most providers do not report it. */
   readonly cost?: unknown;
 }
 
@@ -113,12 +113,12 @@ export function toUsage(counts: TokenCounts = {}): Usage {
   };
 }
 
-/** Returns a finite positive number, else 0. */
+/** Returns a value if it is a finite positive number, else 0. */
 export function toCount(value: unknown): number {
   return typeof value === "number" && value > 0 && Number.isFinite(value) ? value : 0;
 }
 
-/** Terms of OpenAI's two APIs for input and output tokens. */
+/** Terms for input and output tokens in OpenAI's two APIs. */
 interface TokenWords {
   readonly input: "input" | "prompt";
   readonly output: "output" | "completion";

@@ -17,7 +17,7 @@ import { isSameJson, STATE_DETAIL } from "./raw-form.ts";
 import { getCallId } from "./tool-ids.ts";
 import { toWellFormedMessage } from "./well-formed-message.ts";
 
-/** Session methods that `appendConversation` requires; `SessionManager` has them. */
+/** Session methods required by `appendConversation`. `SessionManager` has them. */
 export interface ConversationSession {
   getLeafId(): string | null;
   getBranch(fromId?: string): SessionEntry[];
@@ -26,33 +26,33 @@ export interface ConversationSession {
   appendMessage(message: Message): string;
   branch(entryId: string): void;
   resetLeaf(): void;
-  /** All entries, to find what was redacted. Without it, only redactions on the path count. */
+  /** Returns all entries, used to find redactions. Without it, only redactions on the path count. */
   getEntries?(): SessionEntry[];
-  /** All entries of a type, for the same purpose: reads fewer bodies. */
+  /** Returns all entries of a type, for the same purpose but reading fewer bodies. */
   walk?(fromId: undefined, options: { type: string }): Iterable<SessionEntry>;
 }
 
 /** Result of `appendConversation`. */
 export interface AppendedConversation {
-  /** Ids of the new entries, in order; empty if nothing was new. */
+  /** Ids of the new entries, in order; empty if there were none. */
   readonly entryIds: string[];
-  /** Number of messages that the session already had, without leading instructions. */
+  /** Number of messages that the session already contained, not counting leading instructions. */
   readonly matched: number;
-  /** Whether the leaf moved, as when an older message was changed. */
+  /** Whether the leaf moved, for example because an older message was changed. */
   readonly hasBranched: boolean;
 }
 
-/** Entry, and its messages for a model. */
+/** Entry and its messages for a model. */
 interface Step {
   readonly entry: SessionEntry;
   readonly messages: readonly Message[];
 }
 
-/** Rules for matching a stored message with one of an array where content alone does not decide. */
+/** Rules for matching stored messages with messages in an array when content alone is not sufficient. */
 export interface Sameness {
-  /** Whether a message whose content was redacted in the session may be this one of the array. */
+  /** Returns whether a stored message with redacted content may be the given message in the array. */
   mayBeSame(entry: SessionEntry, input: Message): boolean;
-  /** Whether the kept originals of two messages with the same content belong to one message. */
+  /** Returns whether the kept originals of two messages with the same content belong to the same message. */
   hasSameOriginal(entry: SessionEntry, stored: Message, input: Message): boolean;
 }
 
@@ -61,26 +61,26 @@ const BY_CONTENT: Sameness = {
   hasSameOriginal: (_, stored, input) => hasSameOriginal(stored, input),
 };
 
-/** Message of the array and its entry, linked to the messages found before it. */
+/** Message in the array and its entry, linked to the messages found before it. */
 interface Found {
   readonly at: number;
   readonly entry: SessionEntry;
   readonly before: Found | undefined;
 }
 
-/** Position of a walk along a path in the array. */
+/** Position in the array while following a path. */
 interface Walk {
   /** Number of messages passed. */
   readonly passed: number;
-  /** Indexes of passed results that the path did not have so far: they may come later. */
+  /** Indexes of passed results that have not occurred on the path yet but may occur later. */
   readonly missing: readonly number[];
   readonly found: Found | undefined;
   readonly lostCalls: LostCalls;
 }
 
-/** Part of the array that a session has. */
+/** Part of the array that a session already contains. */
 interface Match extends Walk {
-  /** The entry to continue from; null before the first; undefined for the current leaf. */
+  /** Id of the entry to continue from; null to continue before the first entry; undefined for the current leaf. */
   readonly parentId: string | null | undefined;
 }
 
@@ -90,17 +90,18 @@ function countFound({ passed, missing }: Walk): number {
 }
 
 /**
- * Appends the new part of a conversation that the host keeps as a whole array; idempotent.
+ * Appends the new part of a conversation that the host keeps as a complete array. Idempotent.
  *
- * Compares the messages by content with those of the path. If an older one was changed, regenerated, or removed, the
- * leaf moves to the last common message, or to a branch that already has the same messages; nothing is lost. Skips
- * entries that an array cannot contain, such as labels, commands, and aborted answers. Compares an array created from a
- * compacted context with that context. New leading instructions replace the earlier ones without a branch. A message
- * that was redacted in the session matches the message at its position in the array: removed content is not restored.
+ * Compares the messages with those on the path by content. If an older message was changed, regenerated, or removed,
+ * the leaf moves to the last common message, or to a branch that already contains the same messages; nothing is lost.
+ * Skips entries that an array cannot contain, such as labels, commands, and aborted answers. An array created from a
+ * compacted context is compared with that context. New leading instructions replace earlier instructions without a
+ * branch. A message that was redacted in the session matches the message at its position in the array, so that removed
+ * content is not restored.
  *
- * @param session - A `SessionManager`, in a file, in memory or over a store.
- * @param messages - The whole conversation, such as `fromAnthropic(…).messages`.
- * @throws {SessionError} `WRITE_FAILED`; appended entries remain, and the next call continues after them.
+ * @param session - A `SessionManager` in a file, in memory, or in a store.
+ * @param messages - Complete conversation, such as `fromAnthropic(…).messages`.
+ * @throws {SessionError} `WRITE_FAILED`. Appended entries remain, and the next call continues after them.
  * @remarks Cost: O(path + messages). Source: docs/messages.md#arrays-of-messages
  */
 export function appendConversation(
@@ -112,9 +113,9 @@ export function appendConversation(
 }
 
 /**
- * Works like `appendConversation`, for a host that knows more about its messages than their content.
+ * Works like `appendConversation`, with additional rules for matching messages.
  *
- * @returns Also the entries of the messages that the session had.
+ * @returns Also the entries of the messages that the session already contained.
  */
 export function appendMatching(
   session: ConversationSession,
@@ -145,7 +146,7 @@ function listEntries({ found }: Match, said: readonly Message[]): Map<Message, S
   return entries;
 }
 
-/** Lists the ids of the calls on the path, latest first; empty if the array does not begin with a result. */
+/** Returns the ids of the calls on the path, latest first; empty if the added messages do not begin with a result. */
 function listStoredCallIds(session: ConversationSession, added: readonly Message[]): string[] {
   if (added[0]?.role !== "toolResult") return [];
   const messages = session.getBranch().flatMap((entry) => toStep(entry).messages);
@@ -157,7 +158,7 @@ function getCallIds(message: Message): string[] {
   return message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
 }
 
-/** Returns a result under the id that its call has in the session. */
+/** Returns a result with the id that its call has in the session. */
 function withStoredId(message: Message, storedIds: readonly string[]): Message {
   if (message.role !== "toolResult" || storedIds.includes(message.toolCallId)) return message;
   const toolCallId = storedIds.find((id) => isSameCallId(id, message.toolCallId));
@@ -188,7 +189,10 @@ function appendInstructions(session: ConversationSession, input: readonly System
   ];
 }
 
-/** Finds the position in a session that has most of the array: on its path, in its context, or on another branch. */
+/**
+ * Finds the position in a session that matches the most messages in the array: on its path, in its context, or on
+ * another branch.
+ */
 class Matcher {
   readonly #session: ConversationSession;
   readonly #said: readonly Message[];
@@ -231,7 +235,7 @@ class Matcher {
     return { ...walk, parentId: undefined };
   }
 
-  /** Continues a walk with an entry; undefined if the array has something else there. */
+  /** Continues a walk with an entry; undefined if the array does not match there. */
   #walkOn(walk: Walk, step: Step): Walk | undefined {
     const next = this.#matchStep(step, walk) ?? (mayPass(step, walk.lostCalls) ? walk : undefined);
     return next && { ...next, lostCalls: addLostCalls(step, walk.lostCalls) };
@@ -244,7 +248,7 @@ class Matcher {
     const said = this.#said;
     const { passed } = walk;
     const results = endOfResults(said, passed);
-    // Synthetic results, and those stored later, may also be between others.
+    // Synthetic results and results stored later may be between other results.
     const start = [passed, skipMade(said, passed), results].find((at) =>
       messages.every((message, next) => this.#isSame(entry, message, said[at + next])),
     );
@@ -257,11 +261,11 @@ class Matcher {
     return { ...walk, passed: start + messages.length, missing, found };
   }
 
-  /** Finds a result among those of its calls, whose order may differ. */
+  /** Finds a stored result among adjacent results in the array, whose order may differ. */
   #matchResult(entry: SessionEntry, stored: Message, walk: Walk): Walk | undefined {
     const { passed, missing } = walk;
     const end = endOfResults(this.#said, passed);
-    // A late result may follow them as user text.
+    // A late result may follow the results as user text.
     const next = Array.from({ length: end - passed + 1 }, (_, index) => passed + index);
     const at = [...missing, ...next].find((index) => this.#isSame(entry, stored, this.#said[index]));
     if (at === undefined) return undefined;
@@ -277,7 +281,7 @@ class Matcher {
     return isSame || this.#isRest(entry, stored, input);
   }
 
-  /** Returns whether a stored message is the redacted form of one of the array. */
+  /** Returns whether a stored message is the redacted form of a message in the array. */
   #isRest(entry: SessionEntry, stored: Message, input: Message): boolean {
     this.#redactedIds ??= findRedactedIds(this.#session);
     return (
@@ -285,7 +289,7 @@ class Matcher {
     );
   }
 
-  /** Finds the branch that has most of the array. */
+  /** Finds the branch that matches the most messages in the array. */
   #searchTree(): Match {
     let best: Match = { ...START, parentId: null };
     const open: { id: string | null; walk: Walk }[] = [{ id: null, walk: START }];
@@ -306,7 +310,7 @@ function findRedactedIds(session: ConversationSession): Set<string> {
   return new Set(entries.flatMap(getRedactedIds));
 }
 
-/** Returns whether two messages have the same role and calls, whatever their other content. */
+/** Returns whether two messages have the same role and calls, regardless of other content. */
 function isSameFrame(stored: Message, input: Message): boolean {
   if (stored.role === "toolResult" && input.role === "toolResult")
     return isSameCallId(stored.toolCallId, input.toolCallId);
@@ -319,35 +323,35 @@ function toStep(entry: SessionEntry): Step {
   return { entry, messages: convertToLlm(sessionEntryToContextMessages(entry)) };
 }
 
-/** Returns the end of the results that begin at an index. */
+/** Returns the index after the results that begin at an index. */
 function endOfResults(said: readonly Message[], start: number): number {
   let end = start;
   while (said[end]?.role === "toolResult") end++;
   return end;
 }
 
-/** Lists the indexes of results that are not synthetic. */
+/** Returns the indexes of results that are not synthetic. */
 function realResults(said: readonly Message[], start: number, end: number): number[] {
   return said.slice(start, end).flatMap((message, at) => {
     return message.role === "toolResult" && !isMadeResult(message) ? [start + at] : [];
   });
 }
 
-/** Skips synthetic results, which were added for a request and are not in the session. */
+/** Returns the index after synthetic results, which were added for a request and are not in the session. */
 function skipMade(said: readonly Message[], matched: number): number {
   let at = matched;
   for (let next = said[at]; next?.role === "toolResult" && isMadeResult(next); next = said[at]) at++;
   return at;
 }
 
-/** Ids of calls whose answers requests omit, together with their results. */
+/** Ids of calls in answers that requests omit together with their results. */
 type LostCalls = ReadonlySet<unknown>;
 
 const NONE_LOST: LostCalls = new Set();
 
 const START: Walk = { passed: 0, missing: [], found: undefined, lostCalls: NONE_LOST };
 
-/** Returns whether an array may lack an entry of a path. */
+/** Returns whether an entry on a path may be missing from an array. */
 function mayPass({ entry }: Step, lostCalls: LostCalls): boolean {
   if (entry.type !== "message") return true;
   const { message } = entry;
@@ -360,7 +364,7 @@ function mayPass({ entry }: Step, lostCalls: LostCalls): boolean {
   );
 }
 
-/** Returns the calls whose answers are omitted after a step; a later answer may reuse an id. */
+/** Updates the calls of omitted answers with a step. A later answer may reuse an id. */
 function addLostCalls({ entry }: Step, lostCalls: LostCalls): LostCalls {
   if (entry.type !== "message" || entry.message.role !== "assistant") return lostCalls;
   const ids: unknown[] = toContentBlocks(entry.message.content).flatMap(
@@ -373,18 +377,18 @@ function addLostCalls({ entry }: Step, lostCalls: LostCalls): LostCalls {
     : lostCalls;
 }
 
-/** Returns whether a request omits a block that is alone in its message. */
+/** Returns whether a request omits a message that contains only this block. */
 function isSilent(block: unknown): boolean {
   const { type, text } = toRecord(block);
   return type === "thinking" || (type === "text" && String(text).trim() === "");
 }
 
-/** Returns whether a stored message and one of an array are the same, as far as an array can show. */
+/** Returns whether a stored message and a message in an array are the same, as far as the array allows a comparison. */
 export function isSameMessage(stored: Message, input: Message): boolean {
   return hasSameContent(stored, input) && hasSameOriginal(stored, input);
 }
 
-/** Returns whether two messages have the same kept originals, in the forms that both have. */
+/** Returns whether two messages have the same kept originals, comparing only forms that both have. */
 export function hasSameOriginal(storedMessage: Message, inputMessage: Message): boolean {
   if (getSharedOriginals(storedMessage, inputMessage).length === 0) return true;
   const [stored, input] = [toWellFormedMessage(storedMessage), toWellFormedMessage(inputMessage)];
@@ -392,18 +396,18 @@ export function hasSameOriginal(storedMessage: Message, inputMessage: Message): 
 }
 
 /**
- * Returns whether a stored message and one of an array have the same content.
+ * Returns whether a stored message and a message in an array have the same content.
  *
- * Ignores times, usage, signatures, blank texts and thinking, `isError`, and calls of an answer that failed or was
- * aborted, which arrays omit. Compares thinking, and images of failed results, only if the array has any.
+ * Ignores times, usage, signatures, blank texts and thinking, `isError`, and calls in failed or aborted answers, which
+ * arrays omit. Compares thinking, and images in failed results, only if the array's message contains any.
  */
 function hasSameContent(storedMessage: Message, inputMessage: Message): boolean {
-  // Requests contain no lone surrogates, so neither do arrays created from them.
+  // Requests do not contain lone surrogates, so arrays created from them do not either.
   const stored = toWellFormedMessage(storedMessage);
   const input = toWellFormedMessage(inputMessage);
   if (stored.role === "system" && input.role === "system")
     return joinSystemText([stored]) === joinSystemText([input]);
-  // Requests contain a late result as user text.
+  // Requests represent a late result as user text.
   if (stored.role === "toolResult" && input.role === "user")
     return isSameMessage(quoteLateResult(stored), input);
   if (stored.role !== input.role) return false;
@@ -419,7 +423,7 @@ function hasSameContent(storedMessage: Message, inputMessage: Message): boolean 
 }
 
 /**
- * Returns whether an array may name a stored call like this: unchanged, without OpenAI's item id, or with a number
+ * Returns whether an id in an array may refer to a stored call: unchanged, without OpenAI's item id, or with a number
  * appended, because requests rename a call that reuses an id.
  */
 function isSameCallId(stored: string, input: string): boolean {
@@ -427,9 +431,9 @@ function isSameCallId(stored: string, input: string): boolean {
   return input.startsWith(`${stored}_`) && /^\d+$/.test(input.slice(stored.length + 1));
 }
 
-/** Lists the content of a message, with consecutive texts joined and blank ones omitted. */
+/** Returns the content of a message, with consecutive texts joined and blank texts omitted. */
 function listContent(message: Message, ignored: ReadonlySet<unknown>): unknown[] {
-  // Forms with one text per result join several texts by line breaks.
+  // Forms with one text per result join multiple texts with line breaks.
   const separator = message.role === "toolResult" ? "\n" : "";
   const said: unknown[] = [];
   for (const { type, text, thinking, data, id, name, arguments: args } of listBlockFields(message)) {
@@ -460,7 +464,7 @@ function listBlockFields(message: AgentMessage): JsonRecord[] {
   return toContentBlocks(toRecord(message)["content"]).map(toRecord);
 }
 
-/** Returns the kept originals of a message, in the forms that another message also has. */
+/** Returns the kept originals of a message in the forms that another message also has. */
 function getSharedOriginals(message: object, other: object): unknown[] {
   const { details } = toRecord(message);
   const others = toRecord(toRecord(other)["details"]);

@@ -1,15 +1,15 @@
 /**
- * Codes of what a conversion changed, dropped, or kept aside; docs/messages.md explains each.
+ * Codes for data that a conversion changed, dropped, or stored separately. See docs/messages.md.
  *
- * `MESSAGE_DROPPED`: a message was dropped. `BLOCK_DROPPED`: a part of a message was. `THINKING_DROPPED`: the requested
- * model would reject this thinking. `THINKING_MISMATCH`: the provider reports thinking that does not fit the messages
- * before it. `SIGNATURE_DROPPED`: a signature belongs to another model. `FLAG_DROPPED`: a field has no counterpart.
- * `TOOLS_DROPPED`: a system message declares tools; pass them with the request. `PAIR_REPAIRED`: a tool call or its
- * result was missing, misplaced, or repeated. `ID_CHANGED`: an id or a name did not fit the provider's pattern.
- * `CONTENT_MOVED`: content moved to another position. `CONTENT_REPLACED`: a replacement for content that cannot be sent
- * or stored. `CONTENT_ADDED`: a text was added because the provider requires one. `KEPT_IN_DETAILS`: the original is
- * kept in `details` and restored in a request of the same kind. `DETAILS_DROPPED`: data kept in `details` cannot be
- * part of this request.
+ * `MESSAGE_DROPPED`: a message was dropped. `BLOCK_DROPPED`: part of a message was dropped. `THINKING_DROPPED`: the
+ * requested model would reject the thinking. `THINKING_MISMATCH`: the provider reported thinking that does not match
+ * the preceding messages. `SIGNATURE_DROPPED`: a signature belongs to another model. `FLAG_DROPPED`: a field has no
+ * counterpart. `TOOLS_DROPPED`: a system message declares tools; pass them with the request. `PAIR_REPAIRED`: a tool
+ * call or its result was missing, misplaced, or repeated. `ID_CHANGED`: an id or a name did not match the provider's
+ * pattern. `CONTENT_MOVED`: content moved to another position. `CONTENT_REPLACED`: content that cannot be sent or
+ * stored was replaced. `CONTENT_ADDED`: text was added because the provider requires it. `KEPT_IN_DETAILS`: the
+ * original is kept in `details` and restored in a request of the same kind. `DETAILS_DROPPED`: data kept in `details`
+ * cannot be part of this request.
  */
 export type ConversionIssueCode =
   | "MESSAGE_DROPPED"
@@ -27,16 +27,16 @@ export type ConversionIssueCode =
   | "KEPT_IN_DETAILS"
   | "DETAILS_DROPPED";
 
-/** Change or omission by a conversion: reported, never thrown. */
+/** Change or omission by a conversion. Issues are reported, never thrown. */
 export interface ConversionIssue {
   readonly code: ConversionIssueCode;
-  /** Index in the input array, or -1 if the issue concerns no element of it. */
+  /** Index in the input array; -1 if the issue does not concern an element of the array. */
   readonly index: number;
   /** Human-readable description of the change. */
   readonly message: string;
-  /** The entry of that element, if the request was created from a session. */
+  /** Id of that element's entry, if the request was created from a session. */
   readonly entryId?: string;
-  /** The entry that caused the change, such as the compaction that invalidated thinking. */
+  /** Id of the entry that caused the change, such as a compaction that invalidated thinking. */
   readonly causedBy?: string;
 }
 
@@ -58,7 +58,7 @@ export class ConversionIssues {
     this.#issues.push({ code, index, message, ...named });
   }
 
-  /** Sets the lookup of entries for elements, by index. */
+  /** Sets the function that returns the entry id for an element's index. */
   locate(entryIdAt: (index: number) => string | undefined): void {
     this.#entryIdAt = entryIdAt;
   }

@@ -10,52 +10,51 @@ import type { RequestOptions } from "./conversion-options.ts";
 import type { FormName } from "./raw-form.ts";
 import { normalizeName, type ToolIds } from "./tool-ids.ts";
 
-/** A block of an answer. */
+/** Block in an answer. */
 export type AnswerBlock = AssistantMessage["content"][number];
 
-/** A block of a user message or a tool result. */
+/** Block in a user message or a tool result. */
 export type UserBlock = TextContent | ImageContent;
 
-/** Limits of a request's form, and readers of originals kept in this form. */
+/** Limits of a request's form, and readers for originals kept in this form. */
 export interface Dialect {
-  /** Key in `details` of originals in this form. */
+  /** Key of originals in this form in `details`. */
   readonly form: FormName;
-  /** APIs whose signatures this form can carry; undefined for any. */
+  /** APIs whose signatures this form supports; undefined for all. */
   readonly apis: ReadonlySet<string> | undefined;
-  /** Default provider of this API. */
+  /** Default provider for this API. */
   readonly provider: string | undefined;
-  /** Whether this form is for display rather than for a model: it includes all answers and thinking. */
+  /** Whether this form is for display rather than for a model, and so includes all answers and thinking. */
   readonly isForDisplay: boolean;
   /**
-   * System messages that move to the front of the request: all, those before the first answer, only the leading ones,
-   * or none.
+   * System messages to move to the front of the request: all, those before the first answer, only leading ones, or
+   * none.
    */
   readonly systemInFront: "all" | "unanswered" | "leading" | "none";
   /** Whether the first message must be a user message. */
   readonly startsWithUser: boolean;
-  /** Types of images that are supported; undefined for any. */
+  /** Supported image types; undefined for all. */
   readonly imageTypes: ReadonlySet<string> | undefined;
-  /** Whether a result may contain images; if not, they move after the results. */
+  /** Returns whether a result may contain images. If not, they are moved after the results. */
   takesImages(result: ToolResultMessage, target: ModelIdentity | undefined): boolean;
   /** Changes a tool name to fit the provider's pattern. */
   fitName(name: string): string;
   newIds(): ToolIds;
-  /** Whether a text counts as empty. */
+  /** Returns whether a string counts as empty. */
   isBlank(text: string): boolean;
-  /** Whether an answer must keep all its thinking, in order and not at the end, or none of it. */
+  /** Whether an answer must contain either all of its thinking, in order and not at the end, or none. */
   readonly wantsThinkingWhole: boolean;
-  /** Whether an empty text from this API is kept because of its signature. */
+  /** Returns whether an empty text from an API is kept because of its signature. */
   keepsSignedText(signature: string, api: string): boolean;
-  /** Whether a signature of a text or a call can be sent back over this API to the model that created it. */
+  /** Returns whether the signature of a text or a call can be sent back over an API to the model that created it. */
   isSignature(signature: string, api: string): boolean;
-  /** Whether thinking can be sent back to the model that wrote it. */
+  /** Returns whether thinking can be sent back to the model that wrote it. */
   canReplay(thinking: ThinkingContent, answer: Pick<AssistantMessage, "api" | "provider">): boolean;
   /**
-   * Reads the text of a system message's kept original within the request; absent if all system messages are at the
-   * front.
+   * Reads the text of a system message's kept original. Absent if all system messages are at the front of the request.
    */
   readonly readSystem?: (raw: unknown) => string | undefined;
-  /** Reads the kept original of a user message; undefined if it is not of this form. */
+  /** Reads the kept original of a user message; undefined if it does not have this form. */
   readUser(raw: unknown): UserMessage["content"] | undefined;
   /** Reads the kept original of an answer; undefined if it cannot be sent. */
   readAnswer(raw: unknown): AnswerBlock[] | undefined;
@@ -63,13 +62,13 @@ export interface Dialect {
   readResult(raw: unknown): ReadResult | undefined;
 }
 
-/** Types of images that most providers accept. */
+/** Image types that most providers accept. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
 /** Maximum length of a tool name for most providers, in characters. */
 const MAX_NAME = 64;
 
-/** Defaults for most forms of requests; each form overrides what differs. */
+/** Defaults for most request forms. Each form overrides the fields that differ. */
 export const USUAL_DIALECT = {
   isForDisplay: false,
   systemInFront: "all",
@@ -90,41 +89,42 @@ export const NO_ORIGINALS = {
   readResult: () => undefined,
 } satisfies Partial<Dialect>;
 
-/** Returns whether a text is blank: models write such texts, and several providers reject them. */
+/** Returns whether a string is blank. Models write blank texts, but several providers reject them. */
 export function isBlank(text: string): boolean {
   return text.trim() === "";
 }
 
-/** Returns whether thinking has a signature, without which its provider rejects it. */
+/** Returns whether thinking has a signature. Its provider rejects thinking without one. */
 export function isSigned({ thinkingSignature }: ThinkingContent): boolean {
   return thinkingSignature !== undefined && thinkingSignature !== "";
 }
 
 /** Content of a tool result. */
 export interface ReadResult {
-  /** The provider's id of the call. */
+  /** Id that the provider assigned to the call. */
   readonly toolCallId: string;
   readonly content: UserBlock[];
   readonly isError: boolean;
 }
 
-/** Identity of a model: messages with the same identity can exchange thinking and signatures. */
+/** Identity of a model. Thinking and signatures can be sent back only to a model with the same identity. */
 export interface ModelIdentity {
-  /** APIs that can carry this model's thinking; undefined for any. */
+  /** APIs that support this model's thinking; undefined for all. */
   readonly apis: ReadonlySet<string> | undefined;
   readonly provider: string;
   readonly model: string;
 }
 
-/** A model's name with the date of its snapshot. */
+/** Matches a model name with a snapshot date. */
 const SNAPSHOT = /^(.+?)-(?:\d{8}|\d{4}-\d\d-\d\d)$/;
 
 /**
- * Finds the model of a request.
+ * Determines the target model of a request.
  *
  * @param apis - APIs of the request.
- * @param provider - Provider if neither the options nor the conversation names one.
- * @returns Undefined if neither the options nor the last answer names the model; then no thinking can be sent.
+ * @param provider - Provider to use if neither the options nor the conversation specifies one.
+ * @returns Undefined if neither the options nor the last answer identifies the model. In this case, thinking cannot be
+ *   sent.
  */
 export function findTarget(
   messages: readonly Message[],
@@ -143,7 +143,7 @@ export function findTarget(
   return last !== undefined && last === answers.at(-1) ? { ...target, model: last.model } : undefined;
 }
 
-/** Returns whether the model of the request wrote a message. */
+/** Returns whether the target model wrote a message. */
 export function isWrittenBy(target: ModelIdentity | undefined, message: Message): boolean {
   if (target === undefined || message.role !== "assistant") return false;
   if (target.apis !== undefined && !target.apis.has(message.api)) return false;
@@ -153,7 +153,7 @@ export function isWrittenBy(target: ModelIdentity | undefined, message: Message)
   );
 }
 
-/** Returns whether two names mean one model: a name with a snapshot date also matches the name without it. */
+/** Returns whether two names refer to the same model. A name with a snapshot date also matches the name without it. */
 function isSame(a: string, b: string): boolean {
   return a === b || SNAPSHOT.exec(a)?.[1] === b || SNAPSHOT.exec(b)?.[1] === a;
 }

@@ -16,16 +16,16 @@ import type { AnswerBlock, ReadResult } from "./dialect.ts";
 import { type FormName, isSameJson, keepRaw, withoutFields } from "./raw-form.ts";
 import { getCallId } from "./tool-ids.ts";
 
-/** Session messages converted from an SDK's. */
+/** Session messages converted from an SDK's messages. */
 export interface ConvertedMessages {
   readonly messages: Message[];
   readonly issues: readonly ConversionIssue[];
 }
 
 /**
- * Form of an SDK's messages for conversion: its defaults, and writers back to the SDK's form.
+ * Form of an SDK's messages: defaults, and functions that write messages back in this form.
  *
- * The written form is compared with the original, which is kept if the two differ.
+ * The written form is compared with the original, which is kept if they differ.
  */
 export interface SdkForm {
   readonly name: FormName;
@@ -36,49 +36,49 @@ export interface SdkForm {
   readonly writeUser: (content: UserMessage["content"]) => unknown;
   readonly writeAnswer: (content: readonly AnswerBlock[]) => unknown;
   readonly writeResult: (result: ReadResult, toolName: string, original: object) => unknown;
-  /** Reads an answer's usage as counted by the SDK. */
+  /** Reads the usage of an answer as counted by the SDK. */
   readonly readUsage: (usage: object) => Usage;
-  /** Normalizes equivalent forms of a message, or of each element of an array. */
+  /** Normalizes equivalent forms of a message or of an array element. */
   readonly plain?: (message: object) => object;
 }
 
-/** Facts from a response about its answer. */
+/** Facts about an answer, from its response. */
 export interface ResponseFacts {
   readonly id: string | undefined;
   readonly model: string | undefined;
-  /** As reported by the SDK. */
+  /** Usage as reported by the SDK. */
   readonly usage: object | null | undefined;
   readonly stopReason: StopReason;
   /** The provider's stop reason. */
   readonly rawStopReason: string | undefined;
-  /** Returns a description of the failure; called only for failures. */
+  /** Returns a description of the failure. Called only for failures. */
   readonly errorMessage: () => string;
 }
 
-/** Fields of an answer, and its original without parts that are never stored. */
+/** Fields of an answer, and the original without parts that are never stored. */
 type AnswerSource = Partial<AnswerFields> & { readonly original?: object };
 
-/** Name of a tool whose call is unknown. */
+/** Tool name for a result whose call is unknown. */
 const UNKNOWN_TOOL = "unknown";
 
-/** Collects converted messages in order. Keeps originals that their messages do not hold completely. */
+/** Collects converted messages in order. Keeps an original if its message does not contain all of its data. */
 export class History {
   readonly issues = new ConversionIssues();
   readonly #messages: Message[] = [];
-  /** Last answer of each element of the input, unless it has its own usage. */
+  /** Last answer created from each input element, unless the answer has its own usage. */
   readonly #unmeasured = new Map<number, AssistantMessage>();
   readonly #usageAt: (index: number, isLast: boolean) => object | null | undefined;
-  /** Calls by stored ids, and by the part of these that a provider's results use. */
+  /** Calls by stored id, and by the part of the id that a provider's results use. */
   readonly #calls = new Map<string, ToolCall>();
   readonly #form: SdkForm;
   readonly getTime: (index: number) => number;
   readonly #isAborted: boolean;
   readonly #identity: { readonly api: string; readonly provider: string; readonly model: string };
-  /** The requested model; undefined if the options do not name it. */
+  /** Requested model; undefined if the options do not specify it. */
   readonly #asked: string | undefined;
 
   /**
-   * @throws {TypeError} If the options have no time, or a usage that is not an object.
+   * @throws {TypeError} If the options do not contain a time, or contain a usage that is not an object.
    */
   constructor(options: MessageImportOptions, form: SdkForm) {
     this.#form = form;
@@ -103,7 +103,7 @@ export class History {
     this.#messages.push({ role: "system", content, ...withDetails(details), timestamp: this.getTime(index) });
   }
 
-  /** Adds instructions from a string or blocks; reports the blocks that are not texts. */
+  /** Adds instructions from a string or blocks. Reports blocks that are not texts. */
   instructions(index: number, content: unknown): void {
     this.system(index, getTexts(content).join("\n"));
     this.dropFromSystem(
@@ -112,12 +112,12 @@ export class History {
     );
   }
 
-  /** Reports dropped parts of instructions, given the types of all parts: a session holds only texts. */
+  /** Reports dropped parts of instructions, given the types of all parts. A session can contain only texts. */
   dropFromSystem(index: number, types: readonly unknown[]): void {
     const dropped = types.filter((type) => type !== "text");
     if (dropped.length === 0) return;
     const what = dropped.map(String).join(", ");
-    this.report("BLOCK_DROPPED", index, `Dropped ${what} of a system message, of which only texts are kept.`);
+    this.report("BLOCK_DROPPED", index, `Dropped ${what} from a system message; only texts are kept.`);
   }
 
   /** Reports fields of a message without a counterpart, if they have a value. */
@@ -169,7 +169,7 @@ export class History {
     });
   }
 
-  /** Adds a tool result under the stored id of its call; `details` are kept if the original is not. */
+  /** Adds a tool result with the stored id of its call. `details` are used if there is no original. */
   result(
     index: number,
     result: ReadResult,
@@ -193,7 +193,7 @@ export class History {
     this.issues.report(code, index, message);
   }
 
-  /** Keeps and reports an original, unless the SDK would get an equal message without it. */
+  /** Keeps and reports an original, unless the written message equals it. */
   keep(index: number, original: object, again: unknown, what: string): JsonObject | undefined {
     const { name, plain } = this.#form;
     const normal = (said: unknown): unknown => {
@@ -201,11 +201,7 @@ export class History {
       return plain !== undefined && isJsonRecord(said) ? plain(said) : said;
     };
     if (isSameJson(normal(original), normal(again))) return undefined;
-    this.report(
-      "KEPT_IN_DETAILS",
-      index,
-      `Kept ${what} in details.${name}: not all of it has a counterpart.`,
-    );
+    this.report("KEPT_IN_DETAILS", index, `Kept ${what} in details.${name}: part of it has no counterpart.`);
     return keepRaw(name, original);
   }
 
@@ -223,7 +219,7 @@ export class History {
   }
 }
 
-/** Returns the responding model: the requested one, if known, may have another name. */
+/** Returns the fields for the responding model, whose name may differ from the requested model's. */
 export function makeAnswerer(model: string, asked: string | undefined): Partial<AnswerFields> {
   if (asked === undefined) return { model };
   return asked === model ? {} : { responseModel: model };
@@ -232,7 +228,7 @@ export function makeAnswerer(model: string, asked: string | undefined): Partial<
 /**
  * Returns the only answer of a history.
  *
- * @param facts - Data to keep in its `details` next to the original.
+ * @param facts - Data to store in the answer's `details`, next to the original.
  */
 export function getOnlyAnswer(
   history: History,
@@ -251,10 +247,10 @@ export function withDetails(details: JsonObject | undefined): { details?: JsonOb
   return details === undefined ? {} : { details };
 }
 
-/** Name of an element in an SDK's arrays. */
+/** Name of an element in an SDK's arrays, for error messages. */
 type Element = "Message" | "Item" | "Content";
 
-/** Rejects messages and parts that are not objects, such as `null`, to which JSON converts NaN and gaps in an array. */
+/** Throws if a message or part is not an object, such as `null`, which JSON substitutes for NaN and gaps in an array. */
 export function assertMessages(messages: readonly unknown[], element: Element = "Message"): void {
   messages.forEach((message, index) => {
     if (!isJsonRecord(message)) {
@@ -268,12 +264,12 @@ export function assertMessages(messages: readonly unknown[], element: Element = 
     if (at === -1) return;
     throw new TypeError(
       `Part ${at} of ${element.toLowerCase()} ${index} is ${describeValue(all[at])}, not an object. ` +
-        "Remove it from the list, or make it a part with a text.",
+        "Remove it from the list, or make it a part with text.",
     );
   });
 }
 
-/** Creates the error for a message with an unknown role, with the known roles. */
+/** Creates the error for a message with an unknown role. `known` describes the known roles. */
 export function makeUnknownRoleError(
   index: number,
   role: unknown,
@@ -290,6 +286,6 @@ export function isList<Message>(messages: object | readonly Message[]): messages
 
 /** Describes a value without its content. */
 function describeValue(value: unknown): string {
-  if (Array.isArray(value)) return "a list";
-  return typeof value === "string" ? "a text" : String(value);
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "string" ? "a string" : String(value);
 }

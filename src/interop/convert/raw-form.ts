@@ -2,7 +2,7 @@ import { toArray, toRecord } from "../../core/context/entry-fields.ts";
 import { isJsonRecord, type JsonObject, type JsonValue } from "../../core/format/json.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 
-/** Forms of kept originals, by their key in `details`. */
+/** Forms of kept originals, named like their keys in `details`. */
 const FORMS = [
   "anthropic",
   "bedrock",
@@ -14,29 +14,29 @@ const FORMS = [
   "uiMessage",
 ] as const;
 
-/** Key in `details` of an original in the form of its provider or SDK. */
+/** Form of a provider or SDK. Also the key in `details` of an original in this form. */
 export type FormName = (typeof FORMS)[number];
 
-/** Key in `details` of changes to an AI SDK message since it was first stored. */
+/** Key in `details` for changes to an AI SDK message since it was first stored. */
 export const STATE_DETAIL = "uiState";
 
-/** Fields of originals that contain parts: of messages, of results, and of the AI SDK's outputs. */
+/** Fields of originals that contain the parts of messages, results, and AI SDK outputs. */
 const PART_LISTS = ["content", "output", "value"] as const;
 
-/** Fields of the AI SDK's state, by provider, that become ids and signatures of blocks, or are only for display. */
+/** Fields of the AI SDK's state that become ids and signatures of blocks or are only for display, by provider. */
 const READ_STATE: Readonly<Record<string, readonly string[]>> = {
   anthropic: ["signature", "redactedData"],
   openai: ["itemId", "phase", "reasoningEncryptedContent", "namespace", "annotations"],
   google: ["thoughtSignature"],
 };
 
-/** Fields of LangChain's messages that blocks hold, or that are not sent to a model. */
+/** Fields of LangChain messages that blocks represent or that are not sent to a model. */
 const LANGCHAIN_FACTS: readonly string[] = [
   ...["id", "tool_calls", "tool_call_chunks", "tool_call_id", "status", "artifact"],
   ...["usage_metadata", "response_metadata"],
 ];
 
-/** Types of LangChain's blocks that become message blocks. */
+/** Types of LangChain blocks that become message blocks. */
 const LANGCHAIN_BLOCKS: ReadonlySet<unknown> = new Set([
   "text",
   "thinking",
@@ -45,27 +45,27 @@ const LANGCHAIN_BLOCKS: ReadonlySet<unknown> = new Set([
   "tool_use",
 ]);
 
-/** Fields of the AI SDK's state that request caching; they concern only one request. */
+/** Fields of the AI SDK's state that request caching. They apply to only one request. */
 export const CACHE_FIELDS: readonly string[] = ["cacheControl", "cache_control", "cachePoint"];
 
-/** Creates `details` that keep an original. */
+/** Creates `details` that contain an original. */
 export function keepRaw(form: FormName, raw: object): JsonObject {
   return { [form]: copyAsJson(raw) };
 }
 
-/** Returns the original that `keepRaw` stored in `details`; undefined if it has none of that form. */
+/** Returns the original that `keepRaw` stored in a message's `details`; undefined if there is none in that form. */
 export function findRaw(message: object, form: FormName): unknown {
   return toRecord(toRecord(message)["details"])[form];
 }
 
-/** Lists the forms of the originals kept with a message. */
+/** Returns the forms of the originals kept with a message. */
 export function listKeptForms(message: object): FormName[] {
   return FORMS.filter((form) => findRaw(message, form) !== undefined);
 }
 
 /**
- * Returns whether a kept original holds data for a model; UI messages and LangChain's are also kept for their ids and
- * metadata.
+ * Returns whether a kept original contains data for a model. UI messages and LangChain messages are also kept for their
+ * ids and metadata.
  */
 export function isOriginalForModel(form: FormName, raw: unknown): boolean {
   if (form === "langchain") return isLangChainForModel(toRecord(raw));
@@ -73,8 +73,8 @@ export function isOriginalForModel(form: FormName, raw: unknown): boolean {
 }
 
 /**
- * Returns whether a kept UI message holds data for a model that the message lacks, such as a file, a provider's tool,
- * or provider state that blocks cannot hold.
+ * Returns whether a kept UI message contains data for a model that the message lacks, such as a file, a provider's
+ * tool, or provider state that blocks cannot represent.
  */
 export function isForModel(uiMessage: unknown): boolean {
   const { parts } = toRecord(uiMessage);
@@ -102,43 +102,43 @@ function isPartForModel(part: { readonly [name: string]: unknown }): boolean {
 }
 
 /**
- * Returns the provider's state of a call in a UI message. The AI SDK stores the state of a call that failed immediately
- * with its result.
+ * Returns the provider's state for a call in a UI message. If a call failed immediately, the AI SDK stores its state
+ * with the result.
  */
 export function getCallState(part: unknown): unknown {
   const { state, callProviderMetadata, resultProviderMetadata } = toRecord(part);
   return callProviderMetadata ?? (state === "output-error" ? resultProviderMetadata : undefined);
 }
 
-/** Returns whether a call is an OpenAI item; if its input is a string, the tool accepts text. */
+/** Returns whether a call is an OpenAI item. If the input of such a call is a string, the tool accepts text. */
 function hasItem(metadata: unknown): boolean {
   return toRecord(toRecord(metadata)["openai"])["itemId"] !== undefined;
 }
 
-/** Returns whether state has data that blocks cannot hold, such as all of Bedrock's. */
+/** Returns whether state contains data that blocks cannot represent, such as all Bedrock state. */
 function hasUnreadState(metadata: unknown): boolean {
   return Object.entries(toRecord(metadata)).some(([provider, state]) => {
     const { caller, ...unread } = withoutFields(toRecord(state), [
       ...CACHE_FIELDS,
       ...(Object.hasOwn(READ_STATE, provider) ? (READ_STATE[provider] ?? []) : []),
     ]);
-    // Anthropic reports for every call whether the model made it directly.
+    // For every call, Anthropic reports whether the model made it directly.
     const isUsual = provider === "anthropic" && isSameJson(caller, { type: "direct" });
     return Object.keys(unread).length > 0 || (caller !== undefined && !isUsual);
   });
 }
 
 /**
- * Copies a kept original without blank texts, which providers reject: the parts of a message, a result, or an array.
+ * Copies a kept original without blank texts, which providers reject, in the parts of a message, a result, or an array.
  *
- * Items of OpenAI's responses are not parts, and keep their texts. A blank text that must carry a signature stays.
+ * Items of OpenAI's responses are not parts and keep their texts. A blank text that must carry a signature is kept.
  *
- * @param isBlank - Returns whether the provider counts a text as empty.
+ * @param isBlank - Returns whether the provider considers a string to be empty.
  */
 export function withoutBlankTexts(raw: unknown, isBlank: (text: string) => boolean): unknown {
   if (Array.isArray(raw)) return raw.filter((part) => !isBlankPart(part, isBlank));
   if (!isJsonRecord(raw)) return raw;
-  // A value may also be a tool's own JSON.
+  // `value` may also be a tool's own JSON.
   const lists = PART_LISTS.filter((name) => name in raw && (name !== "value" || raw["type"] === "content"));
   const stripped = lists.map((name) => [name, withoutBlankTexts(raw[name], isBlank)] as const);
   return { ...raw, ...Object.fromEntries(stripped) };
@@ -157,15 +157,15 @@ export function endsWithType(list: unknown, ...types: readonly string[]): boolea
   return types.some((one) => one === type);
 }
 
-/** Copies a value through JSON, which drops values it cannot represent; cycles and BigInts throw. */
+/** Copies a value through JSON, which drops values that it cannot represent. Throws for cycles and BigInts. */
 export function copyAsJson(value: object): JsonValue {
   const copy: JsonValue = JSON.parse(encodeRecord(value));
   return copy;
 }
 
-/** Returns whether two values are equal as JSON, whatever the order of keys. */
+/** Returns whether two values are equal as JSON, regardless of the order of keys. */
 export function isSameJson(a: unknown, b: unknown): boolean {
-  // An explicit stack, because the data may be deeper than the call stack.
+  // Uses an explicit stack because the data may be nested deeper than the call stack allows.
   const pairs: [unknown, unknown][] = [[a, b]];
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
     const [left, right] = pair;
@@ -190,7 +190,7 @@ function getOwnValue(record: object, key: string): unknown {
   return Object.getOwnPropertyDescriptor(record, key)?.value;
 }
 
-/** Copies a record without some fields, and without null and undefined ones. */
+/** Copies a record without the given fields and without null and undefined fields. */
 export function withoutFields(record: object, names: readonly string[] = []): { [key: string]: unknown } {
   return Object.fromEntries(
     Object.entries(record).filter(

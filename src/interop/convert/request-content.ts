@@ -6,15 +6,15 @@ import type { ConversionIssues } from "./conversion-issue.ts";
 import type { AnswerBlock, Dialect, UserBlock } from "./dialect.ts";
 import { makePlaceholder } from "./images.ts";
 
-/** Start of the issue message for an image that a provider rejects. */
+/** Beginning of the issue message for an image that a provider rejects. */
 export const IMAGE_REPLACED = "Replaced an image";
 
-/** Returns whether an issue reports an image replaced by a text. */
+/** Returns whether an issue reports an image that was replaced by text. */
 export function isImageLost({ code, message }: { readonly code: string; readonly message: string }): boolean {
   return code === "CONTENT_REPLACED" && message.startsWith(IMAGE_REPLACED);
 }
 
-/** Removes content that a provider rejects: empty texts, thinking of other models, unknown blocks. */
+/** Removes content that a provider rejects: empty texts, thinking by other models, and unknown blocks. */
 export class RequestContent {
   readonly #dialect: Dialect;
   readonly #issues: ConversionIssues;
@@ -32,13 +32,13 @@ export class RequestContent {
     return known.flatMap((block) => this.#answerBlock(block, isOwn, message, index));
   }
 
-  /** Returns the content of a user message that can be sent; may be empty. */
+  /** Returns the content of a user message that can be sent, which may be empty. */
   ofUser(content: unknown, index: number): string | UserBlock[] {
     if (typeof content !== "string") return this.ofTool(content, index);
     return this.#dialect.isBlank(content) ? "" : content;
   }
 
-  /** Returns the content of a tool result that can be sent. Some writers store a string instead of blocks. */
+  /** Returns the content of a tool result that can be sent. Some programs store a string instead of blocks. */
   ofTool(content: unknown, index: number): UserBlock[] {
     return toContentBlocks(content).flatMap((block): UserBlock[] => {
       if (isText(block)) return this.#text(block, index);
@@ -59,7 +59,7 @@ export class RequestContent {
     const { api } = answer;
     if (block.type === "thinking") {
       if (isOwn && this.#dialect.canReplay(block, answer)) return [block];
-      this.#issues.report("THINKING_DROPPED", index, "Dropped thinking that the model would refuse.");
+      this.#issues.report("THINKING_DROPPED", index, "Dropped thinking that the model would reject.");
       return [];
     }
     const kept = this.#signed(block, isOwn, api, index);
@@ -72,7 +72,7 @@ export class RequestContent {
     return [{ ...kept, name, arguments: this.#arguments(kept.arguments, index) }];
   }
 
-  /** Returns the block without a signature that the model of the request cannot use. */
+  /** Returns a block, without its signature if the target model cannot use it. */
   #signed(block: TextContent | ToolCall, isOwn: boolean, api: string, index: number): TextContent | ToolCall {
     const signature: unknown = block.type === "text" ? block.textSignature : block.thoughtSignature;
     if (signature === undefined) return block;
@@ -92,7 +92,7 @@ export class RequestContent {
   #image(block: ImageContent, index: number): UserBlock {
     const isKnown = this.#dialect.imageTypes?.has(block.mimeType) ?? true;
     if (isKnown && block.data !== "") return block;
-    this.#issues.report("CONTENT_REPLACED", index, `${IMAGE_REPLACED} of type ${block.mimeType} by a text.`);
+    this.#issues.report("CONTENT_REPLACED", index, `${IMAGE_REPLACED} of type ${block.mimeType} with text.`);
     return makePlaceholder("image", block.mimeType);
   }
 
@@ -101,7 +101,7 @@ export class RequestContent {
     this.#issues.report(
       "CONTENT_REPLACED",
       index,
-      "Replaced the arguments of a tool call by {}: they are not an object.",
+      "Replaced the arguments of a tool call with {} because they are not an object.",
     );
     return {};
   }

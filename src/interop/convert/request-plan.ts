@@ -40,21 +40,21 @@ export interface PlannedSystem {
   readonly raw: unknown;
 }
 
-/** A user message. */
+/** User message. */
 export interface PlannedUser {
   readonly kind: "user";
   readonly index: number;
   readonly content: UserMessage["content"];
   /** Kept original in this form, if the content is unchanged. */
   readonly raw: unknown;
-  /** `details` of the message; absent if the request adds it. */
+  /** `details` of the message; absent for a message that the request adds. */
   readonly details?: unknown;
 }
 
-/** A tool result. */
+/** Tool result. */
 export interface PlannedResult {
   readonly index: number;
-  /** Whether the result is synthetic, added for a call without one. */
+  /** Whether the result is synthetic, that is, added for a call without a result. */
   readonly isMade: boolean;
   readonly message: ToolResultMessage;
   readonly raw: unknown;
@@ -66,9 +66,9 @@ export interface PlannedAnswer {
   readonly index: number;
   readonly content: readonly AnswerBlock[];
   readonly api: string;
-  /** Whether the model of the request wrote it, and can use its ids and signatures. */
+  /** Whether the target model wrote the answer and can use its ids and signatures. */
   readonly isOwn: boolean;
-  /** Whether it lost thinking or data kept in `details`. */
+  /** Whether the answer lost thinking or data kept in `details`. */
   readonly isIncomplete: boolean;
   readonly results: readonly PlannedResult[];
   readonly raw: unknown;
@@ -76,12 +76,12 @@ export interface PlannedAnswer {
   readonly details: unknown;
 }
 
-/** A part of a request. */
+/** Part of a request. */
 export type PlannedItem = PlannedSystem | PlannedUser | PlannedAnswer;
 
-/** A request before conversion to a provider's form. */
+/** Request before conversion to a provider's form. */
 export interface RequestPlan {
-  /** Text before the conversation; may be empty. */
+  /** System text before the conversation, which may be empty. */
   readonly system: string;
   readonly items: PlannedItem[];
   readonly target: ModelIdentity | undefined;
@@ -89,23 +89,23 @@ export interface RequestPlan {
   readonly issues: ConversionIssues;
 }
 
-/** Text of the user message added for providers that require one first. */
+/** Text of the user message added for providers that require a user message first. */
 const FIRST_WORDS = "(The conversation starts with an answer.)";
 
-/** Text of a result that has only images, which follow it. */
+/** Text of a result that contains only images, which are moved after it. */
 const IMAGES_FOLLOW = "(see the image that follows)";
 
 const REPAIRS: Readonly<Record<Exclude<ToolPairRepair["kind"], "messageDropped">, string>> = {
-  resultMade: "has no result; one that says so was added",
-  resultMoved: "has its result further on; the result was moved to its call",
+  resultMade: "has no result; a result that states this was added",
+  resultMoved: "has its result later in the conversation; the result was moved to its call",
   resultQuoted:
-    "has a late result, after an answer that is bound to the one made in its place; it is sent there, as text of the user",
+    "has a late result after an answer that is bound to the synthetic result; it is sent there as user text",
   resultDropped: "has a result but no call; the result was dropped",
   callDropped: "cannot be paired; the call was dropped",
-  callRenamed: "reuses an id; it got a new one",
+  callRenamed: "reuses an id; it was assigned a new one",
 };
 
-/** Returns whether the model of an answer rejects its thinking if content before it changes. */
+/** Returns whether the model of an answer rejects its thinking if preceding content changes. */
 export function isBoundAnswer({ model, responseModel = model }: AssistantMessage): boolean {
   return bindsThinking(responseModel);
 }
@@ -116,10 +116,10 @@ interface Indexed<M = Message> {
 }
 
 /**
- * Prepares a conversation as required by all providers: only finished answers, each followed by its results, without
- * thinking of other models or empty content.
+ * Prepares a conversation in the form that all providers require: only finished answers, each followed by its results,
+ * without thinking by other models and without empty content.
  *
- * @param messages - Messages of a context; not changed.
+ * @param messages - Messages of a context. Not modified.
  */
 export function planMessages(
   messages: readonly AgentMessage[],
@@ -135,9 +135,9 @@ class Planner {
   readonly #issues = new ConversionIssues();
   readonly #ids: ToolIds;
   readonly #content: RequestContent;
-  /** Ids of calls with a synthetic result. */
+  /** Ids of calls with synthetic results. */
   readonly #made = new Set<string>();
-  /** Names of called tools by call id; results use the same names. */
+  /** Names of called tools by call id. Results use the same names. */
   readonly #callNames = new Map<string, string>();
   #target: ModelIdentity | undefined;
 
@@ -166,7 +166,7 @@ class Planner {
     return { system, items: rest, target: this.#target, ids: this.#ids, issues: this.#issues };
   }
 
-  /** Reserves ids that fit, before changed ids can take them. */
+  /** Reserves ids that fit, so that changed ids cannot use them. */
   #keepIds(message: Message): void {
     if (message.role !== "assistant") return;
     const isOwn = isWrittenBy(this.#target, message);
@@ -182,7 +182,7 @@ class Planner {
     this.#issues.report(
       "CONTENT_ADDED",
       index,
-      "Added a user message, since the conversation starts with an answer.",
+      "Added a user message because the conversation starts with an answer.",
     );
     items.unshift({ kind: "user", index, content: FIRST_WORDS, raw: undefined });
   }
@@ -196,14 +196,14 @@ class Planner {
         this.#issues.report(
           "CONTENT_REPLACED",
           index,
-          "Replaced halves of characters, which providers refuse, by U+FFFD.",
+          "Replaced halves of characters, which providers reject, with U+FFFD.",
         );
       }
       if (converted.length === 0 && toRecord(message)["excludeFromContext"] !== true) {
         this.#issues.report(
           "MESSAGE_DROPPED",
           index,
-          `Dropped a message of role ${getRole(message)}, which no provider knows.`,
+          `Dropped a message of role ${getRole(message)}, which no provider supports.`,
         );
       }
       return converted.flatMap((one) => {
@@ -218,7 +218,7 @@ class Planner {
   #pair(input: readonly Indexed[]): Indexed[] {
     const { messages, repairs } = repairToolPairs(
       input.map(({ message }) => message),
-      // Users see each result with its call.
+      // For display, each result is shown with its call.
       this.#dialect.isForDisplay ? {} : { bindsThinking: isBoundAnswer },
     );
     const dropped = new Set<number>();
@@ -229,11 +229,11 @@ class Planner {
       if (kind === "resultMade") this.#made.add(newToolCallId);
       const text =
         kind === "messageDropped"
-          ? "Dropped a message that held nothing but dropped calls."
+          ? "Dropped a message that contained only dropped calls."
           : `Tool call ${JSON.stringify(toolCallId)} ${REPAIRS[kind]}.`;
       this.#issues.report("PAIR_REPAIRED", input[index]?.index ?? -1, text);
     }
-    // A result has its own index, or that of its call if it is synthetic; all others are still in order.
+    // A result has its own index or, if it is synthetic, that of its answer. All other messages are still in order.
     const isOther = (role: string, at: number) => role !== "toolResult" || quoted.has(at);
     const others = input.filter(({ message }, at) => isOther(message.role, at) && !dropped.has(at));
     const results = new Map(input.map(({ message, index }) => [message, index]));
@@ -252,10 +252,10 @@ class Planner {
       const answer = items.find((item) => item.kind === "answer");
       return answer === undefined ? systems : systems.filter(({ index }) => index < answer.index);
     }
-    // Data that only the original holds cannot be part of the instructions.
+    // Data that only the original contains cannot be part of the instructions.
     const rest = items.findIndex((item) => item.kind !== "system" || item.raw !== undefined);
     const leading = rest === -1 ? systems : systems.slice(0, rest);
-    // Sections replace one another by name, so they only make sense together.
+    // Sections replace each other by name, so they are meaningful only together.
     const hasSections = systems.some(({ message }) => isJsonRecord(toRecord(message)["sections"]));
     if (!hasSections && systemInFront === "none") return [];
     if (!hasSections && systemInFront === "leading") return leading;
@@ -330,7 +330,7 @@ class Planner {
     for (const { id, name } of calls) this.#callNames.set(id, name);
     const changed = calls.filter(({ id }) => !this.#ids.isUnchanged(id));
     if (changed.length > 0)
-      this.#issues.report("ID_CHANGED", index, "Changed ids that the provider would refuse.");
+      this.#issues.report("ID_CHANGED", index, "Changed ids that the provider would reject.");
     const read = changed.length > 0 ? () => undefined : this.#dialect.readAnswer;
     const raw = this.#raw(message, index, read, blocks);
     const { api, details } = message;
@@ -344,7 +344,7 @@ class Planner {
     return { kind: "answer", index, content, api, isOwn, isIncomplete, results, raw, details };
   }
 
-  /** Returns whether an answer lost thinking, or content to which its thinking belongs. */
+  /** Returns whether an answer lost thinking or content that its thinking belongs to. */
   #hasLost(message: AssistantMessage, blocks: readonly AnswerBlock[]): boolean {
     const thoughts = message.content.filter((block) => toRecord(block)["type"] === "thinking");
     const isPartial = blocks.filter(isThinking).length < thoughts.length;
@@ -354,7 +354,7 @@ class Planner {
 
   #withoutThinking(blocks: AnswerBlock[], index: number): AnswerBlock[] {
     if (!this.#dialect.wantsThinkingWhole || !blocks.some(isThinking)) return blocks;
-    this.#issues.report("THINKING_DROPPED", index, "Dropped thinking, since part of its answer is missing.");
+    this.#issues.report("THINKING_DROPPED", index, "Dropped thinking because part of its answer is missing.");
     return blocks.filter((block) => !isThinking(block));
   }
 
@@ -369,7 +369,7 @@ class Planner {
     return { index, isMade, message: { ...message, toolName, content, isError }, raw };
   }
 
-  /** Moves images that results cannot hold to a user message after the results. */
+  /** Moves images that results cannot contain to a user message after the results. */
   #moveImages(item: PlannedItem): PlannedItem[] {
     if (item.kind !== "answer") return [item];
     const moved: ImageContent[] = [];
@@ -391,11 +391,11 @@ class Planner {
     ];
   }
 
-  /** Returns the kept original of a message if its content is unchanged; reports originals that cannot be sent. */
+  /** Returns the kept original of a message if its content is unchanged. Reports originals that cannot be sent. */
   #raw(message: object, index: number, read: (raw: unknown) => unknown, sent: unknown): unknown {
     const { form, isForDisplay, isBlank } = this.#dialect;
     const kept = findRaw(message, form);
-    // Blank texts are also dropped from the content; for display they are kept.
+    // Blank texts are also dropped from the content, except for display.
     const raw = isForDisplay ? kept : withoutBlankTexts(kept, isBlank);
     if (raw !== undefined && isSameJson(read(raw), sent)) return raw;
     this.#reportLost(index, this.#lostForms(message));
@@ -405,12 +405,12 @@ class Planner {
   #reportLost(index: number, forms: readonly FormName[]): void {
     if (forms.length === 0) return;
     const what = forms.map((form) => `details.${form}`).join(" and ");
-    this.#issues.report("DETAILS_DROPPED", index, `Dropped what ${what} keeps.`);
+    this.#issues.report("DETAILS_DROPPED", index, `Dropped the data kept in ${what}.`);
   }
 
-  /** Lists the forms of kept originals with data for a model. */
+  /** Returns the forms of kept originals that contain data for a model. */
   #lostForms(message: object): FormName[] {
-    // The form for display restores the details of all others.
+    // The form for display restores the details of all other messages.
     if (this.#dialect.isForDisplay && toRecord(message)["role"] !== "system") return [];
     return listKeptForms(message).filter((form) => isOriginalForModel(form, findRaw(message, form)));
   }
@@ -420,12 +420,12 @@ function changesTools({ toolsAdded, toolsRemoved }: SystemMessage): boolean {
   return toArray(toolsAdded).length > 0 || toArray(toolsRemoved).length > 0;
 }
 
-/** Normalizes a string to a block. */
+/** Converts a string to a block. */
 function toBlocks(content: UserMessage["content"] | undefined): unknown {
   return typeof content === "string" ? [{ type: "text", text: content }] : content;
 }
 
-/** Returns whether an original has a list of parts that is empty. */
+/** Returns whether an original has an empty list of parts. */
 function isEmpty(raw: unknown): boolean {
   const parts = Array.isArray(raw) ? raw : toRecord(raw)["content"];
   return Array.isArray(parts) && parts.length === 0;
@@ -440,26 +440,26 @@ function getRole(message: unknown): string {
 }
 
 /**
- * Reports that a provider's results cannot mark their calls as failed, only in the request that first sends such a
- * result, because a conversation with an answer to it was sent before.
+ * Reports that a provider's results cannot mark calls as failed. Reports this only in the request that first sends a
+ * failed result, not in later requests that contain an answer to it.
  */
 export function reportFailedResult({ items, issues }: RequestPlan): void {
   const answers = items.filter((item) => item.kind === "answer");
   const failed = answers.flatMap(({ results }) => results.filter(({ message }) => message.isError));
   const [first] = failed;
   if (first === undefined || answers.at(-1)?.results.includes(first) !== true) return;
-  issues.report("FLAG_DROPPED", first.index, "Dropped isError: a result cannot say that its call failed.");
+  issues.report("FLAG_DROPPED", first.index, "Dropped isError: a result cannot state that its call failed.");
 }
 
-/** Consecutive content of one role, in a form's own terms. */
+/** Consecutive content of one role, in a form's representation. */
 interface Turn<Content> {
   readonly by: "user" | "model";
   readonly content: Content;
-  /** Index of its first message. */
+  /** Index of the first message. */
   readonly index: number;
 }
 
-/** Writers of a form for planned items: unchanged originals as kept, everything else from its blocks. */
+/** Functions that write planned items in a form: unchanged originals as kept, and all other items from their blocks. */
 interface TurnWriters<Content> {
   user(item: PlannedUser): Content;
   answer(item: PlannedAnswer): Content;
@@ -467,8 +467,7 @@ interface TurnWriters<Content> {
 }
 
 /**
- * Writes turns in which the results of an answer are a user turn directly after it; instructions are not among the
- * turns.
+ * Writes turns. The results of an answer are a user turn directly after it. Instructions are omitted.
  */
 export function writeTurns<Content>(
   items: readonly PlannedItem[],

@@ -2,11 +2,12 @@ import { isJsonRecord } from "../../core/format/json.ts";
 import { parseRecord } from "../../core/jsonl/decode.ts";
 import type { History } from "./message-history.ts";
 
-/** String in JSON, or a number. */
+/** Matches a string or a number in JSON. */
 const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 
 /**
- * Returns the arguments of a tool call, from an object or the model's JSON; undefined if the value is not an object.
+ * Returns the arguments of a tool call from an object or from the model's JSON; undefined if the value is not an
+ * object.
  */
 export function parseArguments(value: unknown): Record<string, unknown> | undefined {
   if (typeof value === "string") return parseRecord(value);
@@ -14,7 +15,7 @@ export function parseArguments(value: unknown): Record<string, unknown> | undefi
 }
 
 /**
- * Normalizes the JSON of arguments; returns it unchanged if it is not an object, or has numbers that parsing would
+ * Parses the JSON of arguments. Returns it unchanged if it is not an object or contains numbers that parsing would
  * round.
  */
 export function normalizeArguments(json: unknown): unknown {
@@ -27,11 +28,11 @@ export function reportRounded(history: History, index: number, args: readonly un
   history.report(
     "CONTENT_REPLACED",
     index,
-    "Rounded numbers in the arguments of a tool call: integers beyond 2^53 lose digits. Pass such ids as texts.",
+    "Rounded numbers in the arguments of a tool call: integers beyond 2^53 lose digits. Pass such ids as strings.",
   );
 }
 
-/** Returns whether parsing changes numbers in arguments: integers beyond 2^53, and values too large for a number. */
+/** Returns whether parsing changes numbers in arguments, such as integers beyond 2^53 or values too large for a number. */
 function isRounded(json: unknown): boolean {
   if (typeof json !== "string" || parseRecord(json) === undefined) return false;
   return (json.match(TEXT_OR_NUMBER) ?? []).some((token) => !token.startsWith('"') && !isHeld(token));

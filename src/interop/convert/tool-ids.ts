@@ -3,28 +3,28 @@ import { toWellFormedText } from "../../core/format/well-formed-text.ts";
 
 const DIGEST_LENGTH = 8;
 
-/** Replaces all characters except letters, digits, `_` and `-`, and truncates the name. */
+/** Replaces all characters except letters, digits, `_`, and `-`, and truncates the name. */
 export function normalizeName(name: string, maxLength: number): string {
   return name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, maxLength);
 }
 
-/** Truncates an id, whatever its characters. */
+/** Truncates an id that may contain any characters. */
 export function shortenId(id: string, maxLength: number): string {
   return toWellFormedText(id.slice(0, maxLength));
 }
 
-/** Rules for fitting ids to a provider. */
+/** Rules for adapting ids to a provider. */
 export interface IdStyle {
   readonly maxLength: number;
   /** Returns the part of a stored id that the provider uses. Default: the whole id. */
   readonly getPart?: (id: string) => string;
-  /** Fits an id of another model to the provider's pattern. Default: `normalizeName`. */
+  /** Adapts an id created by another model to the provider's pattern. Default: `normalizeName`. */
   readonly fitForeign?: (id: string, maxLength: number) => string;
-  /** Fits an id of the request's model: its server accepts the ids it created. Default: `shortenId`. */
+  /** Adapts an id created by the target model, whose server accepts its own ids. Default: `shortenId`. */
   readonly fitOwn?: (id: string, maxLength: number) => string;
 }
 
-/** Maps the ids of a conversation to ids that fit a provider's pattern, one to one. */
+/** Maps the ids in a conversation one to one to ids that match a provider's pattern. */
 export class ToolIds {
   readonly #style: Required<IdStyle>;
   readonly #byId = new Map<string, string>();
@@ -35,10 +35,10 @@ export class ToolIds {
   }
 
   /**
-   * Keeps an id unchanged if it fits and is still free; call it for all ids before `of`, so that no changed id takes
-   * theirs.
+   * Keeps an id unchanged if it fits and is still unused. Call this for all ids before calling `of`, so that changed
+   * ids cannot use them.
    *
-   * @param isOwn - Whether the model of the request created the id.
+   * @param isOwn - Whether the target model created the id.
    */
   keep(id: string, isOwn: boolean): void {
     const { maxLength, getPart, fitForeign, fitOwn } = this.#style;
@@ -77,12 +77,12 @@ export class ToolIds {
   }
 }
 
-/** Returns the part of a stored id with which OpenAI pairs call and result; the part after `|` names the item. */
+/** Returns the part of a stored id that OpenAI uses to pair a call and its result. The part after `|` identifies the item. */
 export function getCallId(id: string): string {
   return id.split("|", 1)[0] ?? "";
 }
 
-/** Creates the stored id of a call from OpenAI's call id and its item id, if it has one. */
+/** Creates the stored id of a call from OpenAI's call id and, if there is one, the item id. */
 export function withItemId(callId: string, itemId: unknown): string {
   return typeof itemId === "string" ? `${callId}|${itemId}` : callId;
 }

@@ -7,7 +7,7 @@ import { findReasoningField } from "./openai-chat/openai-chat-content.ts";
 import { parseTextItem } from "./openai-responses/openai-responses-content.ts";
 import { listKeptForms } from "./raw-form.ts";
 
-/** Fields whose strings may be JSON that a request or a server decodes. */
+/** Fields that may contain JSON strings decoded by a request or a server. */
 const JSON_FIELDS: ReadonlySet<string> = new Set([
   "arguments",
   "textSignature",
@@ -15,16 +15,16 @@ const JSON_FIELDS: ReadonlySet<string> = new Set([
   "thoughtSignature",
 ]);
 
-/** JSON's escape for a surrogate, whether alone or in a pair. */
+/** Matches the JSON escape of a surrogate, whether alone or in a pair. */
 const ESCAPED_HALF = /\\u[dD][89a-fA-F]/;
 
 /**
- * Replaces lone surrogates, which providers reject, in all parts of a message that a request can contain: texts, names,
- * arguments (also as JSON), and kept originals. Leaves call ids to `ToolIds`, which keeps them distinct.
+ * Replaces lone surrogates, which providers reject, in all parts of a message that a request may contain: texts, names,
+ * arguments (including JSON strings), and kept originals. Leaves call ids to `ToolIds`, which keeps them distinct.
  *
- * A signature whose text changes is dropped.
+ * Drops the signature of a text that changes.
  *
- * @returns The same message if it has none.
+ * @returns The same message if it contains no lone surrogates.
  * @remarks Cost: O(size of the message), at any depth.
  */
 export function toWellFormedMessage<M extends AgentMessage>(message: M): M {
@@ -37,7 +37,7 @@ export function toWellFormedMessage<M extends AgentMessage>(message: M): M {
   return changed === undefined ? message : Object.assign({}, message, changed);
 }
 
-/** Returns the fields that a function changes; undefined if it changes none. */
+/** Returns the fields that a function changes; undefined if there are none. */
 function findChangedFields(
   record: object,
   change: (name: string, value: unknown) => unknown,
@@ -49,7 +49,7 @@ function findChangedFields(
   return changed.length === 0 ? undefined : Object.fromEntries(changed);
 }
 
-/** Of `details`, only kept originals are sent; everything else is the host's. */
+/** Converts only the kept originals in `details`. All other fields belong to the host and are not sent. */
 function toWellFormedDetails(message: object, details: unknown): unknown {
   const forms = new Set<string>(listKeptForms(message));
   const changed = findChangedFields(toRecord(details), (name, value) =>
@@ -72,7 +72,7 @@ function toWellFormedBlock(block: unknown): unknown {
   return changed === undefined ? block : withoutSignature({ ...block, ...changed });
 }
 
-/** Removes the signature of a changed text, except the name of its field or the id of its item. */
+/** Removes the signature of a changed text, unless the signature is only the name of a field or the id of an item. */
 function withoutSignature(block: { readonly [name: string]: unknown }): object {
   const { thinkingSignature: thinking, textSignature: text, thoughtSignature: _, ...rest } = block;
   return {
@@ -95,7 +95,7 @@ function toWellFormedNamed(name: string, text: string): string {
   return decoded === value ? whole : JSON.stringify(decoded);
 }
 
-/** Replaces lone surrogates in a value and in property names; returns the same value if it has none. */
+/** Replaces lone surrogates in a value and in property names. Returns the same value if there are none. */
 export function toWellFormedValue(value: unknown): unknown {
   if (typeof value === "string") return toWellFormedText(value);
   return isWellFormed(value) ? value : copyWellFormed(value);
@@ -103,7 +103,7 @@ export function toWellFormedValue(value: unknown): unknown {
 
 function isWellFormed(value: unknown): boolean {
   const seen = new Set<object>();
-  // An explicit stack, because the data may be deeper than the call stack.
+  // Uses an explicit stack because the data may be nested deeper than the call stack allows.
   const open: unknown[] = [value];
   while (open.length > 0) {
     const one = open.pop();
@@ -142,7 +142,7 @@ function copyWellFormed(value: unknown): unknown {
   return root;
 }
 
-/** Returns whether a value is an array or a plain record of fields, rather than an object with state of its own. */
+/** Returns whether a value is an array or a plain record, rather than an object with internal state. */
 function isContainer(value: unknown): value is object {
   return Array.isArray(value) || Object.prototype.toString.call(value) === "[object Object]";
 }

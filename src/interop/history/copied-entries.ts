@@ -10,13 +10,13 @@ import type { ContinuedOrigin } from "../import/imported-session.ts";
 import { getPath, listContents } from "./rebase-continuation.ts";
 
 /**
- * Returns whether all copies in an imported session repeat entries of the path that was exported.
+ * Returns whether all copies in an imported session repeat entries on the exported path.
  *
- * What was redacted since may differ, and a copy may quote a summary.
+ * Entries that were redacted since may differ, and a copy may quote a summary.
  *
- * @param original - Entries of the session that was exported.
- * @returns False also if there are no copies with content.
- * @remarks Cost: O(bytes of both).
+ * @param original - Entries of the exported session.
+ * @returns False also if no copy has content.
+ * @remarks Cost: O(bytes of both sessions).
  */
 export function hasExportedEntries(
   original: readonly AnySessionEntry[],
@@ -39,7 +39,7 @@ export function hasExportedEntries(
   return keys.length > 0 && missing.length <= redacted;
 }
 
-/** Returns the content of an entry, and that of a system message with its sections; none if it has no content. */
+/** Returns keys for an entry's content and, for a system message, for its content with sections; empty if there is none. */
 function makeContentKeys(entry: object): string[] {
   const { message } = toRecord(entry);
   const sections = isStoredMessage(message) && message.role === "system" ? getSystemTexts(message) : [];
@@ -48,7 +48,7 @@ function makeContentKeys(entry: object): string[] {
   );
 }
 
-/** Joins contents, which an export may divide otherwise, without white space. */
+/** Joins contents without whitespace, because an export may split them differently. */
 function makeKey(contents: readonly string[]): string {
   return toWellFormedText(contents.join("")).replace(/\s+/g, "");
 }

@@ -9,13 +9,13 @@ import {
 } from "../../session/fs/temporary-files.ts";
 import { canReadDatabases, type LookupColumns, prepareDatabase } from "./sqlite.ts";
 
-/** Size above which a database is only copied if the caller has named it: 1 GB. */
+/** Size above which a database is copied only if the caller has named it: 1 GB. */
 const LARGE_BYTES = 1024 ** 3;
 
-/** Maximum number of attempts to copy files that other processes are writing to. */
+/** Maximum number of attempts to copy files while other processes write to them. */
 const MAX_ATTEMPTS = 20;
 
-/** Suffixes of a database's files: the database itself, its log, and the journal with which an interrupted change is undone. */
+/** Suffixes of a database's files: the database itself, its log, and the rollback journal of an interrupted change. */
 const PARTS = ["", "-wal", "-journal"] as const;
 
 /** Copies a database to a path. */
@@ -24,7 +24,7 @@ type CopyDatabase = (path: string, copy: string, bytes: number) => Promise<void>
 /**
  * Copies of other programs' databases, which a run reads instead of the originals.
  *
- * Reading a database changes files next to it, so the original is never opened.
+ * Reading a database changes files next to it, so the originals are never opened.
  */
 export class DatabaseCopies {
   readonly #parent: string;
@@ -33,8 +33,8 @@ export class DatabaseCopies {
   readonly #copies = new Map<string, string>();
 
   /**
-   * @param parent - Folder of the copies.
-   * @param named - Paths that the caller has named.
+   * @param parent - Folder for the copies.
+   * @param named - Paths of databases that the caller has named.
    */
   constructor(parent: string, named: Iterable<string>, copy: CopyDatabase) {
     this.#parent = parent;
@@ -42,7 +42,7 @@ export class DatabaseCopies {
     this.#copy = copy;
   }
 
-  /** Returns the path of the copy of a database, including the content of its log. */
+  /** Returns the path of a database's copy, which includes the content of its log. */
   async of(path: string): Promise<string> {
     const known = this.#copies.get(path);
     if (known !== undefined) return known;
@@ -67,25 +67,25 @@ export class DatabaseCopies {
   }
 }
 
-/** Returns a path for a copy, and removes the copies of imports that were killed. */
+/** Returns a path for a copy, and removes copies left by imports that were killed. */
 export function makeCopyPath(folder: string): string {
   makeFolder(realFileSystem, folder);
   removeLeftovers(realFileSystem, folder);
   return makeTemporaryPath(folder);
 }
 
-/** Copies a database, and prepares the copy for reading; the caller removes it, also after a failure. */
+/** Copies a database, and prepares the copy for reading. The caller must remove the copy, even after a failure. */
 export function copyDatabase(path: string, copy: string, lookups: LookupColumns): void {
   copyWhole(path, copy);
   prepareDatabase(copy, lookups);
 }
 
-/** Removes a copy of a database, and the files that reading it leaves next to it. */
+/** Removes the copy of a database, and the files that reading it created next to it. */
 export function removeCopy(copy: string): void {
   for (const suffix of ["", ...BESIDE_DATABASE]) removeTemporary(realFileSystem, copy + suffix);
 }
 
-/** State of a file, by which changes are detected. */
+/** State of a file, used to detect changes. */
 interface FileState {
   readonly suffix: string;
   readonly size: number;
@@ -101,7 +101,7 @@ function readStates(path: string): FileState[] {
   });
 }
 
-/** Copies a database and the files next to it, consistently: files that have changed meanwhile are copied again. */
+/** Copies a database and its accompanying files consistently. Files that changed in the meantime are copied again. */
 function copyWhole(path: string, copy: string): void {
   let copied: readonly FileState[] = [];
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -109,7 +109,7 @@ function copyWhole(path: string, copy: string): void {
     for (const suffix of PARTS) {
       const key = makeStateKey(states, suffix);
       if (key === makeStateKey(copied, suffix)) continue;
-      // A copy of a read-only file could not be overwritten.
+      // The copy of a read-only file could not be overwritten.
       rmSync(copy + suffix, { force: true });
       if (key === undefined) continue;
       copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);
@@ -127,17 +127,17 @@ function makeStateKey(states: readonly FileState[], suffix: string): string | un
 }
 
 function makeNoDatabasesError(path: string): SessionError {
-  const message = `${path} is a database, which this version of Node cannot read. Use Node 22.13 or later; or export its sessions, as with "opencode export", and import those files.`;
+  const message = `${path} is a database, which this version of Node cannot read. Use Node 22.13 or later, or export its sessions, for example with "opencode export", and import the exported files.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
 
 function makeDatabaseTooLargeError(path: string, bytes: number): SessionError {
   const size = (bytes / LARGE_BYTES).toFixed(1);
-  const message = `${path} has ${size} GB, which an import copies before it reads them. If that is meant, name it: sessiontree import ${path}`;
+  const message = `${path} has ${size} GB, and an import would have to copy it first. To import it anyway, name it: sessiontree import ${path}`;
   return new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
 
 function makeDatabaseBusyError(path: string): SessionError {
-  const message = `Cannot read ${path}: another program writes to it without a pause. Try again later.`;
+  const message = `Cannot read ${path}: another program keeps writing to it. Try again later.`;
   return new SessionError("READ_FAILED", message, { details: { path } });
 }

@@ -17,11 +17,11 @@ export interface GoneImport {
 }
 
 /**
- * Finds sessions in the target whose sources were deleted, as far as the cache has their imports, and marks them in the cache.
+ * Finds sessions in the target whose sources were deleted, as far as the cache knows their imports, and marks them in the cache.
  *
  * @param found - All sessions that were found.
- * @returns Sessions below the paths of the query; empty if the query selects a project or a time, which is unknown for a deleted
- *   source.
+ * @returns Sessions under the paths of the query. Empty if the query selects a project or a time, because these are unknown for
+ *   a deleted source.
  */
 export async function findGone(
   found: readonly SourceSession[],
@@ -49,7 +49,7 @@ export async function findGone(
   return gone;
 }
 
-/** Returns whether a session was deleted from a database, as of the last time the database was read. */
+/** Returns whether a session was deleted from a database, as of the last time that the database was read. */
 function isDeleted(cache: ImportCache, { sourcePath: path, sourceId }: KnownImport): boolean {
   return (
     isDatabaseName(path) && cache.getLastFacts({ path }).every(({ sessionId }) => sessionId !== sourceId)
@@ -57,9 +57,9 @@ function isDeleted(cache: ImportCache, { sourcePath: path, sourceId }: KnownImpo
 }
 
 function isMissing({ sourcePath }: KnownImport): boolean {
-  // A compressed source still exists, even if it cannot be decompressed here.
+  // A compressed source still exists, even if this version of Node cannot decompress it.
   const paths = [sourcePath, `${sourcePath}.zst`];
   const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
-  // If the system refuses access, the source is not assumed to be deleted.
+  // If the system denies access, the source is not considered deleted.
   return callUnlessRefused(() => !paths.some(isThere)) ?? false;
 }

@@ -13,19 +13,19 @@ import {
 import type { FileFacts } from "./source-program.ts";
 import { findProgram, SOURCE_PROGRAMS } from "./source-table.ts";
 
-/** Number of bytes to read first, and next if they are not enough. */
+/** Number of bytes to read first, and the number to read next if they are not enough. */
 const FRONTS = [32 * 1024, 512 * 1024] as const;
 
-/** Number of bytes to read from a file that is too large for one string: only records on lines can be found in it. */
+/** Number of bytes to read from a file that is too large for a single string. Only line-based records can be found in it. */
 const LARGE_FRONT = 64 * 1024 * 1024;
 
 /**
- * Reads the facts of the sessions in a file.
+ * Reads facts about the sessions in a file.
  *
- * @param copy - Path of the copy to read, if it is a database.
+ * @param copy - Path of the copy to read if the file is a database.
  * @returns Empty if the file contains no sessions.
- * @throws {SessionError} `NOT_A_SESSION` if the file is too large to determine that.
- * @remarks Cost: usually the first 32 KB.
+ * @throws {SessionError} `NOT_A_SESSION` if the file is too large to determine whether it does.
+ * @remarks Cost: usually that of reading the first 32 KB.
  */
 export function readFileFacts(file: SourceFile, copy: string | undefined): readonly FileFacts[] {
   if (copy !== undefined) return readDatabaseFacts(file.path, copy);
@@ -34,10 +34,10 @@ export function readFileFacts(file: SourceFile, copy: string | undefined): reado
   return exported === undefined ? facts : facts.map((one) => ({ ...one, exported }));
 }
 
-/** Number of bytes at the end of a file that contain the record of an export. */
+/** Number of bytes to search for an export's record at the end of a file. */
 const EXPORT_BYTES = 4096;
 
-/** Returns the session of ours that a file was exported from, if its last record states it. */
+/** Returns the sessiontree session that a file was exported from, if the file's last record identifies one. */
 function readExported({ path, size }: SourceFile): ContinuedSession | undefined {
   if (!path.endsWith(".jsonl")) return undefined;
   const from = Math.max(0, size - EXPORT_BYTES);
@@ -65,18 +65,18 @@ function readTextFacts(file: SourceFile): readonly FileFacts[] {
   return facts;
 }
 
-/** Detects the program that a file belongs to from its front; undefined if it is unknown, or the path is not a readable file. */
+/** Detects the program that a file belongs to from its beginning; undefined if it is unknown or the path is not readable. */
 export function detectSourceOfFile(path: string): DetectedSource | undefined {
   try {
     return detectSource(decodeText(readFront(path, FRONTS[1])));
   } catch (error) {
-    // The error is reported when the file is read.
+    // The error is reported when the file itself is read.
     if (!(error instanceof Error)) throw error;
     return undefined;
   }
 }
 
-/** Returns whether all facts that the file can provide are known. */
+/** Returns whether all facts that the file can provide have been found. */
 function isEnough(facts: FileFacts): boolean {
   const { wanted = USUALLY_WANTED } = findProgram(facts.source) ?? {};
   return wanted.every((name) => facts[name] !== undefined);
@@ -88,7 +88,7 @@ function parseFrontFacts(text: string, path: string): readonly FileFacts[] {
   return findProgram(detectSource(text))?.readFacts(text, path) ?? [];
 }
 
-/** Returns whether a file is a database of SQLite. */
+/** Returns whether a file is a SQLite database. */
 export function isDatabase(path: string): boolean {
   return decodeText(readFront(path, DATABASE_FRONT.length)) === DATABASE_FRONT;
 }

@@ -10,15 +10,15 @@ import type { WrittenSession } from "./import-target.ts";
 import { makeStamp, type SourceFile } from "./source-file.ts";
 import type { FileFacts } from "./source-program.ts";
 
-/** State of a session's files after an import, from which the next import continues reading. */
+/** State of a session's files after an import. The next import continues from there. */
 export interface ReadState {
-  /** Bytes of the main file. */
+  /** Size of the main file, in bytes. */
   readonly size: number;
-  /** State of all other data of the session. */
+  /** State of all other data that belongs to the session. */
   readonly others: string;
 }
 
-/** A session that an import made. */
+/** A session created by an import. */
 export interface KnownImport extends WrittenSession {
   readonly sourceId: string;
   readonly sourcePath: string;
@@ -27,29 +27,29 @@ export interface KnownImport extends WrittenSession {
   readonly location: string;
   readonly counts: ImportCounts;
   readonly dropped: { readonly [reason: string]: number };
-  /** Whether it was omitted because it was deleted from the target. */
+  /** Whether the session was skipped because it was deleted from the target. */
   readonly isDeleted?: boolean | undefined;
-  /** Id of the session of ours that it continues; equal to `id` if the new entries were added to that session. */
+  /** Id of the sessiontree session that it continues. Equal to `id` if the new entries were added to that session. */
   readonly continuedId?: string | undefined;
-  /** For the session itself, not its subagents: the part of its source that the import has read. */
+  /** State of the source when it was last read. Set for the session itself, not for its subagents. */
   readonly read?: ReadState | undefined;
-  /** Whether its source is known to be deleted. */
+  /** Whether the session's source is known to be deleted. */
   readonly isGone?: boolean | undefined;
 }
 
-/** Incremented when the cache's format, or the conversion of records, changes. */
+/** Incremented whenever the cache format or the conversion of records changes. */
 const CACHE_VERSION = 9;
 
 /**
- * Stores, for one target, the files of each session, and the results of importing them.
+ * Remembers, for one target, which files belong to each session, and the results of importing them.
  *
- * Without it, an import reads all files again, but still only writes new entries.
+ * Without the cache, an import reads all files again, but still writes only new entries.
  */
 export class ImportCache {
   readonly #path: string;
   readonly #files: JsonRecord;
   readonly #imports: JsonRecord;
-  /** Values added since the cache was read or saved. */
+  /** Values added since the cache was last read or saved. */
   #fresh: Kept = { files: {}, imports: {} };
 
   /** @param target - Name of the import's target. */
@@ -60,14 +60,14 @@ export class ImportCache {
     this.#imports = imports;
   }
 
-  /** Returns the facts of the sessions in a file; undefined if it must be read. */
+  /** Returns the facts about the sessions in a file; undefined if the file must be read again. */
   getFacts(file: SourceFile): readonly FileFacts[] | undefined {
     const { stamp, facts } = toRecord(this.#files[file.path]);
     if (stamp !== makeStamp(file) || !Array.isArray(facts)) return undefined;
     return facts.filter(isFileFacts);
   }
 
-  /** Returns the facts of a file's sessions as of the last time the file was read. */
+  /** Returns the facts about a file's sessions as of the last time the file was read. */
   getLastFacts({ path }: Pick<SourceFile, "path">): readonly FileFacts[] {
     const { facts } = toRecord(this.#files[path]);
     return Array.isArray(facts) ? facts.filter(isFileFacts) : [];
@@ -77,14 +77,14 @@ export class ImportCache {
     this.#files[file.path] = this.#fresh.files[file.path] = { stamp: makeStamp(file), facts };
   }
 
-  /** Returns the sessions made from files in this state; undefined if they were not imported in it. */
+  /** Returns the sessions imported from files in this state; undefined if the files were not imported in this state. */
   getImports(key: string, stamp: string): readonly KnownImport[] | undefined {
     const { stamp: known, sessions } = toRecord(this.#imports[key]);
     if (known !== stamp || !Array.isArray(sessions) || !sessions.every(isKnownImport)) return undefined;
     return sessions;
   }
 
-  /** Returns the sessions of all previous imports, by the keys of their sources. */
+  /** Returns the sessions of all previous imports, by source key. */
   allImports(): [key: string, stamp: string, sessions: readonly KnownImport[]][] {
     return Object.entries(this.#imports).flatMap(([key, kept]): [string, string, KnownImport[]][] => {
       const { stamp, sessions } = toRecord(kept);
@@ -94,7 +94,7 @@ export class ImportCache {
     });
   }
 
-  /** Returns the sessions of the last import, whatever has changed since; empty if it is unknown. */
+  /** Returns the sessions from the last import of a source, even if the source has changed since; empty if there was none. */
   getLastImports(key: string): readonly KnownImport[] {
     const { stamp } = toRecord(this.#imports[key]);
     return (typeof stamp === "string" ? this.getImports(key, stamp) : undefined) ?? [];
@@ -105,7 +105,7 @@ export class ImportCache {
   }
 
   /**
-   * Merges new values with those that other imports have saved meanwhile; values that a redaction has removed are not restored.
+   * Merges new values with those that other imports have saved in the meantime. Values removed by a redaction are not restored.
    */
   async save(): Promise<void> {
     const fresh = this.#fresh;
@@ -116,7 +116,7 @@ export class ImportCache {
       await writeAtomicJson(this.#path, { version: CACHE_VERSION, ...all });
       this.#fresh = { files: {}, imports: {} };
     } catch (error) {
-      // A redaction also removes the file that is being written.
+      // A redaction also deletes the file that is being written.
       if (!hasErrorCode(error, "ENOENT")) throw error;
     }
   }
@@ -127,7 +127,7 @@ interface Kept {
   readonly imports: { [key: string]: unknown };
 }
 
-/** Reads the saved values; empty if there are none, or they are of another version. */
+/** Reads the saved values. Returns empty ones if there are none, or if they have a different version. */
 function readKept(path: string): Kept {
   const { version, files, imports } = toRecord(readAtomicJson(path)?.value);
   if (version !== CACHE_VERSION) return { files: {}, imports: {} };

@@ -32,25 +32,25 @@ import { findSourceSessions, reportTo, type SourceQuery, selectSessions } from "
 import { IMPORT_ENDED, SourceReader } from "./source-reader.ts";
 import type { ImportStatus } from "./sync-plan.ts";
 
-/** Options of an import. */
+/** Options for an import. */
 export interface ImportSessionsOptions extends SourceQuery {
-  /** Store to write sessions to. Default: files in the folder `imported` in the user's data folder. */
+  /** Store that sessions are written to. Default: files in the `imported` folder in the user's data folder. */
   readonly store?: SessionStore;
-  /** Name of a store other than a file store, by which the cache recognizes it. */
+  /** Name that identifies the store in the cache. Required unless the store is a file store. */
   readonly storeName?: string;
-  /** Further folders with imported sessions, which remain there and are kept up to date. Default: pi's. */
+  /** Additional folders with imported sessions, which stay there and are kept up to date. Default: pi's. */
   readonly earlierDirs?: readonly string[];
-  /** Whether to write nothing. Default false. */
+  /** Whether to report the results without writing anything. Default: false. */
   readonly dryRun?: boolean;
-  /** Whether to import sessions that were deleted from the target. Default false. */
+  /** Whether to import sessions again that were deleted from the target. Default: false. */
   readonly again?: boolean;
-  /** Whether to re-import with the newest mapping, next to existing sessions, which remain unchanged. Default false. */
+  /** Whether to re-import sessions with the newest mapping, leaving the existing sessions unchanged. Default: false. */
   readonly fresh?: boolean;
-  /** Returns Unix milliseconds. Default: the clock. */
+  /** Returns the current time, in Unix milliseconds. Default: the system clock. */
   readonly now?: () => number;
-  /** Called with the number of finished sessions and their total. */
+  /** Called with the number of finished sessions and the total number of sessions. */
   readonly onProgress?: (done: number, total: number) => void;
-  /** Aborts the import with `ABORTED`; sessions already imported are kept. */
+  /** Aborts the import with an `ABORTED` error. Sessions that were already imported are kept. */
   readonly signal?: AbortSignal;
 }
 
@@ -73,14 +73,14 @@ const IMPORT_RULES: OptionRules<ImportSessionsOptions> = {
   onSkipped: CALLBACK,
 };
 
-/** The result of importing a session. */
+/** Result of importing a session. */
 export interface SessionImport {
   readonly source: SourceName;
   readonly sourceId: string;
   readonly sourcePath: string;
   /**
-   * Path of the session file, or the session's id in a store; null if nothing was written: because of `dryRun`, or because it was
-   * deleted or is empty.
+   * Path of the session file, or the session's id in a store. Null if nothing was written because of `dryRun`, or because the
+   * session was deleted or is empty.
    */
   readonly path: string | null;
   /** Id of the session in the target. */
@@ -88,19 +88,19 @@ export interface SessionImport {
   readonly status: ImportStatus;
   readonly counts: ImportCounts;
   readonly dropped: { readonly [reason: string]: number };
-  /** Issues with the source; empty if it was unchanged and not read. */
+  /** Issues with the source. Empty if the source was unchanged and therefore not read. */
   readonly issues: readonly SessionIssue[];
 }
 
 /**
- * Imports sessions of other programs: one session for each of their sessions and subagents.
+ * Imports other programs' sessions: one session for each of their sessions, and one for each subagent.
  *
- * Leaves imported sessions unchanged, except for appending new entries. Skips sessions that cannot be read or written, and
- * reports them to `onSkipped`.
+ * Changes imported sessions only by appending new entries. Skips sessions that cannot be read or written, and reports them to
+ * `onSkipped`.
  *
  * @throws {SessionError} `ABORTED`
  * @throws {TypeError} If an option is invalid.
- * @remarks Cost: O(new bytes), with one session in memory at a time; a check of each other file.
+ * @remarks Cost: O(new bytes), with one session in memory at a time, plus a check of each other file.
  */
 export function importSessions(
   options: ImportSessionsOptions,
@@ -108,17 +108,17 @@ export function importSessions(
   return importWith(undefined, options);
 }
 
-/** Scope and callbacks of one of several imports; by default, everything is imported. */
+/** Scope and callbacks of a single import round. By default, everything is imported. */
 export interface ImportRound {
   readonly cache: ImportCache;
   /** Whether to report sessions whose sources were deleted. */
   readonly tellsGone: boolean;
-  /** Program of the reading process. Default: that of `SourceReader`. */
+  /** Program that the reading process runs. Default: that of `SourceReader`. */
   readonly program?: URL | undefined;
   wantsFile?(path: string): boolean;
-  /** Returns whether to import a session, if it has changed. */
+  /** Returns whether to import a session if it has changed. */
   wants?(session: SourceSession): boolean;
-  /** Returns whether to read all of a session, if reading the appended part is not enough. */
+  /** Returns whether a session may be read completely if reading the appended part is not enough. */
   mayReadAll?(session: SourceSession): boolean;
   /** Called with all sessions that were found. */
   found?(sessions: readonly SourceSession[]): void;
@@ -126,12 +126,12 @@ export interface ImportRound {
   done?(session: SourceSession): void;
 }
 
-/** Makes the cache for an import. */
+/** Creates the cache for an import. */
 export function cacheFor(options: ImportSessionsOptions): ImportCache {
   return new ImportCache(importTarget(options).name, options.cacheDir);
 }
 
-/** Imports like `importSessions`, with another program for the reading process. */
+/** Imports sessions like `importSessions`, but with another program for the reading process. */
 export async function* importWith(
   program: URL | undefined,
   options: ImportSessionsOptions,
@@ -145,7 +145,7 @@ export async function* importWith(
   }
 }
 
-/** Imports the sessions of one round; the caller saves the cache. */
+/** Imports the sessions of one round. The caller must save the cache. */
 export async function* importRound(
   options: ImportSessionsOptions,
   round: ImportRound,
@@ -163,15 +163,15 @@ export async function* importRound(
     run = new ImportRun(options, target, all, round, reader);
     for (const session of selectSessions(all, options)) {
       if (round.wants?.(session) === false) continue;
-      // The error occurs again, and is reported, when the session is imported.
+      // If this fails, the same error occurs again when the session is imported, and is reported then.
       const known = await findUnchangedImports(session, target, options, cache, () => undefined);
       const readable = known === undefined ? await run.withCopies(session) : session;
       if (readable !== undefined) jobs.push({ session: readable, known });
     }
-    // Folders that cannot be read end the import, because their sessions would be imported again.
+    // Unreadable folders stop the import, because their sessions would otherwise be imported a second time.
     if (jobs.some(({ known }) => known === undefined)) target.find("");
     for (const [done, job] of jobs.entries()) {
-      // Allows the caller to abort between sessions.
+      // Allow the caller to abort between sessions.
       if (signal !== undefined) await waitForTurn();
       refuseAborted(signal, IMPORT_ENDED);
       onProgress?.(done, jobs.length);
@@ -186,21 +186,21 @@ export async function* importRound(
   }
 }
 
-/** Number of sessions of one program and one working directory. */
+/** Number of sessions for one program and working directory. */
 export interface ImportPreview {
   readonly source: SourceName;
-  /** Empty if unknown. */
+  /** Empty if the working directory is unknown. */
   readonly cwd: string;
   /** Number of sessions. */
   readonly sessions: number;
-  /** Number of sessions that are new, or have changed since they were imported. */
+  /** Number of sessions that are new or have changed since they were last imported. */
   readonly changed: number;
 }
 
 /**
- * Counts the sessions that can be imported, by program and working directory, reading only the front of each file.
+ * Counts the sessions that can be imported, by program and working directory. Reads only the beginning of each file.
  *
- * @remarks Cost: a check of each file, plus the front of those that are not in the cache.
+ * @remarks Cost: a check of each file, plus reading the beginning of files that are not in the cache.
  */
 export async function previewImport(options: ImportSessionsOptions): Promise<ImportPreview[]> {
   assertOptions(options, IMPORT_RULES);
@@ -225,7 +225,7 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
     .map(([, group]) => group);
 }
 
-/** Returns whether a session is an export, not continued since, of a session that is or was in the target. */
+/** Returns whether a session is only an export, not continued since, of a session that is or was in the target. */
 async function isOnlyExported({ files }: SourceSession, target: ImportTarget): Promise<boolean> {
   const [first, ...others] = files.map(({ facts }) => facts.exported);
   if (first === undefined || others.includes(undefined)) return false;
@@ -239,7 +239,7 @@ async function isOnlyExported({ files }: SourceSession, target: ImportTarget): P
   }
 }
 
-/** Finds sessions without importing them; leaves no copies of databases. */
+/** Finds sessions without importing them. Removes all copies of databases. */
 export async function findFound(
   options: ImportSessionsOptions,
   cache: ImportCache,
@@ -252,7 +252,7 @@ export async function findFound(
   }
 }
 
-/** Returns a function that reports errors about sessions; unreadable marks are reported only once. */
+/** Returns a function that reports errors about sessions. It reports unreadable deletion marks only once. */
 function makeReport(options: ImportSessionsOptions): (session: SourceSession, error: unknown) => void {
   const report = reportTo(options);
   let isTold = false;
@@ -264,9 +264,9 @@ function makeReport(options: ImportSessionsOptions): (session: SourceSession, er
 }
 
 /**
- * Returns the imported sessions of a source, if all of them still exist or were deleted, and the source is unchanged.
+ * Returns a source's imported sessions, if the source is unchanged and all the sessions still exist or were deleted.
  *
- * @param onError - Called if the system refuses access; the session must then be imported.
+ * @param onError - Called if the system denies access. The session must then be imported.
  */
 async function findUnchangedImports(
   session: SourceSession,
@@ -308,13 +308,13 @@ async function findUnchanged(
   return now;
 }
 
-/** Returns a session with the time of a successful check, so that its file is not read again. */
+/** Returns the session with the current time if it was found intact, so that its file is not checked again. */
 function markChecked(one: KnownImport): KnownImport {
   if (one.size === undefined || !isOlderThanSystem(one.writtenMs ?? 0)) return one;
   return { ...one, writtenMs: Date.now() };
 }
 
-/** A session, and its known imports; undefined if it must be imported. */
+/** A session and its known imports, which are undefined if it must be imported. */
 interface Job {
   readonly session: SourceSession;
   readonly known: readonly KnownImport[] | undefined;
@@ -327,7 +327,7 @@ class ImportRun {
   readonly #report: (session: SourceSession, error: unknown) => void;
   readonly #importer: SessionImporter;
   readonly #reader: SourceReader;
-  /** Whether changed records may have replaced a session's file. */
+  /** Whether changed records may have caused a session's file to be replaced. */
   hasReplaced = false;
 
   constructor(
@@ -354,7 +354,7 @@ class ImportRun {
     this.#importer = new SessionImporter(target, this.#facts, reader);
   }
 
-  /** Adds the copies of databases that a session is read from; reports databases that cannot be copied. */
+  /** Adds the copies of the databases that a session is read from. Reports databases that cannot be copied. */
   async withCopies(session: SourceSession): Promise<SourceSession | undefined> {
     try {
       return await this.#reader.withCopies(session);
@@ -399,7 +399,7 @@ class ImportRun {
     return this.#resultFor({ source }, { known, status: "gone", issues: [] });
   }
 
-  /** Continues reading where the last import ended; undefined if all of the session must be read. */
+  /** Continues reading where the last import stopped; undefined if the whole session must be read. */
   async #readOn(
     session: SourceSession,
     last: readonly KnownImport[],
@@ -407,7 +407,7 @@ class ImportRun {
     try {
       return await this.#importer.readOn(session, last);
     } catch (error) {
-      // The error occurs again, and is reported, when the whole session is read.
+      // The same error occurs again when the whole session is read, and is reported then.
       if (!(error instanceof Error)) throw error;
       return undefined;
     }
@@ -434,14 +434,14 @@ class ImportRun {
   }
 }
 
-/** Returns the result for a source without messages, from which no session is made. */
+/** Returns the result for a source without messages, which does not become a session. */
 function makeEmptyImport({ source, sourceId, files }: SourceSession): SessionImport {
   const [file] = files;
   const facts = { source, sourceId, sourcePath: file?.path ?? "", path: null, id: makeSessionId(sourceId) };
   return { ...facts, status: "empty", counts: NO_COUNTS, dropped: {}, issues: [] };
 }
 
-/** @param sessions - Earliest first. */
+/** @param sessions - Sorted by start time, earliest first. */
 function collectBeginnings(sessions: readonly SourceSession[]): Map<string, SourceBeginning> {
   const beginnings = new Map<string, SourceBeginning>();
   const names = new Set<string>();

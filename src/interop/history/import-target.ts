@@ -45,84 +45,84 @@ import { findStrayLeaf, getEntryIds } from "./sync-plan.ts";
 
 /** State of a session after an import. */
 export interface WrittenSession {
-  /** Bytes; absent in a store. */
+  /** Size in bytes. Absent in a store. */
   readonly size?: number | undefined;
-  /** Time when it was written, or last found complete, Unix milliseconds. */
+  /** Time when the session was written or last found intact, in Unix milliseconds. */
   readonly writtenMs?: number | undefined;
 }
 
-/** The bytes of a session. */
+/** Bytes of a session. */
 export type SessionBytes = Pick<AppendFile, "readRange">;
 
 /** Returns the entries to append to a session in its current state; undefined to append none. */
 type EntriesFor<Session> = (session: Session) => readonly AnySessionEntry[] | undefined;
 
-/** Returns the lines that replace the existing bytes; undefined to keep them. */
+/** Returns the lines that replace a session's bytes; undefined to keep the bytes. */
 type LinesFor = (bytes: Uint8Array) => Iterable<string> | undefined;
 
-/** The store that an import writes to. A location is the path of a session, or its id. */
+/** Store that an import writes to. A location is a session's path, or its id in a store. */
 export interface ImportTarget {
-  /** Name of the store, for the cache. */
+  /** Name of the store, used by the cache. */
   readonly name: string;
-  /** Returns the location that a session has or will have. */
+  /** Returns the location of a session, whether or not it exists yet. */
   getLocation(header: SessionHeader): string;
-  /** Finds an existing session by its id, if no request is needed. */
+  /** Finds an existing session by id, if that does not require a request. */
   find(id: string): string | undefined;
   /**
    * Returns whether a session exists.
    *
-   * @param written - State after the last import, if known: a session damaged since by a power failure counts as missing.
+   * @param written - State after the last import, if known. A session that a power failure has damaged since counts as missing.
    */
   has(location: string, written?: WrittenSession): Promise<boolean>;
-  /** Returns the size of a session in bytes, if no request is needed. */
+  /** Returns a session's size in bytes, if that does not require a request. */
   getSize(location: string): number | undefined;
-  /** Reads the header and the first entry of a session; undefined if it is missing. */
+  /** Reads a session's header and first entry; undefined if the session is missing. */
   readFront(location: string): Promise<Uint8Array | undefined>;
   /** Reads a whole session; undefined if it is missing. */
   read(location: string): Promise<Uint8Array | undefined>;
-  /** Creates a session; false if it exists already. */
+  /** Creates a session. Returns false if it already exists. */
   create(location: string, lines: Iterable<string>): Promise<boolean>;
   /**
-   * Appends entries to a session. A writer that continues it meanwhile keeps its leaf.
+   * Appends entries to a session. If another writer continues the session in the meantime, that writer's leaf is kept.
    *
-   * @returns False if nothing was appended, because nothing was to be appended or the session no longer exists.
+   * @returns False if nothing was appended, because there was nothing to append or the session no longer exists.
    */
   grow(location: string, entriesFor: EntriesFor<LineSource>): Promise<boolean>;
   /**
-   * Appends entries to a session that is unchanged since the last import, without indexing it; absent if the store cannot do
-   * that.
+   * Appends entries to a session that has not changed since the last import, without indexing the session. Absent if the store
+   * does not support this.
    *
-   * @param size - Size of the session in bytes after the last import.
+   * @param size - Size of the session after the last import, in bytes.
    * @returns False if nothing was appended.
    */
   extend?(location: string, size: number, entriesFor: EntriesFor<SessionBytes>): Promise<boolean>;
   /**
-   * Replaces the lines of a session; absent if the store cannot do that.
+   * Replaces the lines of a session. Absent if the store does not support this.
    *
    * @returns False if nothing was replaced, because the session has changed or no longer exists.
    */
   replace?(location: string, linesFor: LinesFor): Promise<boolean>;
 }
 
-/** Destination of new session files. */
+/** Location of new session files. */
 interface FileLayout {
-  /** One flat folder. */
+  /** Folder for all sessions; undefined to use a folder for each project. */
   readonly folder: string | undefined;
-  /** Without a flat folder: the folder of the projects' folders. */
+  /** Parent of the project folders, if there is no single folder for all sessions. */
   readonly root: string;
 }
 
 /** Options for the target of an import. */
 interface TargetOptions {
-  /** Default: files in the folder of imported sessions. */
+  /** Default: files in the folder for imported sessions. */
   readonly store?: SessionStore;
-  /** Name of a store other than a file store. */
+  /** Name of the store. Required for a store other than a file store. */
   readonly storeName?: string;
-  /** Further folders that may contain imported sessions. */
+  /** Additional folders that may contain imported sessions. */
   readonly earlierDirs?: readonly string[];
 }
 
-/** Makes the target of an import; throws if a store other than a file store has no name. */
+/** Creates the target of an import. Throws if a store other than a file store has no name. */
 export function importTarget({ store, storeName, earlierDirs = [] }: TargetOptions): ImportTarget {
   if (store === undefined || store instanceof FileStore) {
     const { folder, root } = store ?? { folder: undefined, root: getImportedRoot() };
@@ -132,41 +132,41 @@ export function importTarget({ store, storeName, earlierDirs = [] }: TargetOptio
     return new FileTarget({ folder, root }, list);
   }
   if (storeName !== undefined) return new StoreTarget(store, storeName);
-  throw new TypeError("Name the store with storeName: what was imported into it is remembered by that name.");
+  throw new TypeError("Name the store with storeName. The import cache identifies the store by this name.");
 }
 
-/** Finds the sessions in a folder and in those directly below it. */
+/** Finds the sessions in a folder and in its immediate subfolders. */
 function findSessionsBelow(folder: string): [id: string, path: string][] {
   return [folder, ...listSessionNames(folder).map((name) => join(folder, name))].flatMap(findSessions);
 }
 
-/** Finds sessions by the ids in their file names, even if they were moved. */
+/** Finds sessions by the ids in their file names, even if the files were moved. */
 function findSessions(folder: string): [id: string, path: string][] {
   return listSessionNames(folder).flatMap((name): [string, string][] => {
-    // A file that is being replaced may temporarily have no other name.
+    // While a file is being replaced, it may exist only under another name for a moment.
     const own = findOldFileName(name) ?? name;
     const id = /_([^/\\]+)\.jsonl$/.exec(own)?.[1];
     return id === undefined ? [] : [[id, join(folder, own)]];
   });
 }
 
-/** @throws {SessionError} If the system refuses access, because its sessions would be imported again, even redacted ones. */
+/** @throws {SessionError} If the system denies access. Otherwise, sessions would be imported again, even redacted ones. */
 function listSessionNames(folder: string): string[] {
   try {
     return callIfPresent(() => readdirSync(folder)) ?? [];
   } catch (error) {
-    // A cyclic link.
+    // The folder is a link that points to itself.
     if (hasErrorCode(error, "ELOOP")) return [];
     throw toFileError(folder, "read", error);
   }
 }
 
-/** Returns whether the system was started after a time: data written before may have been lost in a power failure. */
+/** Returns whether the system was started after the given time. Data written before then may be lost after a power failure. */
 export function isOlderThanSystem(writtenMs: number): boolean {
   return writtenMs <= Date.now() - uptime() * 1000;
 }
 
-/** Imports into session files: one flat folder, or a folder for each project. */
+/** Imports into session files, either in a single folder or in a folder for each project. */
 export class FileTarget implements ImportTarget {
   readonly name: string;
   readonly #folder: string | undefined;
@@ -175,7 +175,7 @@ export class FileTarget implements ImportTarget {
   readonly #fs: FileSystem;
   #byId: ReadonlyMap<string, string> | undefined;
 
-  /** @param list - Finds the paths of sessions by their ids; called when they are needed. */
+  /** @param list - Finds the paths of sessions by id. It is called only when the paths are needed. */
   constructor(
     { folder, root }: FileLayout,
     list: () => ReadonlyMap<string, string>,
@@ -213,7 +213,7 @@ export class FileTarget implements ImportTarget {
 
   async read(path: string): Promise<Uint8Array | undefined> {
     const fs = this.#fs;
-    // While a file is replaced, its path may not exist.
+    // While a file is being replaced, its path may not exist.
     if (!isPlainFile(fs, path)) awaitFile(fs, path);
     if (!isPlainFile(fs, path)) return undefined;
     return callIfPresent(() => withFile(fs, path, (fd) => readRange(fs, fd, 0, fs.fstatSync(fd).size)));
@@ -291,7 +291,7 @@ function extendFile(
     const entries = isOurs ? file.read(() => entriesFor(file)) : undefined;
     if (entries === undefined || entries.length === 0) return false;
     const bytes = Buffer.from(entries.map((entry) => `${encodeRecord(entry)}\n`).join(""));
-    // As for a new file: another import restores data lost in a power failure.
+    // As with a new file, another import restores data lost in a power failure.
     if (file.append(bytes, bytes.length, size, false) === undefined) return false;
     if (file.state().size !== size + bytes.length) keepStrayLeaf(fs, path, size, entries);
     return true;
@@ -300,7 +300,7 @@ function extendFile(
   }
 }
 
-/** Keeps the leaf of a writer that continued a file of a given size before entries were appended. */
+/** Preserves the leaf of another writer that continued a file of the given size before entries were appended. */
 function keepStrayLeaf(
   fs: FileSystem,
   path: string,
@@ -320,14 +320,14 @@ function keepStrayLeaf(
 }
 
 /**
- * Returns a file system without flushes: another import completes files after a power failure, and a thousand flushes would take
- * longer than everything else.
+ * Returns a file system that does not flush. Another import completes files after a power failure, and a thousand flushes would
+ * take longer than everything else.
  */
 function withoutFlush(fs: FileSystem): FileSystem {
   return { ...fs, fsyncSync: () => undefined };
 }
 
-/** Runs a function with an open file. */
+/** Opens a file, runs a function, and closes the file. */
 function withFile<T>(fs: FileSystem, path: string, use: (fd: number) => T): T {
   const fd = openForReading(fs, path);
   try {
@@ -337,7 +337,7 @@ function withFile<T>(fs: FileSystem, path: string, use: (fd: number) => T): T {
   }
 }
 
-/** Writes to a file; does nothing if it was removed meanwhile. */
+/** Runs a function that writes to a file. Returns undefined if the file was removed in the meantime. */
 function writeUnlessRemoved<T>(fs: FileSystem, path: string, write: () => T): T | undefined {
   try {
     return write();
@@ -347,7 +347,7 @@ function writeUnlessRemoved<T>(fs: FileSystem, path: string, write: () => T): T 
   }
 }
 
-/** Returns false if the path does not exist; throws for a link, a folder or a pipe. */
+/** Returns false if the path does not exist. Throws if it is a link, a folder, or a pipe. */
 function isPlainFile(fs: FileSystem, path: string): boolean {
   const stats = callIfPresent(() => fs.lstatSync(path));
   if (stats === undefined || stats.isFile()) return stats !== undefined;
@@ -355,8 +355,8 @@ function isPlainFile(fs: FileSystem, path: string): boolean {
 }
 
 /**
- * Returns whether a file has at least a size and ends with a line break, unlike after a power failure; a suspect file must also
- * not contain zeros.
+ * Returns whether a file has at least the given size and ends with a line break, which may not be the case after a power failure.
+ * A suspect file must also not contain zero bytes.
  */
 function isWholeFile(fs: FileSystem, path: string, size: number, isSuspect: boolean): boolean {
   const stats = fs.statSync(path, { throwIfNoEntry: false });
@@ -366,17 +366,17 @@ function isWholeFile(fs: FileSystem, path: string, size: number, isSuspect: bool
     if (isSuspect) for (const piece of readPieces(fs, fd, 0, stats.size)) if (piece.includes(0)) return false;
     return true;
   };
-  // It may be removed in between.
+  // The file may be removed in the meantime.
   return callIfPresent(() => withFile(fs, path, isWhole)) ?? false;
 }
 
 const LINE_FEED = 0x0a;
 
-/** Imports into any other store, without replacing sessions. */
+/** Imports into any other store, without ever replacing sessions. */
 class StoreTarget implements ImportTarget {
   readonly name: string;
   readonly #store: SessionStore;
-  /** Ids of the sessions that existed at the first request. */
+  /** Ids of the sessions that existed at the time of the first request. */
   #ids: Set<string> | undefined;
 
   constructor(store: SessionStore, name: string) {

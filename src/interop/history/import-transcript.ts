@@ -7,22 +7,22 @@ import type { SourceProgram, SourceSession } from "./source-program.ts";
 import { SourceReader } from "./source-reader.ts";
 import { findProgram, sourceFolders } from "./source-table.ts";
 
-/** A session of another program, as that program identifies it. */
+/** A session of another program, as identified by that program. */
 export interface Transcript {
-  /** A file of the session; undefined if the program does not name one. */
+  /** Path of one of the session's files; undefined if the program does not specify one. */
   readonly path: string | undefined;
-  /** Id of the session in its program. */
+  /** Id of the session in the program. */
   readonly sourceId: string | undefined;
 }
 
-/** Result of importing a transcript; without imports if no session was found. */
+/** Result of importing a transcript. Without imports if no session was found. */
 export interface TranscriptImport {
-  /** Whether the session was not imported because too many bytes would have to be read. */
+  /** Whether the session was skipped because too many bytes would have to be read. */
   readonly isTooLarge: boolean;
   readonly imports: readonly SessionImport[];
 }
 
-/** Imports one session, with its subagents, unless more than a maximum number of bytes must be read. */
+/** Imports one session with its subagents, unless that requires reading more than the given number of bytes. */
 export async function importTranscript(
   { path, sourceId }: Transcript,
   options: ImportSessionsOptions,
@@ -61,7 +61,7 @@ function countSourceBytes({ files }: SourceSession): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Returns the files and folders that may contain the files of a session; undefined if the file contains no session yet. */
+/** Returns the files and folders that may contain a session's files; undefined if the given file does not contain one yet. */
 async function findSourceFolders(
   path: string | undefined,
   options: ImportSessionsOptions,
@@ -74,7 +74,7 @@ async function findSourceFolders(
   return home === undefined ? [path, ...program.folders(env, env["HOME"] || homedir())] : [home];
 }
 
-/** Returns the program of a file, determined from the whole file, because its first line may be long. */
+/** Returns the program that a file belongs to. Reads the whole file if necessary, because its first line may be long. */
 async function findProgramOfFile(
   path: string,
   options: ImportSessionsOptions,

@@ -9,10 +9,10 @@ import type { ImportTarget, SessionBytes } from "./import-target.ts";
 import { MAX_OWN_BYTES, makeStamp, makeTitleStamp, readSourceRange } from "./source-file.ts";
 import type { KnownFile, ReadOptions, SourceProgram, SourceSession } from "./source-program.ts";
 
-/** Numbers of bytes before the new part to read again, to check that they still yield the existing entries; tried in order. */
+/** Number of bytes before the new part to read again, to check that they still yield the existing entries. Tried in order. */
 const OVERLAPS = [128 * 1024, 2 * 1024 * 1024] as const;
 
-/** Returns the state of a session's files; undefined for a session that is always read whole. */
+/** Returns the state of a session's files; undefined for a session that must always be read completely. */
 export function makeReadState({ files, title }: SourceSession): ReadState | undefined {
   const main = findMain(files);
   if (main === undefined || main.beside !== undefined) return undefined;
@@ -26,13 +26,13 @@ function findMain(files: readonly KnownFile[]): KnownFile | undefined {
 }
 
 /**
- * Imports what was appended to the main file of a session since the last import, without reading the rest.
+ * Imports the records appended to a session's main file since the last import, without reading the rest of the file.
  *
- * Reads the end of the imported part again, and continues only if it yields exactly the end of the existing session, and if no
- * new record depends on earlier ones; otherwise the caller must read everything.
+ * Reads the end of the imported part again. Continues only if it yields exactly the end of the existing session, and if no new
+ * record depends on earlier ones. Otherwise, the caller must read everything.
  *
- * @returns The updated facts about the session; undefined if nothing was done.
- * @remarks Cost: O(new bytes), plus a search for their ids in the existing session.
+ * @returns Updated facts about the session; undefined if nothing was imported.
+ * @remarks Cost: O(new bytes), plus a search for the new ids in the existing session.
  */
 export async function readOn(
   session: SourceSession,
@@ -47,7 +47,7 @@ export async function readOn(
   if (tail === undefined || read === undefined || now === undefined || main === undefined) return undefined;
   if (size === undefined || target.extend === undefined) return undefined;
   if (read.others !== now.others || session.copies.length > 0 || now.size <= read.size) return undefined;
-  // Larger parts are read in another process.
+  // Larger parts are read in a separate process.
   if (now.size - read.size > MAX_OWN_BYTES) return undefined;
   let added: Tail | undefined;
   const isGrown = await target.extend(location, size, (existing) => {
@@ -97,7 +97,7 @@ const LINE_FEED = 0x0a;
 /** Difference between two imports of the end of a file. */
 interface Tail {
   readonly entries: readonly AnySessionEntry[];
-  /** Ids of the entries that both imports made, and that already exist. */
+  /** Ids of the entries that both imports created and that already exist. */
   readonly sharedIds: ReadonlySet<string>;
   readonly counts: Counts;
   readonly dropped: Counts;
@@ -106,7 +106,7 @@ interface Tail {
 type Counts = { readonly [name: string]: number };
 
 /**
- * Returns the entries that a longer end of a file yields beyond a shorter one, if the shorter one yields the end of an existing
+ * Returns the additional entries from the longer of two ends of a file, if the shorter one yields the end of an existing
  * session.
  */
 function findTail(
@@ -115,7 +115,7 @@ function findTail(
   shorter: ImportedSession,
   longer: ImportedSession,
 ): Tail | undefined {
-  // The parents of the first records are missing if these are read alone.
+  // When the records are read separately, the parents of the first ones are missing.
   const isOdd =
     longer.issues.length > shorter.issues.length || longer.withdrawnIds.size > shorter.withdrawnIds.size;
   const old = shorter.entries.slice(1);
@@ -133,7 +133,7 @@ function findTail(
     if (one === undefined || wanted.at(-back) !== line || encodeRecord(other ?? one) !== line) break;
     sharedIds.add(one.id);
   }
-  // An entry with an existing id has another meaning, or was written by another program.
+  // An entry with an existing id has a different meaning, or was written by another program.
   if (sharedIds.size === 0 || mayHold(existing, size, new Set(entries.map(({ id }) => id)))) return undefined;
   const [counts, dropped] = [
     subtractCounts(longer.counts, shorter.counts),
@@ -146,7 +146,7 @@ function findTail(
 const HEAD = /^\{"type":"[^"]*","id":"([^"]*)"/;
 const HEAD_BYTES = 160;
 
-/** Returns whether a session may contain one of these ids; true if a line begins differently. */
+/** Returns whether a session may contain one of these ids. Returns true if a line has an unexpected beginning. */
 function mayHold(existing: SessionBytes, size: number, ids: ReadonlySet<string>): boolean {
   for (let at = 0; at < size; at += PIECE_BYTES) {
     const bytes = toBuffer(existing.readRange(at, Math.min(PIECE_BYTES + HEAD_BYTES, size - at)));

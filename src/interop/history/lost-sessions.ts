@@ -15,20 +15,20 @@ import { reportTo } from "./source-query.ts";
 import { findProgram } from "./source-table.ts";
 import { syncSession } from "./sync-session.ts";
 
-/** A session of Claude Code of which only prompts remain. */
+/** A Claude Code session that has lost everything except its prompts. */
 export interface LostSession {
   readonly sessionId: string;
   readonly cwd: string;
   /** ISO 8601. */
   readonly startedAt: string;
-  /** Path of the file with the prompts. */
+  /** Path of the file that contains the prompts. */
   readonly path: string;
   readonly prompts: readonly SourceRecord[];
   readonly firstPrompt: string;
 }
 
 /**
- * Finds sessions that only exist in Claude Code's `history.jsonl`, and were neither imported nor deleted from the target;
+ * Finds sessions that exist only in Claude Code's `history.jsonl` and were neither imported nor deleted from the target,
  * earliest first.
  */
 export async function findLost(options: ImportSessionsOptions): Promise<LostSession[]> {
@@ -46,7 +46,7 @@ export async function findLost(options: ImportSessionsOptions): Promise<LostSess
       const isHere = target.find(makeSessionId(sessionId)) !== undefined;
       const origin = { source: "claude-code", sourceId: sessionId };
       const isDeleted = isDeletedImport(origin);
-      // Messages of a session that continues one of ours are in that session.
+      // If a session continues a sessiontree session, its messages are in that session.
       const [last] = cache.getLastImports(makeSourceKey(origin));
       if (last?.continuedId !== undefined) return false;
       return !known.has(sessionId) && !isHere && !isDeleted && (project === undefined || cwd === project);
@@ -71,8 +71,8 @@ function parseLostSessions(text: string, path: string): LostSession[] {
 }
 
 /**
- * Imports the remaining prompts of a session as a session; returns its path, or its id in a store; null if it was deleted from
- * the target since it was found.
+ * Imports the remaining prompts of a session. Returns the path of the new session, or its id in a store. Returns null if the
+ * session was deleted from the target since it was found.
  */
 export async function keepLost(lost: LostSession, options: ImportSessionsOptions): Promise<string | null> {
   const { now = Date.now } = options;
@@ -87,7 +87,7 @@ export async function keepLost(lost: LostSession, options: ImportSessionsOptions
 /** Remaining data of a session whose transcript was deleted. */
 interface PromptsInput {
   readonly sessionId: string;
-  /** Its records in the program's history of prompts. */
+  /** The session's records in Claude Code's prompt history. */
   readonly prompts: readonly SourceRecord[];
   readonly path: string;
   readonly cwd: string;
@@ -98,7 +98,7 @@ interface PromptsInput {
 const WHAT_IT_IS =
   "Only the prompts of this session are left: Claude Code has deleted its transcript, and still had these in its history of prompts.";
 
-/** Converts the prompts of a deleted session to a session that explains its origin. */
+/** Converts the prompts of a deleted session to a session that begins with a note about its origin. */
 function importPrompts(input: PromptsInput): ImportedSession {
   const { sessionId, prompts } = input;
   const startedAt = prompts[0] && getPromptTime(prompts[0]);
@@ -116,12 +116,12 @@ function importPrompts(input: PromptsInput): ImportedSession {
   return builder.finish();
 }
 
-/** Returns the typed text. */
+/** Returns the text that the user typed. */
 function getPromptText({ value }: SourceRecord): string {
   return toNonemptyText(value["display"]) ?? toNonemptyText(value["text"]) ?? "";
 }
 
-/** Returns the time of typing: Unix milliseconds, or a string. */
+/** Returns the time of a prompt, as Unix milliseconds or a string. */
 function getPromptTime({ value }: SourceRecord): unknown {
   return value["timestamp"] ?? value["ts"];
 }

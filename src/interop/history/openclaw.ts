@@ -6,15 +6,15 @@ import { toAbsolutePath } from "../../session/log/session-paths.ts";
 import { isDatabaseName } from "./source-file.ts";
 import type { Environment } from "./source-program.ts";
 
-/** Files of OpenClaw: its sessions have the same format as ours, and need no import. */
+/** Files of OpenClaw. Its sessions have the same format as sessiontree's, so they need no import. */
 export interface OpenClawFiles {
-  /** Folders of sessions, one for each agent. */
+  /** Session folders, one for each agent. */
   readonly folders: readonly string[];
-  /** Sessions in them. */
+  /** Paths of the sessions in these folders. */
   readonly sessions: readonly string[];
-  /** Sessions that were deleted or reset there. */
+  /** Paths of sessions that were deleted or reset in OpenClaw. */
   readonly archives: readonly string[];
-  /** Databases of newer versions, which are not read. */
+  /** Paths of databases of newer versions, which cannot be read. */
   readonly databases: readonly string[];
 }
 
@@ -23,9 +23,9 @@ const ARCHIVE = /\.jsonl\.(?:deleted|reset)\./;
 const SESSION = /^(?!.*\.checkpoint\.[^.]+\.jsonl$).*\.jsonl$/;
 
 /**
- * Finds the sessions of OpenClaw, without opening them.
+ * Finds OpenClaw sessions without opening them.
  *
- * @param env - Reads `HOME` and `OPENCLAW_STATE_DIR`; the default is the folders of OpenClaw and its predecessors.
+ * @param env - Environment with `HOME` and `OPENCLAW_STATE_DIR`. Default folders: those of OpenClaw and its predecessors.
  */
 export function findOpenClaw(env: Environment = process.env): OpenClawFiles {
   const named = env["OPENCLAW_STATE_DIR"];
@@ -44,7 +44,7 @@ export function findOpenClaw(env: Environment = process.env): OpenClawFiles {
   };
 }
 
-/** Returns the paths in a folder; empty if it is missing, or the system refuses access. */
+/** Returns the paths in a folder; empty if the folder is missing or the system denies access. */
 function listPaths(folder: string): string[] {
   const names = callUnlessRefused(() => readdirSync(folder)) ?? [];
   return names.sort().map((name) => join(folder, name));

@@ -9,7 +9,7 @@ import { encodeParsed } from "../../core/jsonl/encode.ts";
 import type { ContinuedOrigin, ImportedSession } from "../import/imported-session.ts";
 import { isLeafMarker, makeEntryId, makeLeafMarkerKey } from "../import/session-builder.ts";
 
-/** Types of entries without messages: settings, names, and notes of programs. */
+/** Types of entries that are not messages: settings, names, and notes by programs. */
 const SILENT_TYPES: ReadonlySet<string> = new Set([
   "custom",
   "label",
@@ -19,14 +19,14 @@ const SILENT_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Moves the entries that a program added to an exported session into the session that it continues.
+ * Moves the entries that a program added to an exported session to the session that it continues.
  *
- * Omits the copies of exported entries, and names that the program generated. The remaining ids are derived from those of the
- * import and from the leaf of the export, so that a fork of the continuation has the same ids.
+ * Omits the copies of exported entries, and names that the program generated. The other ids are derived from those of the import
+ * and from the leaf of the export, so a fork of the continuation has the same ids.
  *
- * @param original - Entries of the continued session, in file order; they include the leaf of the export.
- * @returns The import with the entries to add; without entries if the program added no messages.
- * @remarks Cost: O(entries of both).
+ * @param original - Entries of the continued session, in file order. They must include the leaf of the export.
+ * @returns The import with the entries to add. It has no entries if the program added no messages.
+ * @remarks Cost: O(entries of both sessions).
  */
 export function rebaseContinuation(
   original: readonly AnySessionEntry[],
@@ -40,8 +40,8 @@ export function rebaseContinuation(
 }
 
 /**
- * Removes an answer at the end that the program has not completely written yet, and the entries after it: if they were added now,
- * they would have to be added again, and the call would count twice.
+ * Removes a trailing answer that the program has not finished writing, and all entries after it. If they were added now, they
+ * would have to be added again later, and the call would be counted twice.
  */
 function withoutUnfinished(entries: readonly AnySessionEntry[]): readonly AnySessionEntry[] {
   const last = entries.findLastIndex(({ type }) => !SILENT_TYPES.has(type));
@@ -60,11 +60,11 @@ class Rebase {
   readonly #imported: ImportedSession;
   readonly #continued: ContinuedOrigin;
   readonly #known: ReadonlyMap<string, AnySessionEntry>;
-  /** Entries of the original that correspond to copies in the import, by id. */
+  /** Ids of the original entries that correspond to copies in the import, by the id of the copy. */
   readonly #counterparts: ReadonlyMap<string, string>;
-  /** Parent of the first exported entry. */
+  /** Id of the parent of the first exported entry. */
   readonly #rootId: string | null;
-  /** Ids in the session of the import's entries, as parents of others. */
+  /** Ids that the import's entries have in the session, used to find the parents of other entries. */
   readonly #places = new Map<string, string | null>();
 
   constructor(original: readonly AnySessionEntry[], imported: ImportedSession, continued: ContinuedOrigin) {
@@ -92,7 +92,7 @@ class Rebase {
     return added;
   }
 
-  /** Determines the parents of new entries that follow a copy: the copy's counterpart, and at the end the leaf of the export. */
+  /** Determines the parents of entries that follow a copy: the copy's counterpart or, at the end, the leaf of the export. */
   #placeCopies(): void {
     const { leafId, copiedIds } = this.#continued;
     const [first, ...rest] = this.#imported.entries;
@@ -106,7 +106,7 @@ class Rebase {
     }
   }
 
-  /** Returns an entry in its new position; undefined if it is not added. */
+  /** Returns an entry at its new position; undefined if it is not added. */
   #move(entry: UnknownEntry): AnySessionEntry | undefined {
     const parentId = this.#getPlace(entry.parentId);
     if (isLeafMarker(entry)) {
@@ -134,7 +134,7 @@ class Rebase {
     return place === undefined ? makeContinuedId(this.#continued, id) : place;
   }
 
-  /** Returns the first entry that a compaction keeps: if copies are kept, the first one with a counterpart. */
+  /** Returns the id of the first entry that a compaction keeps. For copies, it is the first one that has a counterpart. */
   #findKept(id: string): string {
     const { copiedIds, leafId } = this.#continued;
     if (!copiedIds.has(id)) return this.#getPlace(id) ?? leafId;
@@ -147,7 +147,7 @@ class Rebase {
     return leafId;
   }
 
-  /** Returns the existing entry if this one repeats it: an entry of a fork has other times and no tokens. */
+  /** Returns the existing entry if this one repeats it. An entry in a fork has different times and no tokens. */
   #preferKnown(moved: UnknownEntry): AnySessionEntry {
     const known = this.#known.get(moved.id);
     const isCopy =
@@ -180,7 +180,7 @@ export function getPath(byId: ReadonlyMap<string, AnySessionEntry>, leafId: stri
   return path.reverse();
 }
 
-/** Finds for copies, in order, the entries with the same content. */
+/** Matches copies with entries that have the same content, in order. */
 function matchInOrder(
   copies: readonly AnySessionEntry[],
   entries: readonly AnySessionEntry[],
@@ -204,7 +204,7 @@ function matchInOrder(
   return found;
 }
 
-/** Returns the content of an entry: its texts, calls and summary. */
+/** Returns the contents of an entry: its texts, calls, and summary. */
 export function listContents(entry: JsonRecord): string[] {
   const { content = entry["content"], command, output } = getMessageFields(entry);
   const calls = toArray(content).map(toRecord);

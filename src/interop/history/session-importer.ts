@@ -26,22 +26,22 @@ import { findProgram } from "./source-table.ts";
 import { findRedacted, type ImportStatus, RedactedCopies } from "./sync-plan.ts";
 import { compareSession, findContinuedHeader, readEntriesAt, syncSession } from "./sync-session.ts";
 
-/** The result for one session. */
+/** Result of importing one session. */
 export interface MadeSession {
   readonly known: KnownImport;
   readonly status: ImportStatus;
-  /** Whether entries were only appended. */
+  /** Whether the import only appended entries. */
   readonly isAppended?: true;
   readonly issues: readonly SessionIssue[];
 }
 
-/** Imports sessions of other programs into one target, one at a time. */
+/** Imports sessions of other programs to one target, one at a time. */
 export class SessionImporter {
   readonly #target: ImportTarget;
   readonly #facts: RunFacts;
   readonly #ids: SessionIds;
   readonly #reader: Pick<SourceReader, "readSession">;
-  /** Headers of the sessions of ours that sessions of this run continue, by `makeSourceKey`. */
+  /** Headers of the sessiontree sessions that sessions of this run continue, by `makeSourceKey`. */
   readonly #joined = new Map<string, SessionHeader>();
 
   constructor(target: ImportTarget, facts: RunFacts, reader: Pick<SourceReader, "readSession">) {
@@ -51,7 +51,7 @@ export class SessionImporter {
     this.#ids = new SessionIds(target, facts);
   }
 
-  /** Imports the entries appended to a session since the last import; undefined if all of it must be read. */
+  /** Imports the entries appended to a session since the last import; undefined if the whole session must be read. */
   async readOn(
     session: SourceSession,
     before: readonly KnownImport[],
@@ -85,7 +85,7 @@ export class SessionImporter {
     for (const imported of read) yield await this.#importOne(imported, beside, path);
   }
 
-  /** Returns the start of an existing session, ISO 8601; undefined if there is none. */
+  /** Returns the start time of an existing session, ISO 8601; undefined if the session does not exist. */
   async #begunAt(id: string): Promise<string | undefined> {
     const location = this.#target.find(id);
     const front = location === undefined ? undefined : await this.#target.readFront(location);
@@ -103,7 +103,7 @@ export class SessionImporter {
     return this.#reader.readSession(session, { begunAt, importedAt, cacheDir, known, ownId });
   }
 
-  /** Returns the existing entries of a session; for a re-import, those of the older session that record inherited costs. */
+  /** Returns a session's existing entries. For a re-import, returns the older session's entries that record inherited costs. */
   async #readKnown(session: SourceSession, id: string): Promise<readonly UnknownEntry[]> {
     const base = { ...makeHeader(session, session), id };
     const header = { ...base, id: await this.#ids.getVersionId(base) };
@@ -113,7 +113,7 @@ export class SessionImporter {
     return older.filter(({ customType }) => customType === INHERITED_COST_TYPE);
   }
 
-  /** Chooses the ids of a session's subagents; the session's own id is given. */
+  /** Chooses the ids for a session's subagents. The id of the session itself is given. */
   async #chooseBeside(
     read: readonly ImportedSession[],
     { sourceId, id }: { readonly sourceId: string; readonly id: string },
@@ -132,7 +132,7 @@ export class SessionImporter {
     return beside;
   }
 
-  /** Finds the session of ours that a session continues, unless the latter exists in the target as a separate session. */
+  /** Finds the sessiontree session that a session continues, unless that continuation already is a separate session. */
   async #findContinued(
     imported: ImportedSession,
     own: readonly SessionHeader[],
@@ -158,7 +158,7 @@ export class SessionImporter {
     if (this.#facts.isDryRun)
       return { known, status: await compareSession(this.#target, location, session), issues };
     const { isAgain } = this.#facts;
-    // Before the session is written, because a later deletion marks it again.
+    // Do this before the session is written, because a later deletion marks it again.
     if (isAgain) unmarkDeletedImport(imported);
     const mayMake = () => !isJoined && (isAgain || !isDeleted(imported));
     const status = await syncSession(this.#target, location, header, session, mayMake);
@@ -194,7 +194,7 @@ export class SessionImporter {
     return { ...imported, entries: [first, record, ...entries] };
   }
 
-  /** Returns the paths or ids of the sessions that a session repeats: an earlier import of it and, for a new fork, its parent. */
+  /** Returns the locations of the sessions that a session repeats: an earlier import of it and, for a new fork, its parent. */
   async #repeatedBy(
     { parent }: ImportedSession,
     header: SessionHeader,
@@ -208,7 +208,7 @@ export class SessionImporter {
   }
 
   /**
-   * Returns whether a session, or the one that started it as a subagent, was deleted from the target, and does not exist again.
+   * Returns whether a session, or a session that started it as a subagent, was deleted from the target and does not exist again.
    */
   async #isLeftOut(imported: ImportedSession, beside: SessionsBeside): Promise<boolean> {
     const { header } = beside.get(imported.sourceId) ?? imported;
@@ -222,7 +222,7 @@ export class SessionImporter {
     return false;
   }
 
-  /** Returns the session that started a session as a subagent, unless that session exists in the target. */
+  /** Returns the session that started another one as a subagent, unless it exists in the target. */
   async #findAgent({ source, parent }: SourceLink, beside: SessionsBeside): Promise<SourceLink | undefined> {
     if (parent?.relation !== "subagent") return undefined;
     const { sourceId } = parent;
@@ -232,7 +232,7 @@ export class SessionImporter {
     return next?.imported ?? { source, sourceId, parent: undefined };
   }
 
-  /** Adds the path or id of the parent session, whether it already exists or will be created. */
+  /** Adds the location of the parent session, whether it already exists or is yet to be created. */
   async #makeHeader(imported: ImportedSession, beside: SessionsBeside): Promise<SessionHeader> {
     const { parent } = imported;
     const header = beside.get(imported.sourceId)?.header ?? imported.header;
@@ -246,7 +246,7 @@ export class SessionImporter {
     return parentSession === undefined ? header : { ...header, parentSession };
   }
 
-  /** Returns the header of a session that is not being imported, as far as the run has its facts. */
+  /** Returns the header of a session that is not being imported, as far as the run knows its facts. */
   async #headerOfOther(origin: ImportOrigin): Promise<SessionHeader> {
     const joined = this.#joined.get(makeSourceKey(origin));
     if (joined !== undefined) return joined;
@@ -256,7 +256,7 @@ export class SessionImporter {
   }
 }
 
-/** Makes the header of an imported session, with the id derived from its source id. */
+/** Creates the header of an imported session. Its id is derived from the source id. */
 function makeHeader(
   { sourceId }: ImportOrigin,
   { startedAt, cwd }: Pick<SourceSession, "startedAt" | "cwd"> = { startedAt: "", cwd: "" },
@@ -273,21 +273,21 @@ function isDeleted({ source, sourceId, continued }: SourceLink): boolean {
   return origins.some(isDeletedImport);
 }
 
-/** A session with its headers: `base` is the header without the suffix of a re-import. */
+/** A session with its headers. `base` is its header without the suffix of a re-import. */
 interface SessionBeside {
   readonly imported: ImportedSession;
   readonly base: SessionHeader;
   readonly header: SessionHeader;
 }
 
-/** Sessions of one source, by their source ids. */
+/** Sessions of one source by source id. */
 type SessionsBeside = ReadonlyMap<string, SessionBeside>;
 
 /**
- * Chooses the ids of imported sessions: the id that a session already has, otherwise one that no other session has.
+ * Chooses the ids of imported sessions: the id that a session already has, or an id that no other session has.
  *
- * Ids of several sessions may be equal once they are safe in a file name. The session that was imported first keeps that id,
- * otherwise the earliest session gets it; the ids of the others begin with a digest.
+ * Different source ids may become equal once they are safe for file names. The session that was imported first keeps the plain
+ * id; if none was imported, the earliest session gets it. The ids of the others begin with a hash.
  */
 export class SessionIds {
   readonly #target: ImportTarget;
@@ -302,7 +302,7 @@ export class SessionIds {
    * Returns the id of a session, without the suffix of a re-import.
    *
    * @param header - Header with the id derived from the source id.
-   * @param taken - Ids that other sessions of the same source get in this run.
+   * @param taken - Ids that this run has assigned to other sessions of the same source.
    */
   async getBaseId(
     origin: ImportOrigin,
@@ -318,11 +318,11 @@ export class SessionIds {
     }
     if (taken.has(plain) || this.#facts.beginnings.get(makeSourceKey(origin))?.isNameTaken === true)
       return derived;
-    // Another import may have created it meanwhile.
+    // Another import may have created the session in the meantime.
     return !(await this.has(header)) || (await this.#isFrom(origin, header)) ? plain : derived;
   }
 
-  /** Returns the id that a session is imported under: that of the newest re-import, or a new one for a re-import. */
+  /** Returns the id under which to import a session: the id of its newest re-import, or a new id for a new re-import. */
   async getVersionId(header: SessionHeader): Promise<string> {
     if (this.#facts.isFresh) return makeFreshId(header.id, IMPORT_MAPPING);
     for (const id of listFreshIds(header.id)) if (await this.has({ ...header, id })) return id;
@@ -334,49 +334,49 @@ export class SessionIds {
     return this.#target.has(this.#target.getLocation(header));
   }
 
-  /** Returns whether a session exists in the target and is from a source; the remains after a power failure count, too. */
+  /** Returns whether a session exists in the target and comes from the given source, even if a power failure damaged it. */
   async #isFrom(origin: ImportOrigin, header: SessionHeader): Promise<boolean> {
     if (!(await this.has(header))) return false;
     const front = await this.#target.readFront(this.#target.getLocation(header));
-    // Deleted meanwhile: it may have been from another source.
+    // The session was deleted in the meantime. It may have come from another source.
     if (front === undefined) return false;
     const first = parseFirstEntry(front);
     if (first === undefined) return true;
     const told = findImportOrigin(first);
     const key = makeSourceKey(origin);
-    // A redacted entry has no origin, but keeps its id.
+    // A redacted entry has no origin, but still has its id.
     return told === undefined ? first["id"] === makeEntryId(key) : makeSourceKey(told) === key;
   }
 }
 
-/** Returns the possible ids of a session's re-imports, the newest first. */
+/** Returns the possible ids of a session's re-imports, newest first. */
 function listFreshIds(id: string): string[] {
   return Array.from({ length: IMPORT_MAPPING - 1 }, (_, back) => makeFreshId(id, IMPORT_MAPPING - back));
 }
 
-/** Returns the id of a re-import, next to the session with this id. */
+/** Returns the id for a re-import of the session with the given id. */
 function makeFreshId(id: string, mapping: number): string {
   return `${id}.m${mapping}`;
 }
 
-/** Facts about a session that a run has found. */
+/** Facts about a session found by a run. */
 export interface SourceBeginning extends Pick<SourceSession, "startedAt" | "cwd"> {
-  /** Whether the id of an earlier session is the same in a file name. */
+  /** Whether an earlier session has the same id in file names. */
   readonly isNameTaken: boolean;
 }
 
-/** Facts about the whole run, for importing one session. */
+/** Facts about a whole run that are needed to import each session. */
 export interface RunFacts {
   /** ISO 8601. */
   readonly importedAt: string;
-  /** Folder of the user's cache, to which databases are copied. */
+  /** Folder in the user's cache where copies of databases are stored. */
   readonly cacheDir: string;
-  /** Whether to write nothing. */
+  /** Whether to report results without writing anything. */
   readonly isDryRun: boolean;
-  /** Whether to re-import sessions, next to existing ones. */
+  /** Whether to re-import sessions, leaving the existing ones unchanged. */
   readonly isFresh: boolean;
-  /** Whether to import sessions that were deleted from the target. */
+  /** Whether to import sessions again that were deleted from the target. */
   readonly isAgain: boolean;
-  /** Beginnings of all found sessions, by `makeSourceKey`. */
+  /** Beginnings of all sessions that were found, by `makeSourceKey`. */
   readonly beginnings: ReadonlyMap<string, SourceBeginning>;
 }

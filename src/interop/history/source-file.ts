@@ -10,39 +10,39 @@ import { callIfPresent, readRange, realFileSystem } from "../../session/fs/file-
 import { toFileError } from "../../session/log/file-errors.ts";
 import { makeLeftOutIssue, readSourceText, type SourceText } from "../import/source-text.ts";
 
-/** A file of another program, with its state when it was found. */
+/** A file of another program, and its state when it was found. */
 export interface SourceFile {
   readonly path: string;
   readonly size: number;
   readonly mtimeMs: number;
-  /** Also changes if a program rewrites the file and restores its modification time. */
+  /** Also changes if a program rewrites the file and then restores its modification time. */
   readonly ctimeMs: number;
-  /** Files that change together with it. */
+  /** Files that change together with this file. */
   readonly beside?: readonly SourceFile[];
-  /** Path of the copy of a database that this run reads instead. */
+  /** For a database, the path of the copy that this run reads instead. */
   readonly copy?: string;
 }
 
-/** Reports a skipped file or folder, with the error. */
+/** Reports a file or folder that was skipped, and the error. */
 export type ReportSkipped = (path: string, error: unknown) => void;
 
-/** Maximum size of a file that is read: its records must fit into memory. */
+/** Maximum size of a file to read, in bytes. Its records must fit in memory. */
 const MAX_SOURCE_BYTES = 2 * 1024 ** 3;
 
-/** Maximum size of a file that is read as one string: engines do not support longer strings. */
+/** Maximum size of a file to read as a single string, in bytes. JavaScript engines do not support longer strings. */
 export const MAX_TEXT_BYTES = 2 ** 29 - 24;
 
-/** Returns whether a path has a typical extension of databases. */
+/** Returns whether a path has a typical database extension. */
 export function isDatabaseName(path: string): boolean {
   return /\.(?:db|sqlite3?|vscdb)$/.test(path);
 }
 
-/** Returns a string that changes whenever a file, or one next to it, is written to. */
+/** Returns a string that changes whenever a file, or a file that accompanies it, is written to. */
 export function makeStamp({ path, size, mtimeMs, ctimeMs, beside = [] }: SourceFile): string {
   return [`${path}:${size}:${mtimeMs}:${ctimeMs}`, ...beside.map(makeStamp)].join("|");
 }
 
-/** Returns a string that changes with a session's title, but does not contain it: caches keep it, even after a redaction. */
+/** Returns a string that changes with a session's title but does not contain it, because caches keep it after a redaction. */
 export function makeTitleStamp(title = ""): string {
   return title === "" ? "" : hashText(title);
 }
@@ -60,14 +60,14 @@ function readAtMost(path: string, maxBytes: number): Uint8Array {
   });
 }
 
-/** Reads a whole file as a string; see `readSource`. */
+/** Reads a whole file as a string. See `readSource`. */
 export function readSourceAsText(path: string): string {
   const bytes = readSource(path);
   if (bytes.length > MAX_TEXT_BYTES) throw makeTooLargeError(path);
   return decodeText(bytes);
 }
 
-/** Reads a file in pieces, each valid until the next, which repeats `overlap` bytes; a compressed file is one piece. */
+/** Reads a file in chunks that overlap by `overlap` bytes. Each is valid until the next. A compressed file is one chunk. */
 export function* readSourcePieces(path: string, overlap = 0): Generator<Uint8Array, void> {
   if (path.endsWith(".zst")) {
     yield readSource(path);
@@ -82,17 +82,17 @@ export function* readSourcePieces(path: string, overlap = 0): Generator<Uint8Arr
   }
 }
 
-/** Parses the records of a file. */
+/** Parses the records in a file. */
 export function parseSourceFile({ path }: Pick<SourceFile, "path">): SourceText & { readonly path: string } {
   return { path, ...readSourceText(readSourcePieces(path)) };
 }
 
-/** Reads a part of a file that is not compressed. */
+/** Reads part of an uncompressed file. */
 export function readSourceRange(path: string, offset: number, length: number): Uint8Array {
   return withSource(path, ({ fd }) => readRange(realFileSystem, fd, offset, length));
 }
 
-/** Reads the front of a file that is not compressed. */
+/** Reads the beginning of an uncompressed file. */
 export function readFront(path: string, length: number): Uint8Array {
   return readSourceRange(path, 0, length);
 }
@@ -106,14 +106,14 @@ function withSource<T>(path: string, read: (file: ScannedFile) => T): T {
   }
 }
 
-/** Returns the error for a file that cannot be read into memory. */
+/** Returns the error for a file that is too large to read into memory. */
 export function makeTooLargeError(path: string): SessionError {
-  const message = `${path} is too large to import: one text may have 512 MB, a file of records 2 GB, and a list next to sessions 64 MB. Split it.`;
+  const message = `${path} is too large to import: the limit is 512 MB for a single document, 2 GB for a file of records, and 64 MB for a list next to sessions. Split it.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
 
 function unpackBytes(path: string, bytes: Uint8Array): Uint8Array {
-  // Not a named import, because older versions of Node lack it.
+  // Loaded dynamically instead of by a named import, because older versions of Node lack it.
   const zlib: unknown = createRequire(import.meta.url)("node:zlib");
   const { zstdDecompressSync } = Object(zlib);
   if (typeof zstdDecompressSync === "function") {
@@ -126,16 +126,16 @@ function unpackBytes(path: string, bytes: Uint8Array): Uint8Array {
   );
 }
 
-/** Returns a function that adds files that cannot be read to the issues of a session. */
+/** Returns a function that adds unreadable files to the issues of a session. */
 export function reportInto(issues: SessionIssue[]): ReportSkipped {
   return (path, error) => {
     issues.push(makeLeftOutIssue(toFileError(path, "read", error).message));
   };
 }
 
-/** Reads files that programs store next to their sessions, each once. */
+/** Reads files that programs store next to their sessions. Each file is read only once. */
 export class SideFiles {
-  /** Files that cannot be read, unless a report function was given. */
+  /** Issues about unreadable files, unless a report function was given. */
   readonly issues: SessionIssue[] = [];
   readonly #report: ReportSkipped;
   readonly #texts = new Map<string, string>();
@@ -144,7 +144,7 @@ export class SideFiles {
     this.#report = report ?? reportInto(this.issues);
   }
 
-  /** Returns the text of a file; empty if it is missing, is larger than 64 MB, or cannot be read. */
+  /** Returns the text of a file; empty if the file is missing, unreadable, or larger than 64 MB. */
   getText(path: string): string {
     const known = this.#texts.get(path);
     if (known !== undefined) return known;
@@ -158,7 +158,7 @@ export class SideFiles {
     return parseJson(this.getText(path))?.value;
   }
 
-  /** Returns the fields of the object in a JSON file; empty if the file has none. */
+  /** Returns the fields of the object in a JSON file; empty if the file does not contain an object. */
   getJson(path: string): JsonRecord {
     return toRecord(this.getValue(path));
   }
@@ -173,20 +173,20 @@ export class SideFiles {
   }
 }
 
-/** Maximum size of a file that is read in this process: in memory, its content takes about ten times as much. */
+/** Maximum size of a file to read in this process, in bytes. In memory, its content takes about ten times as much. */
 export const MAX_OWN_BYTES = 64 * 1024 ** 2;
 
-/** Base time to read any file, and expected speed for larger ones. */
+/** Base time for reading any file, and the expected speed for larger files. */
 const BASE_MS = 30_000;
 const BYTES_PER_MS = 10_000;
 
-/** Returns the maximum time to read files of a total size, in milliseconds. */
+/** Returns the maximum time for reading files with the given total size, in milliseconds. */
 export function getAllowedMs(bytes: number): number {
   return BASE_MS + bytes / BYTES_PER_MS;
 }
 
 /**
- * Returns whether a file may be read in this process, judged by its size; the content of a compressed file may be of any size.
+ * Returns whether a file is small enough to read in this process. A compressed file is not, because its content can be any size.
  */
 export function isSmall({ path, size }: { readonly path: string; readonly size: number }): boolean {
   return size <= MAX_OWN_BYTES && !path.endsWith(".zst");

@@ -8,35 +8,35 @@ import { getErrorMessage, isSessionError, SessionError } from "../../core/format
 import { getAllowedMs } from "./source-file.ts";
 import type { SourceTasks } from "./source-tasks.ts";
 
-/** A task for the process. */
+/** A task for the reading process. */
 export interface SourceRequest {
   readonly name: keyof SourceTasks;
   readonly args: readonly unknown[];
 }
 
-/** The result of a task, or the error that it threw. */
+/** Result of a task, or the error that it threw. */
 export type SourceAnswer<Value = unknown> =
   | { readonly value: Value }
   | {
       readonly message: string;
       readonly code: unknown;
-      /** Details of a `SessionError`; undefined for other errors. */
+      /** Details of a `SessionError`; undefined for all other errors. */
       readonly details: SessionError["details"] | undefined;
     };
 
-/** Returned if the system does not allow this process to start another one. */
+/** Returned if the system does not allow this process to start another process. */
 export const NO_PROCESS = Symbol("no process");
 
-/** First message of the process, sent after it has started. */
+/** First message from the process. It is sent when the process has started. */
 export const READY = "ready";
 
-/** Share of this process's memory that the other may use, because its results must fit here. */
+/** Fraction of this process's memory that the other process may use, because its results must fit in this process. */
 const MEMORY_SHARE = 0.75;
 
 /**
- * A process that reads other programs' files: if a file crashes or blocks it, this process continues.
+ * A process that reads other programs' files. If a file crashes or blocks it, the main process continues.
  *
- * Starts when it is needed, and again after its end. Runs one task at a time.
+ * Starts when it is first needed, and restarts if it has exited. Runs one task at a time.
  */
 export class SourceProcess {
   readonly #program: URL | undefined;
@@ -44,17 +44,17 @@ export class SourceProcess {
   #child: ChildProcess | undefined;
   #cannotStart = false;
 
-  /** @param program - Built file of `source-worker`; undefined if there is none, as in a bundle. */
+  /** @param program - Built file of `source-worker`; undefined if there is none, for example in a bundle. */
   constructor(program: URL | undefined, signal: AbortSignal | undefined) {
     this.#program = program;
     this.#signal = signal;
   }
 
   /**
-   * Runs a task in the process, within the time allowed for files of a total size.
+   * Runs a task in the process, within the time allowed for files of the given total size.
    *
-   * @returns `NO_PROCESS` if no process can be started.
-   * @throws {SessionError} `READ_FAILED` if the process ended, or was ended because it took too long or the signal aborted.
+   * @returns The task's result, or `NO_PROCESS` if no process can be started.
+   * @throws {SessionError} `READ_FAILED` if the process exited, or was killed because it took too long or the signal was aborted.
    */
   async run<Value>(request: SourceRequest, path: string, bytes: number): Promise<Value | typeof NO_PROCESS> {
     const child = await this.#start();
@@ -67,7 +67,7 @@ export class SourceProcess {
     throw toError(answer);
   }
 
-  /** Ends the process. */
+  /** Kills the process. */
   async close(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
@@ -85,7 +85,7 @@ export class SourceProcess {
       const { NODE_OPTIONS: _, ...env } = process.env;
       const megabytes = Math.floor((getHeapStatistics().heap_size_limit * MEMORY_SHARE) / 1024 ** 2);
       const child = fork(program, [], {
-        // Without the options of this process, which may apply only to its own program.
+        // Omit the options of this process, which may apply only to its own program.
         execArgv: [`--max-old-space-size=${megabytes}`],
         env,
         serialization: "advanced",
@@ -94,21 +94,21 @@ export class SourceProcess {
       this.#child = child;
       this.#cannotStart = (await this.#next(child, getAllowedMs(0))) !== READY;
     } catch (error) {
-      // The process may not be allowed to start others.
+      // The system may not allow this process to start others.
       if (!(error instanceof Error)) throw error;
       this.#cannotStart = true;
     }
     return this.#cannotStart ? undefined : this.#child;
   }
 
-  /** Waits for a message; undefined if none arrives in time, after ending the process. */
+  /** Waits for a message. If none arrives in time, kills the process and returns undefined. */
   async #next<Message>(child: ChildProcess, ms: number): Promise<Message | undefined> {
     const over = new AbortController();
     const end = () => over.abort();
     const timer = setTimeout(end, ms);
     const forget = onAbort(this.#signal, end);
     child.once("exit", end);
-    // Only a working process keeps this one alive.
+    // The other process keeps this one alive only while it is working.
     child.ref();
     child.channel?.ref();
     try {
@@ -128,7 +128,7 @@ export class SourceProcess {
   }
 }
 
-/** Returns the message that a process sends instead of throwing an error. */
+/** Returns the message that the process sends instead of throwing an error. */
 export function makeErrorAnswer(error: unknown): SourceAnswer {
   const { code, details } = Object(error);
   return { message: getErrorMessage(error), code, details: isSessionError(error) ? details : undefined };
@@ -141,8 +141,8 @@ function toError({ message, code, details }: Exclude<SourceAnswer, { readonly va
 
 function makeEndedError(path: string, isLate: boolean): SessionError {
   const what = isLate
-    ? "took too long, and was ended"
-    : "ended the process that does it; there may be too little memory for it";
-  const message = `Reading ${path} ${what}. If the file is intact, export its sessions with their own program, and import those files.`;
+    ? "took too long, and was stopped"
+    : "crashed the process that reads it; there may be too little memory";
+  const message = `Reading ${path} ${what}. If the file is intact, export its sessions with the program that wrote it, and import the exported files.`;
   return new SessionError("READ_FAILED", message, { details: { path } });
 }

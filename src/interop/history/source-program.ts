@@ -5,70 +5,70 @@ import type { SourceRecord, SourceText } from "../import/source-text.ts";
 import type { SideFiles, SourceFile } from "./source-file.ts";
 import type { LookupColumns } from "./sqlite.ts";
 
-/** Environment variables. */
+/** Environment variables by name. */
 export type Environment = { readonly [name: string]: string | undefined };
 
-/** Facts about a session from the front of its file; plain data, which the cache keeps as JSON. */
+/** Facts about a session from the beginning of its file. Plain data, because the cache stores it as JSON. */
 export interface FileFacts {
   readonly source: SourceName;
-  /** Id of the session; for a subagent's file, that of its main session. */
+  /** Id of the session. For a subagent's file, the id of the main session. */
   readonly sessionId: string;
-  /** Only for a subagent's file. */
+  /** Id of the subagent. Set only for a subagent's file. */
   readonly agentId?: string | undefined;
   readonly cwd?: string | undefined;
   /** ISO 8601. */
   readonly startedAt?: string | undefined;
-  /** Id of the first record of the conversation, which identifies forks that copy records. */
+  /** Id of the conversation's first record, which identifies forks that copy records. */
   readonly firstUuid?: string | undefined;
-  /** Whether the conversation began before the file. */
+  /** Whether the conversation began before the file was created. */
   readonly isCopy?: boolean | undefined;
-  /** Start time of the file, ISO 8601, if known. */
+  /** Time at which the file was started, ISO 8601, if known. */
   readonly begunAt?: string | undefined;
-  /** The session or file in which the history begins. */
+  /** Id of the session or file that contains the beginning of the history. */
   readonly baseId?: string | undefined;
-  /** The session that this one was forked from, or that started it. */
+  /** Id of the session that this one was forked from, or that started it. */
   readonly parentId?: string | undefined;
-  /** The session of ours that was exported to it, if no records were added since. */
+  /** Sessiontree session that was exported to this file, if no records were added since. */
   readonly exported?: ContinuedSession | undefined;
-  /** Whether the file is a database; a copy of it is read. */
+  /** Whether the file is a database, so that a copy of it is read. */
   readonly isInDatabase?: boolean | undefined;
-  /** For one of several sessions in a file: a string that changes whenever the session does. Default: the state of the file. */
+  /** String that changes whenever one of several sessions in a file does. Default: the state of the file. */
   readonly stamp?: string | undefined;
-  /** For one of several sessions in a file: its latest modification, Unix milliseconds. Default: that of the file. */
+  /** Time at which one of several sessions in a file was last modified, in Unix milliseconds. Default: the file's time. */
   readonly modifiedMs?: number | undefined;
 }
 
-/** A file with the facts of one session in it. */
+/** A file, with facts about one session in it. */
 export interface KnownFile extends SourceFile {
   readonly facts: FileFacts;
 }
 
-/** Returns the file of the main agent among those of a session; undefined if there are only files of subagents. */
+/** Returns the main agent's file among the files of a session; undefined if all of them belong to subagents. */
 export function findMainFile(files: readonly KnownFile[]): KnownFile | undefined {
   return files.find(({ facts }) => facts.agentId === undefined);
 }
 
-/** A session of another program, with its files; plain data, to pass to another process. */
+/** A session of another program, with its files. Plain data that can be sent to another process. */
 export interface SourceSession {
   readonly source: SourceName;
   /** Id of the session in its program. */
   readonly sourceId: string;
   /** Files of the session, including those of subagents. */
   readonly files: readonly KnownFile[];
-  /** Files of other sessions in which this one's history begins, or that show how it began. */
+  /** Files of other sessions that contain the beginning of this one's history, or show how it began. */
   readonly others: readonly KnownFile[];
   /** Empty if unknown. */
   readonly cwd: string;
   readonly startedAt: string;
-  /** Files of other, smaller copies of the session, which are not imported. */
+  /** Files of other, smaller copies of the session. They are not imported. */
   readonly copies: readonly KnownFile[];
-  /** Files of sessions that it may have been copied from. */
+  /** Files of sessions that this one may have been copied from. */
   readonly origins: readonly KnownFile[];
-  /** Name, from the program's separate list. */
+  /** Name of the session, from the program's separate list. */
   readonly title: string | undefined;
-  /** Latest modification of its files, Unix milliseconds. */
+  /** Last modification of any of its files, in Unix milliseconds. */
   readonly modifiedMs: number;
-  /** State of its files, which changes whenever one is written to. */
+  /** State of its files. It changes whenever one of them is written to. */
   readonly stamp: string;
 }
 
@@ -76,34 +76,34 @@ export interface SourceSession {
 export interface ReadOptions {
   /** ISO 8601. */
   readonly importedAt: string;
-  /** Start of the session at its first import, ISO 8601, if no record states it; used for records without a time. */
+  /** Start time of the session at its first import, ISO 8601, if no record states it. Used for records without a time. */
   readonly begunAt: string | undefined;
-  /** Entries of the session in the target, if the program needs them; empty if it is new. */
+  /** Entries of the session in the target, if the program needs them. Empty if the session is new. */
   readonly known: readonly UnknownEntry[];
-  /** Id of the session in the target, unless it is derived from the source id. */
+  /** Id of the session in the target, if it is not derived from the source id. */
   readonly ownId: string | undefined;
-  /** Folder to which a database next to sessions is copied for reading. */
+  /** Folder for the copy of a database next to sessions, which is made before the database is read. */
   readonly cacheDir: string;
 }
 
-/** Context for grouping the sessions of one program. */
+/** Context for grouping the files of one program into sessions. */
 export interface SourceScene {
   /** All files of the program. */
   readonly files: readonly KnownFile[];
-  /** Working directories of all programs' sessions. */
+  /** Working directories of the sessions of all programs. */
   readonly folders: ReadonlySet<string>;
   readonly beside: SideFiles;
   readonly env: Environment;
 }
 
-/** Facts from files next to those of a session. */
+/** Facts about a session from files next to its own. */
 export type SessionBeside = Partial<Pick<SourceSession, "others" | "title" | "cwd" | "startedAt">>;
 
-/** Reads the end of a program's file. */
+/** Reads the end of a program's session file. */
 export interface TailReader {
   /** Converts records from the end of a session's main file. */
   read(text: SourceText, session: SourceSession, options: ReadOptions): ImportedSession | undefined;
-  /** Returns whether the latest records alone determine the entries of new ones; `sharedIds` are entries of both readings. */
+  /** Returns whether the latest records suffice to convert new ones. `sharedIds` are the entries that both readings yield. */
   isAlone(
     fresh: readonly SourceRecord[],
     old: readonly SourceRecord[],
@@ -112,62 +112,62 @@ export interface TailReader {
 }
 
 /**
- * The program-specific part of importing; everything else in this folder is the same for each program.
+ * Program-specific part of an import. Everything else in this folder is the same for all programs.
  *
- * A new program provides `folders`, `readFacts` and `read`, and a line in `source-table`; `jsonl/foreign-source` recognizes its
+ * A new program provides `folders`, `readFacts`, and `read`, and a line in `source-table`. `jsonl/foreign-source` recognizes its
  * records. The other members are optional.
  */
 export interface SourceProgram {
   readonly name: SourceName;
-  /** Returns the folders in which the program stores sessions, located like the program does; they may be missing. */
+  /** Returns the folders where the program stores sessions, determined the way the program does it. They may not exist. */
   folders(env: Environment, home: string): string[];
-  /** Whether only files that the caller names are its sessions. */
+  /** Whether only files that the caller names are treated as its sessions. */
   readonly isOnlyNamed?: boolean;
   /**
-   * Returns whether a file contains sessions of the program, judged by its path: true for names that do not end with `.jsonl` or
-   * `.json`, such as those of a database; false for files next to its sessions that are not sessions.
+   * Returns whether a file contains sessions of the program, based on its path. True for names that do not end with `.jsonl` or
+   * `.json`, such as a database's. False for files that are next to sessions but do not contain any.
    *
-   * @returns Undefined if only its content can determine that.
+   * @returns Undefined if only the file's content can determine this.
    */
   isOwn?(path: string): boolean | undefined;
-  /** Returns the files that change together with a session's file: the log of a database, titles, parts. They may be missing. */
+  /** Returns files that change together with a session's file: a database's log, titles, or parts. They may not exist. */
   filesBeside?(path: string): readonly string[];
-  /** Returns the facts of the sessions in a text of the program, or its front; empty if it contains none. */
+  /** Returns facts about the sessions in a program's file, or the beginning of one; empty if it contains no sessions. */
   readFacts(text: string, path: string): readonly FileFacts[];
-  /** The facts for which more of a file's front is read. Default: `cwd` and `startedAt`. */
+  /** Facts for which more of a file's beginning is read if they are missing. Default: `cwd` and `startedAt`. */
   readonly wanted?: readonly (keyof FileFacts)[];
   /**
-   * Returns the facts of the sessions in a database of SQLite.
+   * Returns facts about the sessions in a SQLite database.
    *
    * @param copy - Path of the copy to read.
    * @param path - Path of the database itself.
-   * @returns Undefined if it is another program's database.
-   * @throws {SessionError} If it cannot be read, or has an unknown schema.
+   * @returns Undefined if the database belongs to another program.
+   * @throws {SessionError} If the database cannot be read or has an unknown schema.
    */
   factsInDatabase?(copy: string, path: string): readonly FileFacts[] | undefined;
-  /** Columns of its databases by which rows are looked up; the copy gets an index for each. */
+  /** Columns for looking up rows in its databases. The copy gets an index for each of them. */
   readonly lookups?: LookupColumns;
-  /** Returns whether reading a session opens a database next to it. */
+  /** Returns whether reading a session requires opening a database next to it. */
   readsDatabase?(session: SourceSession): boolean;
-  /** Returns the folder that contains all files of a file's session. Default: any of the program's folders may contain some. */
+  /** Returns the folder that contains all files of a file's session. Default: they may be in any of the program's folders. */
   getHome?(path: string): string;
-  /** Omits files that are the same as others, such as archived or compressed ones. */
+  /** Omits files that duplicate others, such as archived or compressed ones. */
   withoutCopies?(files: readonly KnownFile[]): readonly KnownFile[];
   /**
-   * Returns a key that distinguishes sessions of the same id, such as a folder; of several sessions with the same id, the largest
-   * is imported.
+   * Returns a key that distinguishes sessions with the same id, such as a folder. If there are several such sessions, only the
+   * largest is imported.
    */
   makeKey?(file: KnownFile): string;
-  /** Returns a function that finds facts next to a session: titles, bases, the folder of its project. */
+  /** Returns a function that finds facts about a session in other files: titles, bases, the folder of its project. */
   beside?(scene: SourceScene): (main: KnownFile, files: readonly KnownFile[]) => SessionBeside;
-  /** Finds the sessions that others may have been copied from. */
+  /** Finds the sessions that other sessions may have been copied from. */
   withOrigins?(sessions: readonly SourceSession[]): readonly SourceSession[];
-  /** Returns whether converting a session requires the entries from an earlier import of it. */
+  /** Returns whether converting a session requires the entries from an earlier import. */
   needsKnown?(session: SourceSession): boolean;
-  /** Converts the files of a session to sessions, the main one first; empty if they contain no conversation. */
+  /** Converts the files of a session to sessions, the main one first. Empty if the files contain no conversation. */
   read(session: SourceSession, options: ReadOptions): ImportedSession[];
-  /** Reader that continues where the last import ended; absent if a file must always be read whole. */
+  /** Continues reading where the last import stopped. Absent if a file must always be read completely. */
   readonly tail?: TailReader;
-  /** Counts the records of a copy that the session lacks. */
+  /** Returns the number of records in a copy that are missing from the session. */
   countMissing?(copy: KnownFile, session: SourceSession): number;
 }

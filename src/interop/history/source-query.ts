@@ -23,30 +23,30 @@ import {
 import type { SourceReader } from "./source-reader.ts";
 import { findProgram, SOURCE_PROGRAMS, sourceFolders } from "./source-table.ts";
 
-/** Filters for sessions of other programs. */
+/** Filters for other programs' sessions. */
 export interface SourceQuery {
-  /** Files or folders. Default: the programs' own folders. */
+  /** Files or folders to search. Default: the programs' own folders. */
   readonly paths?: readonly string[];
-  /** Only sessions of these programs. Default: all. */
+  /** Selects only sessions of these programs. Default: all programs. */
   readonly sources?: readonly SourceName[];
-  /** Only sessions of this working directory. */
+  /** Selects only sessions with this working directory. */
   readonly project?: string;
-  /** Only sessions written to since this time, Unix milliseconds. */
+  /** Selects only sessions written to since this time, in Unix milliseconds. */
   readonly sinceMs?: number;
-  /** Environment variables that locate the programs' folders. Default: those of the process. */
+  /** Environment variables that determine the programs' folders. Default: those of the process. */
   readonly env?: Environment;
-  /** Folder of the import cache. Default: in the user's cache folder. */
+  /** Folder of the import cache. Default: a folder in the user's cache folder. */
   readonly cacheDir?: string;
-  /** Called for each file or folder that cannot be read. Default: throws the error. */
+  /** Called for each file or folder that cannot be read. By default, the error is thrown. */
   readonly onSkipped?: (path: string, error: unknown) => void;
 }
 
-/** Returns the files and folders that a query searches, as absolute paths. */
+/** Returns the absolute paths of the files and folders that a query searches. */
 export function getPaths({ paths, env }: SourceQuery): string[] {
   return (paths ?? sourceFolders(env)).map(toAbsolutePath);
 }
 
-/** Finds sessions of other programs, earliest first. Files that are not wanted are not read; their cached facts are used. */
+/** Finds other programs' sessions, earliest first. Unwanted files are not read; cached facts about them are used instead. */
 export async function findSourceSessions(
   query: SourceQuery,
   cache: ImportCache,
@@ -58,7 +58,7 @@ export async function findSourceSessions(
   const paths = getPaths(query);
   const named = new Set(query.paths === undefined ? [] : paths);
   for (const file of findSourceFiles(paths, report)) {
-    // Cached facts about other files of a session are used, even if these files are not read.
+    // Cached facts about a session's other files are used even if those files are not read.
     const isLookedAt = isWanted(file.path);
     const all = isLookedAt ? await readFileFacts(file, report, cache, reader) : cache.getLastFacts(file);
     if (isLookedAt && all?.length === 0 && named.has(file.path))
@@ -72,8 +72,8 @@ export async function findSourceSessions(
 }
 
 /**
- * Returns a function that reports skipped files and folders to the caller, or throws if there is no `onSkipped`. A file that its
- * program has removed since it was found is ignored.
+ * Returns a function that reports skipped files and folders to `onSkipped`, or throws if it is not set. Ignores a file that its
+ * program has removed since it was found.
  */
 export function reportTo({ onSkipped }: SourceQuery): ReportSkipped {
   return (path, error) => {
@@ -84,7 +84,7 @@ export function reportTo({ onSkipped }: SourceQuery): ReportSkipped {
   };
 }
 
-/** Returns undefined if the file cannot be read. */
+/** Reads the facts of a file, from the cache if possible; undefined if the file cannot be read. */
 async function readFileFacts(
   file: SourceFile,
   report: ReportSkipped,
@@ -105,7 +105,7 @@ async function readFileFacts(
 }
 
 function makeNoSessionsError(path: string): SessionError {
-  const message = `${path} holds no session that can be imported. If it should, it may be cut off: take a whole copy.`;
+  const message = `${path} contains no session that can be imported. If it should, the file may be incomplete: use a complete copy.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
 
@@ -151,7 +151,7 @@ function makeSessions(program: SourceProgram, scene: SourceScene): readonly Sour
   return program.withOrigins?.(sessions) ?? sessions;
 }
 
-/** Sorts sessions in an order that depends only on them. */
+/** Compares sessions in an order that depends only on the sessions themselves. */
 function byStart(one: SourceSession, other: SourceSession): number {
   const makeKey = (session: SourceSession) => `${session.startedAt} ${makeSourceKey(session)}`;
   return makeKey(one) < makeKey(other) ? -1 : 1;
@@ -163,7 +163,7 @@ function makeSession(
 ): SourceSession {
   const files = group.sort(compareBeginnings);
   const main = findMainFile(files) ?? files[0];
-  if (main === undefined) throw new Error("A session has a file.");
+  if (main === undefined) throw new Error("A session must have a file.");
   const { source, sessionId, cwd = "", startedAt = "" } = main.facts;
   const more = findBeside(main, files);
   return {
@@ -187,7 +187,7 @@ function makeSession(
   };
 }
 
-/** Returns a string that changes whenever a session in a file does. */
+/** Returns a string that changes whenever the session in a file does. */
 function makeSessionStamp(file: KnownFile): string {
   return file.facts.stamp ?? makeStamp(file);
 }
@@ -197,7 +197,7 @@ function compareBeginnings(one: KnownFile, other: KnownFile): number {
   return makeKey(one) < makeKey(other) ? -1 : 1;
 }
 
-/** Keeps the largest of several sessions with the same id, with the others as its copies. */
+/** Keeps the largest of several sessions with the same id, and records the others as its copies. */
 function chooseOnePerId(sessions: readonly SourceSession[]): SourceSession[] {
   const best = new Map<string, SourceSession>();
   const countBytes = ({ files }: SourceSession) => files.reduce((sum, { size }) => sum + size, 0);
@@ -217,9 +217,9 @@ function withCopy(session: SourceSession, copy: SourceSession): SourceSession {
 }
 
 /**
- * Returns the files that may be sessions, without opening them: the named files, and those below the named folders.
+ * Returns files that may contain sessions, without opening them: files that are named, and files in folders that are named.
  *
- * Follows links after everything else, and never to a folder or file that was already found.
+ * Follows links last, and never to a folder or file that was already found.
  */
 function findSourceFiles(paths: readonly string[], report: ReportSkipped): SourceFile[] {
   const walk = new SourceWalk(report);
@@ -231,7 +231,7 @@ function findSourceFiles(paths: readonly string[], report: ReportSkipped): Sourc
 class SourceWalk {
   readonly files = new Map<string, SourceFile>();
   readonly #report: ReportSkipped;
-  /** Folders and files that were already found, by device and inode. */
+  /** Folders and files that were already found, identified by device and inode. */
   readonly #seen = new Set<string>();
   #links: string[] = [];
 
@@ -249,7 +249,7 @@ class SourceWalk {
     });
   }
 
-  /** Adds the targets of links; a link to one of its parent folders is reported. */
+  /** Adds the targets of links. Reports a link that points to one of its parent folders. */
   followLinks(): void {
     for (let path = this.#links.shift(); path !== undefined; path = this.#links.shift()) {
       const link = path;
@@ -267,7 +267,7 @@ class SourceWalk {
     }
   }
 
-  /** Adds the files of a folder; returns its subfolders. */
+  /** Adds the files in a folder, and returns its subfolders. */
   #takeFolder(folder: string): string[] {
     const inside: string[] = [];
     this.#try(folder, () => {
@@ -297,7 +297,7 @@ class SourceWalk {
     this.files.set(path, { ...toSourceFile(path, stats), ...(states.length > 0 && { beside: states }) });
   }
 
-  /** Runs a function, and reports its error, unless a file no longer exists. */
+  /** Runs a function and reports its error, unless the file no longer exists. */
   #try(path: string, call: () => void): void {
     try {
       callIfPresent(call);
@@ -311,7 +311,7 @@ function toSourceFile(path: string, { size, mtimeNs, ctimeNs }: BigIntStats): So
   return { path, size: Number(size), mtimeMs: Number(mtimeNs) / 1e6, ctimeMs: Number(ctimeNs) / 1e6 };
 }
 
-/** Returns whether a file may contain sessions, judged by its path. */
+/** Returns whether a file may contain sessions, based on its path. */
 function mayHoldSessions(path: string): boolean {
   const answers = SOURCE_PROGRAMS.flatMap((program) => program.isOwn?.(path) ?? []);
   return answers.includes(true) || (/\.jsonl?$/.test(path) && !answers.includes(false));
@@ -325,7 +325,7 @@ function makeFileIdentity({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }
 
-/** Returns whether a link leads to one of its parent folders. */
+/** Returns whether a link points to one of its parent folders. */
 function isLeadingUpwards(link: string): boolean {
   const target = realpathSync(link);
   const folder = realpathSync(dirname(link));

@@ -15,25 +15,25 @@ import type { FileFacts, KnownFile, ReadOptions, SourceSession } from "./source-
 import { findProgram } from "./source-table.ts";
 import { SOURCE_TASKS, type SourceTasks } from "./source-tasks.ts";
 
-/** File name of the reading process's program, next to the built file; a host's bundle has none. */
+/** File name of the reading process's program, next to the built file. A host's bundle does not include it. */
 const PROGRAM = "./sessiontree-import-worker.js";
 
-/** Error message of an import that was ended by its caller. */
+/** Message of the error for an import that its caller aborted. */
 export const IMPORT_ENDED = "The import was aborted; run it again to continue.";
 
 interface SourceReaderOptions {
   readonly paths?: readonly string[];
   readonly cacheDir?: string;
   readonly signal?: AbortSignal;
-  /** Program of the process. Default: the one next to the built file. */
+  /** Program that the reading process runs. Default: the one next to the built file. */
   readonly program?: URL | undefined;
 }
 
 /**
- * Reads other programs' files for one run; the caller closes it.
+ * Reads other programs' files for one run. The caller must close it.
  *
- * Databases and large files, which could crash or block this process, are read in another one. Without it, as in a bundle, they
- * are read here, and only the limits of `Database` apply.
+ * Databases and large files could crash or block this process, so they are read in another process. If that process is not
+ * available, for example in a bundle, they are read in this one, and only the limits of `Database` apply.
  */
 export class SourceReader {
   readonly #cacheDir: string;
@@ -56,7 +56,7 @@ export class SourceReader {
   }
 
   /**
-   * Reads the facts of the sessions in a file.
+   * Reads facts about the sessions in a file.
    *
    * @throws {SessionError} `NOT_A_SESSION`, `READ_FAILED`, `ABORTED`
    */
@@ -87,7 +87,7 @@ export class SourceReader {
   }
 
   /**
-   * Converts the files of a session to sessions of ours, the main one first; empty if they contain no conversation.
+   * Converts the files of a session to sessiontree sessions, the main one first. Empty if the files contain no conversation.
    *
    * @throws {SessionError} `NOT_A_SESSION`, `READ_FAILED`, `ABORTED`
    */
@@ -109,7 +109,7 @@ export class SourceReader {
     this.#copies.remove();
   }
 
-  /** Runs a task in the other process, or in this one if no process can be started. */
+  /** Runs a task in the other process, or in this one if no other process can be started. */
   async #isolate<Name extends keyof SourceTasks>(
     name: Name,
     args: Parameters<SourceTasks[Name]>,
@@ -122,7 +122,7 @@ export class SourceReader {
       return value === NO_PROCESS ? Reflect.apply(SOURCE_TASKS[name], undefined, args) : value;
     } catch (error) {
       refuseAborted(this.#signal, IMPORT_ENDED);
-      // Removes copies that the process made and could not remove.
+      // Remove copies that the process made but could not remove.
       if (isSessionError(error, "READ_FAILED"))
         callIfPresent(() => removeLeftovers(realFileSystem, this.#cacheDir));
       throw error;

@@ -13,7 +13,7 @@ import { OPENCODE } from "./sources/opencode.ts";
 import { PI4 } from "./sources/pi-v4.ts";
 import { QWEN } from "./sources/qwen.ts";
 
-/** The programs whose sessions are found and read. */
+/** Programs whose sessions can be found and read. */
 export const SOURCE_PROGRAMS: readonly SourceProgram[] = [
   ATIF,
   CLAUDE_CODE,
@@ -28,16 +28,16 @@ export const SOURCE_PROGRAMS: readonly SourceProgram[] = [
   QWEN,
 ];
 
-/** Returns the program with a name; undefined if its sessions are not read. */
+/** Returns the program with the given name; undefined if its sessions cannot be read. */
 export function findProgram(source: DetectedSource | undefined): SourceProgram | undefined {
   return SOURCE_PROGRAMS.find(({ name }) => name === source);
 }
 
 /**
- * Returns the folders of other programs' sessions, located as those programs do. They may be missing.
+ * Returns the folders of other programs' sessions, determined the way those programs do it. The folders may not exist.
  *
- * @param env - Reads `HOME`, `CLAUDE_CONFIG_DIR` (several, separated by commas), `CODEX_HOME`, `COPILOT_HOME`, `KIMI_CODE_HOME`,
- *   `CLINE_SESSION_DATA_DIR`, `CLINE_DATA_DIR` and `CLINE_DIR`, and the data folders of editors: `XDG_CONFIG_HOME` and `APPDATA`.
+ * @param env - Environment with `HOME`, `CLAUDE_CONFIG_DIR` (several, separated by commas), `CODEX_HOME`, `COPILOT_HOME`,
+ *   `KIMI_CODE_HOME`, `CLINE_SESSION_DATA_DIR`, `CLINE_DATA_DIR`, `CLINE_DIR`, and the editors' `XDG_CONFIG_HOME` and `APPDATA`.
  */
 export function sourceFolders(env: Environment = process.env): string[] {
   return SOURCE_PROGRAMS.flatMap((program) => program.folders(env, env["HOME"] || homedir()));

@@ -6,7 +6,7 @@ import { readFileFacts } from "./file-facts.ts";
 import type { KnownFile, ReadOptions, SourceSession } from "./source-program.ts";
 import { findProgram, SOURCE_PROGRAMS } from "./source-table.ts";
 
-/** Tasks on other programs' files, with plain data as arguments and results, so that another process can run them. */
+/** Tasks on other programs' files. Arguments and results are plain data, so another process can run the tasks. */
 export const SOURCE_TASKS = { prepareCopy, readFileFacts, readSourceSession };
 
 /** The tasks by name. */
@@ -16,7 +16,7 @@ function prepareCopy(path: string, copy: string): void {
   copyDatabase(path, copy, Object.assign({}, ...SOURCE_PROGRAMS.map(({ lookups }) => lookups)));
 }
 
-/** Converts the files of another program's session to sessions, the main one first; empty if they contain no conversation. */
+/** Converts the files of another program's session to sessions, the main one first. Empty if they contain no conversation. */
 function readSourceSession(session: SourceSession, options: ReadOptions): ImportedSession[] {
   const [main, ...others] = findProgram(session.source)?.read(session, options) ?? [];
   if (main === undefined) return [];
@@ -24,15 +24,11 @@ function readSourceSession(session: SourceSession, options: ReadOptions): Import
   return [issues.length === 0 ? main : { ...main, issues: [...main.issues, ...issues] }, ...others];
 }
 
-/** Returns an issue if a copy of a session contains records that the session lacks. */
+/** Returns an issue if a copy of a session contains records that are missing from the session. */
 function findLeftOut(copy: KnownFile, session: SourceSession): SessionIssue[] {
   const { path, facts } = copy;
   const lost = findProgram(session.source)?.countMissing?.(copy, session);
   if (lost === 0) return [];
   const what = lost === undefined ? path : `${lost} ${lost === 1 ? "record" : "records"} of ${path}`;
-  return [
-    makeLeftOutIssue(
-      `Left out ${what}: it has the id ${facts.sessionId}, too, and is not the largest file that has.`,
-    ),
-  ];
+  return [makeLeftOutIssue(`Left out ${what}: a larger file has the same id, ${facts.sessionId}.`)];
 }

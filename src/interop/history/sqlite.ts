@@ -3,33 +3,33 @@ import { SessionError } from "../../core/format/errors.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { getAllowedMs } from "./source-file.ts";
 
-/** Rows to read from a table; a value of another type than requested is null. */
+/** Rows to read from a table. A value whose type differs from the requested one is null. */
 export interface TableQuery {
   readonly table: string;
-  /** Columns of text. */
+  /** Names of text columns. */
   readonly texts: readonly string[];
-  /** Columns of numbers; large ones lose digits. */
+  /** Names of numeric columns. Large numbers lose precision. */
   readonly numbers?: readonly string[];
-  /** SQL condition with `?` for values. Default: all rows. */
+  /** SQL condition, with `?` for values. Default: all rows. */
   readonly where?: string;
 }
 
-/** Tables, each with the column by which its rows are looked up. */
+/** Name of the column for looking up rows, by table. */
 export type LookupColumns = { readonly [table: string]: string };
 
-/** Maximum length of a text that is read, in bytes; a longer one is null. */
+/** Maximum length of a text to read, in bytes. A longer text is null. */
 const MAX_TEXT_BYTES = 64 * 1024 ** 2;
 
-/** Maximum length of everything that is read between opening and closing, in characters. */
+/** Maximum total length of all strings read while a database is open, in characters. */
 const MAX_TOTAL_LENGTH = 512 * 1024 ** 2;
 
-/** Number of rows between two checks of the clock. */
+/** Number of rows between two checks of the time limit. */
 const ROWS_PER_LOOK = 1024;
 
-/** SQL function that is called for each row that SQLite reads, and aborts a statement by throwing. */
+/** Name of the SQL function that is called for each row that SQLite reads. It aborts a statement by throwing. */
 const WITHIN_LIMITS = "sessiontree_within_limits";
 
-/** Returns whether this version of Node can read databases (22.13 or later). */
+/** Returns whether this version of Node can read databases, which requires 22.13 or later. */
 export function canReadDatabases(): boolean {
   return loadDatabaseClass() !== undefined;
 }
@@ -40,9 +40,9 @@ export function withDatabase<T>(path: string, call: (database: Database) => T): 
 }
 
 /**
- * Prepares a copy of a database for reading: merges its log, and adds the indexes by which rows are looked up.
+ * Prepares a copy of a database for reading: merges its log, and adds indexes for looking up rows.
  *
- * @throws {SessionError} `NOT_A_SESSION` if a table claims to contain more than the file can.
+ * @throws {SessionError} `NOT_A_SESSION` if a table claims to contain more data than fits in the file.
  */
 export function prepareDatabase(path: string, lookups: LookupColumns): void {
   withOpened(path, { readOnly: false }, (opened) => {
@@ -57,10 +57,9 @@ export function prepareDatabase(path: string, lookups: LookupColumns): void {
 }
 
 /**
- * Another program's SQLite database. Views, virtual tables and generated columns, which run programs of their own, are never
- * read.
+ * Another program's SQLite database. Views, virtual tables, and generated columns can run code, so they are never read.
  *
- * All of its calls together are limited: in time, checked for each row that SQLite reads, and in the length of their results.
+ * Limits apply to all calls together: a time limit, checked as SQLite reads rows, and a limit on the length of all results.
  */
 export class Database {
   readonly #opened: OpenDatabase;
@@ -79,16 +78,16 @@ export class Database {
   }
 
   /**
-   * Yields rows, one at a time, in any order.
+   * Yields rows one at a time, in any order.
    *
-   * @throws {SessionError} `NOT_A_SESSION` if there is more to do, or to return, than in an intact database.
+   * @throws {SessionError} `NOT_A_SESSION` if reading takes more work, or returns more data, than for an intact database.
    */
   rows({ table, texts, numbers = [], where = "1" }: TableQuery, ...values: string[]): Iterable<JsonRecord> {
     const columns = [...texts.map(makeTextColumn), ...numbers.map(makeNumberColumn)];
     return this.#select(`SELECT ${columns} FROM "${table}" WHERE ${WITHIN_LIMITS}() AND (${where})`, values);
   }
 
-  /** Returns the names of a table's stored columns; empty if the table does not exist. */
+  /** Returns the names of a table's stored columns; empty if there is no such table. */
   columns(table: string): ReadonlySet<unknown> {
     const isTable = `${WITHIN_LIMITS}() AND type = 'table' AND name = ? AND rootpage > 0`;
     const [found] = this.#select(`SELECT 1 FROM sqlite_master WHERE ${isTable}`, [table]);
@@ -96,14 +95,14 @@ export class Database {
     return new Set(Array.from(columns ?? [], ({ name }) => name));
   }
 
-  /** Returns whether an index finds the rows of a table by a column. */
+  /** Returns whether a table has an index on a column. */
   hasIndex(table: string, column: string): boolean {
     const query = `SELECT 1 FROM pragma_index_list(?) AS list JOIN pragma_index_info(list.name) AS part
       WHERE list.partial = 0 AND part.seqno = 0 AND part.name = ?`;
     return Array.from(this.#select(query, [table, column])).length > 0;
   }
 
-  /** Returns whether all values of a column fit into a file of a given size. */
+  /** Returns whether all values of a column fit in a file of the given size. */
   fits(bytes: number, table: string, column: string): boolean {
     const query = `SELECT octet_length("${column}") AS length FROM "${table}" WHERE ${WITHIN_LIMITS}()`;
     let left = bytes;
@@ -124,19 +123,19 @@ export class Database {
   }
 }
 
-/** The length is read without the text, so that a text too large for Node is never created. */
+/** Checks the length before reading the text, so that a text too large for Node is never created. */
 function makeTextColumn(name: string): string {
   const isText = `typeof("${name}") = 'text' AND octet_length("${name}") <= ${MAX_TEXT_BYTES}`;
   return `CASE WHEN ${isText} THEN "${name}" END AS "${name}"`;
 }
 
-/** Node refuses whole numbers that JavaScript cannot represent; fractions are rounded. */
+/** Converts numbers to floating point, because Node rejects integers that JavaScript cannot represent. Large ones are rounded. */
 function makeNumberColumn(name: string): string {
   return `CASE WHEN typeof("${name}") IN ('integer', 'real') THEN CAST("${name}" AS REAL) END AS "${name}"`;
 }
 
 function makeTooMuchWorkError(path: string): SessionError {
-  const message = `${path} takes more work to read than an intact database of its size. Export the sessions with their own program, and import those files.`;
+  const message = `${path} takes more work to read than an intact database of this size. Export the sessions with the program that wrote it, and import the exported files.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
 
@@ -155,7 +154,7 @@ function withOpened<T>(
   }
 }
 
-/** The parts of Node's module that are used here. */
+/** The parts of `node:sqlite` that are used in this module. */
 interface OpenDatabase {
   prepare(query: string): { iterate(...values: readonly string[]): Iterable<unknown> };
   exec(statements: string): void;
@@ -166,7 +165,7 @@ interface OpenDatabase {
 type DatabaseClass = new (path: string, options: { readonly readOnly: boolean }) => OpenDatabase;
 
 function loadDatabaseClass(): DatabaseClass | undefined {
-  // Not a named import, because older versions of Node lack it.
+  // Loaded dynamically instead of by a named import, because older versions of Node lack it.
   const { DatabaseSync } = Object(process.getBuiltinModule("node:sqlite"));
   return typeof DatabaseSync === "function" ? DatabaseSync : undefined;
 }

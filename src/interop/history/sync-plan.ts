@@ -20,24 +20,24 @@ import { isLeafMarker } from "../import/session-builder.ts";
 import { rebaseContinuation } from "./rebase-continuation.ts";
 
 /**
- * Result of importing a session; `deleted` if it was omitted because it was deleted from the target, `gone` if its source was
- * deleted and the session is kept, `empty` if its source contains no message.
+ * Result of importing a session. `deleted` means that the session was skipped because it was deleted from the target, `gone` that
+ * its source was deleted but the session is kept, and `empty` that its source contains no messages.
  */
 export type ImportStatus = "new" | "grown" | "unchanged" | "deleted" | "gone" | "empty";
 
-/** Result of updating a session at its target. */
+/** Result of updating a session in its target. */
 export type SyncStatus = Exclude<ImportStatus, "deleted" | "gone" | "empty">;
 
-/** Changes that update a session to match its source. */
+/** Changes that make a session match its source. */
 export type SyncPlan =
   | { readonly kind: "unchanged" }
   | { readonly kind: "append"; readonly entries: readonly AnySessionEntry[] }
-  /** Only imports wrote to the session, and its end has changed: these entries replace all existing ones. */
+  /** Replaces all entries with these. Only imports wrote to the session, and its end has changed. */
   | { readonly kind: "replace"; readonly entries: readonly AnySessionEntry[] };
 
 /** A session in its current state. */
 export interface ExistingSession extends LineSource {
-  /** Text after its last entry, such as a torn line, if it was read. */
+  /** Text after the last entry, such as a torn line, if it was read. */
   readonly rest?: string;
 }
 
@@ -51,14 +51,14 @@ export function* writeSessionLines(
 }
 
 /**
- * Compares a session with the entries that its source now yields.
+ * Compares a session with the entries that its source currently yields.
  *
- * Entries added after the import are kept, and remain the leaf. In that case, a changed entry is added next to the old one.
- * Redacted entries are final: neither their old content nor a newer one is added. To a session of ours that was exported and
- * continued, only new entries are added.
+ * Entries added after the import are kept, and the last of them remains the leaf. A changed entry is then added as a new version
+ * next to the old one. Redactions are final: neither the old content of a redacted entry nor a newer version is added. Only new
+ * entries are added to a sessiontree session that was exported and continued.
  *
  * @param canReplace - Whether the session may be replaced if only imports wrote to it.
- * @throws {SessionError} `SESSION_EXISTS` if the session was imported from another one.
+ * @throws {SessionError} `SESSION_EXISTS` if the session was imported from a different session.
  */
 export function planSync(
   existing: ExistingSession,
@@ -89,7 +89,7 @@ export function planSync(
 }
 
 /**
- * Plans to add the entries that a program added to a session of ours; the leaf moves to them unless the session was continued
+ * Plans adding the entries that a program added to a sessiontree session. The leaf moves to them unless the session was continued
  * elsewhere.
  */
 function planAdditions(
@@ -108,7 +108,7 @@ function planAdditions(
   return new PlanBeside(known, added, added.entries, { leafId, ...(removed && { removed }) }).plan();
 }
 
-/** Returns the entries of a session that can be read, in the order of its file. */
+/** Returns the readable entries of a session, in file order. */
 export function readEntries(session: LineSource): AnySessionEntry[] {
   const { index } = session;
   const entries: AnySessionEntry[] = [];
@@ -119,18 +119,18 @@ export function readEntries(session: LineSource): AnySessionEntry[] {
   return entries;
 }
 
-/** Returns whether a torn line is the beginning of a line, as a killed import or a power failure leaves it. */
+/** Returns whether a torn line is the beginning of a given line, left by a killed import or a power failure. */
 function isCutOff(rest: string, line = ""): boolean {
   return line.startsWith(rest.replace(/\0+\s*$/, ""));
 }
 
 interface KnownEntry {
-  /** Without its body, unless it is a custom entry. */
+  /** The entry without its body, unless it is a custom entry. */
   readonly entry: UnknownEntry;
   readonly text: string;
 }
 
-/** Reads the entries of a session in the order of its file. */
+/** Reads the entries of a session in file order. */
 function readKnownEntries(session: LineSource): KnownEntry[] {
   const { index } = session;
   const known: KnownEntry[] = [];
@@ -143,20 +143,20 @@ function readKnownEntries(session: LineSource): KnownEntry[] {
   return known;
 }
 
-/** Returns the error for a session that another import created concurrently under the same id. */
+/** Returns the error for a session that another import created at the same time under the same id. */
 function makeOtherSessionError(provenance: UnknownEntry): SessionError {
   const { source = "another program", sourceId = "" } = findImportOrigin(provenance) ?? {};
-  const message = `Another import has made a session of this id, from ${source} ${sourceId}: import again.`;
+  const message = `Another import has created a session with this id, from ${source} ${sourceId}: import again.`;
   return new SessionError("SESSION_EXISTS", message);
 }
 
-/** Returns the version of the mapping that made a session. */
+/** Returns the version of the mapping that was used for a session. */
 function getMappingVersion(provenance: UnknownEntry | undefined): number {
   const { mapping } = toRecord(provenance?.["data"]);
   return typeof mapping === "number" ? mapping : 1;
 }
 
-/** Keeps the time, the counts and the mapping of the first import. */
+/** Keeps the time, counts, and mapping of the first import. */
 function withOldProvenance(
   entries: readonly AnySessionEntry[],
   old: UnknownEntry | undefined,
@@ -171,34 +171,34 @@ function withOldProvenance(
   return [{ ...first, data }, ...rest];
 }
 
-/** Options for planning new entries next to others. */
+/** Options for planning new entries next to existing ones. */
 interface BesideOptions {
-  /** Whether an older mapping made the session: then only entries after the last known one are new. */
+  /** Whether the session was imported with an older mapping. Only entries after the last known entry are then new. */
   readonly isOld?: boolean;
-  /** Leaf of the export whose continuation is added; undefined for a session that was imported itself. */
+  /** Leaf of the export whose continuation is added; undefined for an ordinary import. */
   readonly leafId?: string;
-  /** Content that was redacted in the original of copies. */
+  /** Content that was redacted in the original of the copies. */
   readonly removed?: RedactedCopies;
 }
 
-/** Plans new entries next to those of others, or next to those of an older version of the source. */
+/** Plans new entries next to entries of other writers, or next to entries from an older version of the source. */
 class PlanBeside {
   readonly #known: readonly KnownEntry[];
   readonly #byId: ReadonlyMap<string, KnownEntry>;
   readonly #redactedIds: ReadonlySet<string>;
-  /** Ids of source entries with a version that was redacted in the target. */
+  /** Ids of source entries that have a version that was redacted in the target. */
   readonly #doneIds: ReadonlySet<string>;
   readonly #copies: readonly RedactedCopies[];
   readonly #exportLeafId: string | undefined;
   readonly #imported: ImportedSession;
   readonly #entries: readonly AnySessionEntry[];
-  /** Whether an older mapping made the session: then only entries after the last known one are new. */
+  /** Whether the session was imported with an older mapping. Only entries after the last known entry are then new. */
   readonly #isOld: boolean;
   /** Ids of the import's entries. */
   readonly #ids: Set<string>;
   /** Whether the user has named the session in the target. */
   readonly #isNamed: boolean;
-  /** Ids in the target of source entries, if they differ from their own ids. */
+  /** Ids that source entries have in the target, if they differ from their own ids. */
   readonly #renamed = new Map<string, string | null>();
   readonly #added: AnySessionEntry[] = [];
 
@@ -236,7 +236,7 @@ class PlanBeside {
     return this.#added.length === 0 ? { kind: "unchanged" } : { kind: "append", entries: this.#added };
   }
 
-  /** @param isEarlier - Whether a later entry of the source is known. */
+  /** @param isEarlier - Whether a later entry in the source is already known. */
   #take(entry: AnySessionEntry, isEarlier: boolean): void {
     const moved = this.#copies.reduce((one, copies) => copies.without(one), this.#withReferences(entry));
     const versions = this.#getVersions(entry);
@@ -266,7 +266,7 @@ class PlanBeside {
     this.#added.push(entry);
   }
 
-  /** Returns the existing versions of an entry, the oldest first. */
+  /** Returns the existing versions of an entry, oldest first. */
   #getVersions(entry: AnySessionEntry): KnownEntry[] {
     const versions: KnownEntry[] = [];
     for (let id = entry.id; ; id = makeVersionId(entry, versions.length)) {
@@ -287,7 +287,7 @@ class PlanBeside {
     return moved;
   }
 
-  /** Returns an entry that sets the leaf: the current one if the session was continued in the target, else that of the source. */
+  /** Returns an entry that sets the leaf, to the current leaf if the session was continued in the target, or to the source's. */
   #leafMarker(): AnySessionEntry | undefined {
     const before = this.#known.at(-1)?.entry;
     const end = this.#added.at(-1) ?? before;
@@ -307,7 +307,7 @@ class PlanBeside {
     return this.#added.length > 0 && !isMoved;
   }
 
-  /** Returns whether an import made an entry, or the entry does not continue the conversation. */
+  /** Returns whether an entry was created by an import or does not continue the conversation. */
   #isOfImport({ entry, text }: KnownEntry): boolean {
     const { id } = entry;
     if (this.#ids.has(id) || isNote(entry)) return true;
@@ -320,7 +320,7 @@ class PlanBeside {
     return this.#renamed.get(id) ?? id;
   }
 
-  /** Returns the entry at which a session continues whose leaf is a given entry: notes are skipped. */
+  /** Returns the entry at which a session with the given leaf continues, skipping notes. */
   #settled(leafId: string): string | null {
     let id: string | null = leafId;
     for (let steps = this.#known.length + this.#added.length; id !== null && steps > 0; steps--) {
@@ -337,18 +337,18 @@ class PlanBeside {
   }
 }
 
-/** Returns whether the latest name that was not imported is nonempty. */
+/** Returns whether the latest name that does not come from an import is nonempty. */
 function isNamedBeside(known: readonly KnownEntry[], importedIds: ReadonlySet<string>): boolean {
   const own = known.findLast(({ entry }) => isNameType(entry.type) && !importedIds.has(entry.id));
   return own !== undefined && findSessionName(parseRecord(own.text) ?? {}) !== undefined;
 }
 
-/** Returns the id of a changed entry that is added next to its older versions. */
+/** Returns the id for a changed entry that is added next to its older versions. */
 function makeVersionId({ id }: AnySessionEntry, number: number): string {
   return inventEntryId(`${id} version ${number + 1}`, 0, 0);
 }
 
-/** Returns whether a message has more parts than before, because it was not complete. */
+/** Returns whether a message has more parts than before, because it was incomplete. */
 function hasMore(entry: AnySessionEntry, { text }: KnownEntry): boolean {
   return countParts(entry) > countParts(parseRecord(text));
 }
@@ -358,19 +358,19 @@ function countParts(entry: unknown): number {
   return Array.isArray(content) ? content.length : 0;
 }
 
-/** Returns whether an entry does not continue a conversation: names, labels, usage, moves of the leaf, records of redactions. */
+/** Returns whether an entry does not continue a conversation, such as a name, a label, usage, a leaf move, or a redaction. */
 function isNote({ type, customType }: UnknownEntry): boolean {
   return (
     COMMUTING_TYPES.includes(type) || customType === LEAF_CUSTOM_TYPE || customType === REDACTION_CUSTOM_TYPE
   );
 }
 
-/** Returns a key that differs for every move of the leaf, even back to an earlier entry. */
+/** Returns a key that is different for each move of the leaf, even for a move back to an earlier entry. */
 function makeMovedKey(leafId: string, end: UnknownEntry): string {
   return `move ${leafId} ${end.id}`;
 }
 
-/** Makes an entry that keeps the leaf where it was before others were added. */
+/** Creates an entry that keeps the leaf where it was before other entries were added. */
 function stayMarker(leaf: UnknownEntry, end: { readonly id: string }): AnySessionEntry {
   return makeLeafMarker(`stay ${leaf.id} ${end.id}`, leaf.id, leaf);
 }
@@ -380,8 +380,8 @@ function makeLeafMarker(key: string, parentId: string, { timestamp }: UnknownEnt
 }
 
 /**
- * Returns an entry that keeps the leaf of a writer that continued on another branch between a plan and its append; undefined if
- * none did.
+ * Returns an entry that preserves the leaf of a writer that continued on another branch between a plan and its append; undefined
+ * if there was no such writer.
  */
 export function findStrayLeaf(
   session: LineSource,
@@ -397,7 +397,7 @@ export function findStrayLeaf(
       return stray === undefined || isKept ? undefined : stayMarker(stray, last);
     }
     if (before.has(entry.id) || ours.has(entry.id)) continue;
-    // Another import may have kept the leaf where it was.
+    // Another import may have preserved the leaf.
     if (entry.customType === LEAF_CUSTOM_TYPE && entry.parentId !== null)
       stray = { ...entry, id: entry.parentId };
     else if (!isNote(entry)) stray = entry;
@@ -405,7 +405,7 @@ export function findStrayLeaf(
   return undefined;
 }
 
-/** Returns the ids of entries with a version that a session has redacted. */
+/** Returns the ids of entries that have a version that was redacted in a session. */
 export function findRedacted(
   known: readonly UnknownEntry[],
   entries: readonly AnySessionEntry[],
@@ -422,7 +422,7 @@ export function findRedacted(
   return new Set(entries.filter(isRedacted).map(({ id }) => id));
 }
 
-/** Returns the entries of a session, with the bodies of custom entries only. */
+/** Returns the entries of a session. Only custom entries include their bodies. */
 export function listEntries(session: LineSource): UnknownEntry[] {
   return readKnownEntries(session).map(({ entry, text }) => ({ ...parseRecord(text), ...entry }));
 }
@@ -432,16 +432,16 @@ export function getEntryIds({ index: { tree } }: LineSource): Set<string> {
   return new Set(Array.from(tree.ordinals(), (ordinal) => tree.idAt(ordinal)));
 }
 
-/** Minimum number of characters in a redacted text that is searched for within longer ones. */
+/** Minimum length of a redacted text to search for within longer texts, in characters. */
 const MIN_CONTAINED = 8;
 
-/** Number of characters at the beginning of a redacted text by which a shortened copy of it is recognized. */
+/** Number of characters at the start of a redacted text that must match to recognize a shortened copy. */
 const MIN_BEGINNING = 64;
 
 /**
  * Redacts copies of redacted messages in later compactions.
  *
- * Programs may join the texts of a message there, add others, or shorten them. A message that may be a copy is redacted.
+ * In a compaction, programs may join the texts of a message, add others, or shorten them. Any possible copy is redacted.
  */
 export class RedactedCopies {
   readonly #contents: ReadonlySet<string>;
@@ -460,7 +460,7 @@ export class RedactedCopies {
     this.#contents = new Set(contents.filter((content) => !others.has(content)));
   }
 
-  /** Returns the entry itself, or one without the repeated messages, and without its program's details about them. */
+  /** Returns the entry, or a version with redacted copies and without the program's details about them. */
   without(entry: AnySessionEntry): AnySessionEntry {
     if (this.#contents.size === 0 || !("retainedTail" in entry)) return entry;
     const tail = toArray(entry.retainedTail);
@@ -484,7 +484,7 @@ export class RedactedCopies {
   }
 }
 
-/** Returns the texts of a message, separately and joined as Codex does, and the arguments of its calls. */
+/** Returns a message's texts, both separately and joined the way Codex joins them, and the arguments of its calls. */
 function getContents({ content, command, output }: { readonly [field: string]: unknown }): string[] {
   const blocks = Array.isArray(content) ? content.map(toRecord) : [];
   const inside = blocks.map(({ text, thinking, data, arguments: args }) => text ?? thinking ?? data ?? args);

@@ -19,13 +19,13 @@ import {
 } from "./sync-plan.ts";
 
 /**
- * Updates a session to match its source; creates it if it is missing. Writes nothing if it matches.
+ * Updates a session to match its source, or creates it if it is missing. Writes nothing if it already matches.
  *
- * A new session appears as a whole or not at all. Lines of other writers are kept, and so is their leaf.
+ * A new session is written completely or not at all. Lines of other writers are kept, and so is their leaf.
  *
- * @param mayMake - Returns whether a missing session may be created, because it may have just been deleted.
- * @returns `deleted` if the session is missing and may not be created.
- * @throws {SessionError} `WRITE_FAILED`, also for a link at the path of a file; `NOT_A_SESSION`
+ * @param mayMake - Returns whether a missing session may be created. It may just have been deleted.
+ * @returns The result; `deleted` if the session is missing and may not be created.
+ * @throws {SessionError} `WRITE_FAILED`, also if the path of a file is a link; `NOT_A_SESSION`
  */
 export async function syncSession(
   target: ImportTarget,
@@ -39,15 +39,15 @@ export async function syncSession(
     if (bytes === undefined) {
       if (!mayMake()) return "deleted";
       if (await target.create(location, writeSessionLines(header, imported.entries))) return "new";
-      // Another import has created it meanwhile.
+      // Another import has created the session in the meantime.
       continue;
     }
     const existing = decodeExisting(target, location, bytes);
     const plan = existing && planSync(existing, imported, target.replace !== undefined);
     if (plan?.kind === "unchanged") return "unchanged";
     if (plan?.kind === "append") {
-      // Planned again for the current state of the session: another import may have added the same entries, or they may have been
-      // redacted.
+      // Plan again for the session's current state, because another import may have added the same entries, or entries may have
+      // been redacted.
       const entriesFor = (session: LineSource) => {
         const now = planSync(session, imported, target.replace !== undefined);
         return now.kind === "append" ? now.entries : undefined;
@@ -81,7 +81,7 @@ export async function readEntriesAt(
   return existing === undefined ? [] : listEntries(existing);
 }
 
-/** Returns the header of the session that an imported one continues, if an import can append to it; undefined if there is none. */
+/** Returns the header of the session that an imported one continues; undefined if no import can append to that session. */
 export async function findContinuedHeader(
   target: ImportTarget,
   imported: ImportedSession,
@@ -106,7 +106,7 @@ async function readExisting(target: ImportTarget, location: string): Promise<Exi
   return bytes && decodeExisting(target, location, bytes);
 }
 
-/** Returns the lines that replace a session that only imports wrote to; undefined if others wrote to it meanwhile. */
+/** Returns the lines that replace a session that only imports wrote to; undefined if another writer has written to it since. */
 function makeReplacement(
   target: ImportTarget,
   location: string,
@@ -122,7 +122,7 @@ function makeReplacement(
     : undefined;
 }
 
-/** Reads a session from its bytes; undefined if they are the remains of a new file after a power failure or a kill. */
+/** Parses a session; undefined if the bytes are what a power failure or a killed process left of a new file. */
 function decodeExisting(
   target: ImportTarget,
   location: string,
@@ -144,7 +144,7 @@ function decodeRest({ index }: Pick<ExistingSession, "index">, bytes: Uint8Array
   return text.slice(text.indexOf("\n") + 1);
 }
 
-/** Returns whether bytes are at most the beginning of a header, or only zeros. */
+/** Returns whether the bytes are at most the beginning of a header, or only zeros. */
 function isUnbegun(bytes: Uint8Array): boolean {
   const text = decodeText(bytes.subarray(0, FRONT_BYTES)).replaceAll("\0", "");
   return !text.includes("\n") && HEADER_FRONT.startsWith(text.slice(0, HEADER_FRONT.length));

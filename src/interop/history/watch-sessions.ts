@@ -15,26 +15,26 @@ import { isDatabaseName } from "./source-file.ts";
 import type { SourceSession } from "./source-program.ts";
 import { getPaths } from "./source-query.ts";
 
-/** Milliseconds between checks if the system does not report changes. */
+/** Milliseconds between checks on systems that do not report changes. */
 const LOOK_EVERY_MS = 5_000;
 
-/** Minimum pause before the next round, to gather changes: in milliseconds, and as a multiple of the last round. */
+/** Minimum pause between rounds, to collect changes: in milliseconds, and as a multiple of the duration of the last round. */
 const PAUSE_MS = 500;
 const PAUSE_FACTOR = 5;
 
-/** Milliseconds between rounds that also read databases, and retry failures. */
+/** Milliseconds between rounds that also read databases and retry failed imports. */
 const RARELY_MS = 60_000;
 
 /** Milliseconds between saves of the cache. */
 const SAVE_EVERY_MS = 30_000;
 
-/** Number of sessions whose folders are watched: the latest ones; changes of others are found by the timer. */
+/** Maximum number of sessions whose folders are watched, latest first. Changes to other sessions are found by the timer. */
 const MAX_WATCHED = 200;
 
 /**
- * Imports changes until the signal aborts: sessions that are new or have grown, and those whose source was deleted.
+ * Imports changes until the signal is aborted: sessions that are new or have grown, and sessions whose source was deleted.
  *
- * Existing sessions are brought up to date first. Failures are reported to `onSkipped` once, and retried.
+ * Existing sessions are brought up to date first. A failure is reported to `onSkipped` once, and the import is retried later.
  */
 export async function* watchSessions(
   options: ImportSessionsOptions,
@@ -51,7 +51,7 @@ export async function* watchSessions(
         if (!told.has(failure)) onSkipped?.(path, error);
       };
       yield* rounds.run(report);
-      // The next round skips failures and databases; only a rare round may forget which failures were reported.
+      // The next round may skip failed imports and databases, so only a complete round may forget which failures were reported.
       told = rounds.isRare ? failures : new Set([...told, ...failures]);
       await rounds.pause();
     }
@@ -66,10 +66,10 @@ class WatchRounds implements ImportRound {
   readonly cache: ImportCache;
   readonly tellsGone = true;
   folders: ReadonlySet<string>;
-  /** Whether the last round also read databases and retried failures, which happens once a minute. */
+  /** Whether the last round also read databases and retried failed imports, which happens once a minute. */
   isRare = true;
   readonly #options: ImportSessionsOptions;
-  /** States in which sessions were imported, or attempted since the last rare round. */
+  /** States of sessions at their last import, or at their last attempt since the last complete round. */
   readonly #done = new Map<string, string>();
   readonly #tried = new Map<string, string>();
   /** Ids of sessions whose sources are known to be deleted. */
@@ -88,7 +88,7 @@ class WatchRounds implements ImportRound {
     this.#gone = new Set(known.flatMap(({ id, isGone }) => (isGone === true ? id : [])));
   }
 
-  /** Imports once; also reports errors that affect the whole import. */
+  /** Runs one import. Also reports errors that affect the whole import. */
   async *run(onSkipped: (path: string, error: unknown) => void): AsyncGenerator<SessionImport, void> {
     const beganAtMs = Date.now();
     this.isRare = beganAtMs - this.#rareAtMs >= RARELY_MS;
@@ -144,7 +144,7 @@ class WatchRounds implements ImportRound {
     this.folders = folders;
   }
 
-  /** Waits, so that a session that grows continuously is not read continuously. */
+  /** Waits before the next round, so that a continuously growing session is not read continuously. */
   async pause(): Promise<void> {
     const { signal } = this.#options;
     let wake: () => void = () => undefined;

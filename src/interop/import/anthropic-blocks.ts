@@ -4,13 +4,13 @@ import type { AnswerBlock, UserBlock } from "../convert/dialect.ts";
 import { makePlaceholder } from "../convert/images.ts";
 import { toNonemptyText } from "./source-text.ts";
 
-/** Converted blocks of a message, and the original blocks that a message can represent only by a short text. */
+/** Converted blocks of a message, and the original blocks that had to be replaced by a short text. */
 export interface ConvertedBlocks<Block> {
   readonly content: Block[];
   readonly others: unknown[];
 }
 
-/** Converts a model's answer: text, thinking and calls; output of the provider's own tools is among the other blocks. */
+/** Converts a model's answer: text, thinking, and calls. Output of the provider's own tools is returned in `others`. */
 export function convertAnswer(content: unknown): ConvertedBlocks<AnswerBlock> {
   return convertAll(content, (block) => {
     const converted = readAnswerBlock(block);
@@ -18,7 +18,7 @@ export function convertAnswer(content: unknown): ConvertedBlocks<AnswerBlock> {
   });
 }
 
-/** Converts input from a user or a tool: text and inline images; a text describes each other block. */
+/** Converts input from a user or a tool: text and inline images. Each other block becomes a short description. */
 export function convertInput(content: unknown): ConvertedBlocks<UserBlock> {
   const { content: blocks, others } = convertAll(content, convertInputBlock);
   return { content: blocks.filter((block) => block.type !== "text" || block.text !== ""), others };
@@ -67,7 +67,7 @@ function makeText(said: string): UserBlock {
   return { type: "text", text: said };
 }
 
-/** Returns a text in brackets that replaces a block that a message cannot contain. */
+/** Returns bracketed text that replaces a block that a message cannot contain. */
 function makeMention(kind: string, name?: string): Conversion<UserBlock> {
   return { converted: [makePlaceholder(kind, name)], isWhole: false };
 }

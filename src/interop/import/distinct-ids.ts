@@ -1,10 +1,10 @@
-/** Makes ids distinct by numbers: `id`, `id_2`, `id_3`. Cost of n ids: O(n). */
+/** Makes ids distinct by appending numbers: `id`, `id_2`, `id_3`. Cost of n ids: O(n). */
 export class DistinctIds {
   readonly #taken = new Set<string>();
-  /** For each id, the number of its latest repetition. */
+  /** Number of the latest repetition of each id. */
   readonly #numbers = new Map<string, number>();
 
-  /** Returns the id, with a number if it is taken. */
+  /** Returns the id, with a number appended if it is already taken. */
   take(id: string): string {
     let number = this.#numbers.get(id) ?? 1;
     let distinct = id;

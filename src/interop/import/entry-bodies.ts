@@ -5,18 +5,18 @@ import type { AssistantMessage, StopReason, ToolResultMessage } from "../../core
 import type { AnswerBlock, UserBlock } from "../convert/dialect.ts";
 import { isPresent } from "./source-text.ts";
 
-/** The body of an entry. */
+/** Body of an entry. */
 export interface EntryBody {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
-/** Makes the body of a custom entry. */
+/** Creates the body of a custom entry. */
 export function makeCustom(customType: string, data?: unknown): EntryBody {
   return pickDefined({ type: "custom", customType, data });
 }
 
-/** Makes the body of a text that the user did not type, visible to the model. */
+/** Creates the body for a text that the user did not type but the model sees. */
 export function makeCustomMessage(
   customType: string,
   content: unknown,
@@ -26,18 +26,18 @@ export function makeCustomMessage(
   return pickDefined({ type: "custom_message", customType, content, display, details });
 }
 
-/** A subagent's session, the call that started it, and other facts about it. */
+/** Link to a subagent's session: the agent's id, and other facts such as the call that started it. */
 export interface SubagentLink {
   readonly agentId: string;
   readonly [fact: string]: unknown;
 }
 
-/** Makes the body of an entry that links a subagent's session and the call that started it. */
+/** Creates the body of an entry that links a subagent's session to the call that started it. */
 export function makeSubagentLink(link: SubagentLink): EntryBody {
   return makeCustom(SUBAGENT_CUSTOM_TYPE, pickDefined(link));
 }
 
-/** Makes the body of an entry with the tokens of calls whose messages do not report them. */
+/** Creates the body of an entry that reports the tokens of calls whose messages do not. */
 export function makeUsageEntry(
   kind: string,
   provider: string,
@@ -48,7 +48,7 @@ export function makeUsageEntry(
   return pickDefined({ type: "usage", kind, provider, model, usage, note });
 }
 
-/** Makes the body of a change of the thinking level. */
+/** Creates the body for a change of the thinking level. */
 export function makeThinkingChange(effort: string): EntryBody {
   return { type: "thinking_level_change", thinkingLevel: effort === "none" ? "off" : effort };
 }
@@ -62,7 +62,7 @@ interface ToolOutput {
   readonly isError: boolean;
 }
 
-/** Makes the message of a tool result; undefined details are omitted. */
+/** Creates a tool result message. Undefined details are omitted. */
 export function makeToolResult(output: ToolOutput): Omit<ToolResultMessage, "timestamp"> {
   const { toolCallId, toolName, content, details, isError } = output;
   const told = isPresent(details) ? { details } : {};
@@ -74,16 +74,16 @@ export function toFilled(record: JsonRecord): JsonRecord | undefined {
   return Object.keys(record).length === 0 ? undefined : record;
 }
 
-/** An answer that later records of its program extend. */
+/** An answer that later records may extend. */
 type OpenAnswer = Pick<AssistantMessage, "content" | "stopReason" | "errorMessage">;
 
-/** Adds blocks; if they include a call, the stop reason becomes `toolUse`. */
+/** Adds blocks to an answer. If they include a call, the stop reason becomes `toolUse`. */
 export function addBlocks(answer: OpenAnswer, blocks: readonly AnswerBlock[]): void {
   answer.content.push(...blocks);
   if (blocks.some(({ type }) => type === "toolCall")) answer.stopReason = "toolUse";
 }
 
-/** Sets the stop reason of an answer, unless it ended for a tool. */
+/** Sets an answer's stop reason, unless it already is `toolUse`. */
 export function endAnswer(answer: OpenAnswer, reason: StopReason, errorMessage?: string): void {
   if (answer.stopReason === "toolUse") return;
   answer.stopReason = reason;

@@ -2,19 +2,19 @@ import type { UserMessage } from "../../core/format/message.ts";
 import type { EntryBody } from "./entry-bodies.ts";
 import type { Draft, SessionBuilder, UntimedMessage } from "./session-builder.ts";
 
-/** A turn of the user, and the state before it. */
+/** A user turn, and the state before it. */
 export interface Turn {
   readonly before: ThreadState;
   readonly previous: Turn | undefined;
 }
 
-/** Prompts of the user, latest first. */
+/** The user's prompts as a linked list, latest first. */
 export interface Said {
   readonly message: UserMessage;
   readonly previous: Said | undefined;
 }
 
-/** State of a thread after a record. Immutable, so that a rollback only needs an older state. */
+/** State of a thread after a record. States are immutable, so a rollback just restores an older one. */
 export interface ThreadState {
   /** Parent of the next entry; undefined at the beginning. */
   readonly tip: Draft | undefined;
@@ -22,7 +22,7 @@ export interface ThreadState {
   readonly effort: string | undefined;
   readonly turns: Turn | undefined;
   readonly said: Said | undefined;
-  /** Size of the context, according to the last answer. */
+  /** Size of the context according to the last answer, in tokens. */
   readonly contextTokens: number;
 }
 
@@ -36,7 +36,7 @@ export const THREAD_START: ThreadState = {
   contextTokens: 0,
 };
 
-/** Makes the entries of a thread, each after the previous one, and can return to earlier states. */
+/** Adds the entries of a thread, each as a child of the previous one. Can return to an earlier state. */
 export class EntryThread {
   state: ThreadState;
   readonly builder: SessionBuilder;
@@ -54,7 +54,7 @@ export class EntryThread {
     return this.#moveTo(this.builder.addMessage(key, this.state.tip, time, message));
   }
 
-  /** Adds data that a message cannot contain; see `SessionBuilder.keep`. */
+  /** Adds data that a message cannot contain. See `SessionBuilder.keep`. */
   keep(key: string, time: unknown, kind: string, data: unknown): void {
     this.#moveTo(this.builder.keep(key, this.state.tip, time, kind, data));
   }
@@ -70,12 +70,12 @@ export class EntryThread {
     return tip;
   }
 
-  /** Begins a user turn, which the thread can roll back. */
+  /** Begins a user turn, so that the thread can be rolled back to the state before it. */
   beginTurn(before: ThreadState = this.state): void {
     this.state = { ...this.state, turns: { before, previous: before.turns } };
   }
 
-  /** Returns to the state before the latest turns; to the start if there are fewer. */
+  /** Returns to the state before the latest turns, or to the start if there are fewer. */
   goBack(turns: number): void {
     let turn = this.state.turns;
     for (let i = 0; i < turns && turn !== undefined; i++) {
@@ -84,7 +84,7 @@ export class EntryThread {
     }
   }
 
-  /** Returns all prompts of the user, in order. */
+  /** Returns all of the user's prompts, in order. */
   saidInOrder(): UserMessage[] {
     const messages: UserMessage[] = [];
     for (let said = this.state.said; said !== undefined; said = said.previous) messages.push(said.message);

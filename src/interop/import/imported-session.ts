@@ -3,26 +3,26 @@ import type { SessionHeader } from "../../core/format/header.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { IMPORTED_SOURCES } from "../../core/jsonl/foreign-source.ts";
 
-/** Programs whose sessions can be imported, and `messages` for arrays of messages from any file. */
+/** Programs whose sessions can be imported, and `messages` for message arrays from any file. */
 export const SOURCE_NAMES = IMPORTED_SOURCES;
 
-/** One of the programs whose sessions can be imported, or `messages`. */
+/** A program whose sessions can be imported, or `messages`. */
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
-/** Version of the mapping from records to entries, incremented when imported records would become other entries. */
+/** Version of the mapping from records to entries. It is incremented when the same records would become different entries. */
 export const IMPORT_MAPPING = 4;
 
 /** Record counts of an import. */
 export interface ImportCounts {
-  /** Records read. */
+  /** Number of records read. */
   records: number;
-  /** Records that became part of an entry of the conversation. */
+  /** Number of records that became part of a conversation entry. */
   mapped: number;
-  /** Records kept as `custom` entries. */
+  /** Number of records kept as `custom` entries. */
   kept: number;
-  /** Records omitted; `dropped` gives the reasons. */
+  /** Number of omitted records. `dropped` gives the reasons. */
   dropped: number;
-  /** Entries made, excluding this session's header. */
+  /** Number of entries created, excluding the session header. */
   entries: number;
   userMessages: number;
   assistantMessages: number;
@@ -30,7 +30,7 @@ export interface ImportCounts {
   compactions: number;
 }
 
-/** Counts before any record is read. */
+/** Import counts before any record is read. */
 export const NO_COUNTS: Readonly<ImportCounts> = {
   records: 0,
   mapped: 0,
@@ -43,66 +43,66 @@ export const NO_COUNTS: Readonly<ImportCounts> = {
   compactions: 0,
 };
 
-/** Data of the entry that records where a session was imported from. */
+/** Data of the entry that records the source of an imported session. */
 export interface ImportProvenance {
   source: SourceName;
-  /** Id of the session in its program. */
+  /** Id of the session in the source program. */
   sourceId: string;
-  /** Path of the source file; the first one if there are several. */
+  /** Path of the source file, or of the first one if there are several. */
   sourcePath: string | null;
-  /** Version of the program that created the session; for an array of messages, their form. */
+  /** Version of the program that created the session. For a message array, the name of its format. */
   sourceVersion: string | null;
-  /** Version of the mapping from records to entries; absent for the first one. */
+  /** Version of the mapping from records to entries; absent for version 1. */
   mapping?: number;
   /** Time of the first import, ISO 8601. */
   importedAt: string;
   /** Counts of the first import. */
   counts: ImportCounts;
-  /** Session of ours that this one continues. */
+  /** Sessiontree session that this one continues. */
   continued?: { readonly sessionId: string; readonly leafId: string };
 }
 
-/** Parent of a session, by its id in the source. */
+/** Parent of a session, identified by its id in the source. */
 export interface SourceParent {
   readonly sourceId: string;
   readonly relation: "fork" | "subagent";
 }
 
-/** A session made from another program's records. */
+/** A session converted from another program's records. */
 export interface ImportedSession {
   readonly source: SourceName;
   readonly sourceId: string;
-  /** Path of the source file; the first one if there are several. */
+  /** Path of the source file, or of the first one if there are several. */
   readonly sourcePath: string | undefined;
-  /** Without `parentSession`: only the code that writes files can determine the parent's path. */
+  /** Header without `parentSession`, because only the code that writes files can determine the parent's path. */
   readonly header: SessionHeader;
-  /** The first one records the origin of the session; each comes after its parent. */
+  /** Entries, each after its parent. The first one records the source of the session. */
   readonly entries: readonly AnySessionEntry[];
-  /** The last entry, where the source's program would continue. */
+  /** Id of the last entry, at which the source program would continue. */
   readonly leafId: string | null;
   readonly parent: SourceParent | undefined;
-  /** Session of ours that was exported to the program and continued there. */
+  /** Sessiontree session that was exported to the program and continued there. */
   readonly continued?: {
     readonly sessionId: string;
-    /** Entry that was the leaf of the export. */
+    /** Id of the entry that was the leaf of the export. */
     readonly leafId: string;
-    /** Ids of the entries that repeat exported ones; their calls count in the original. */
+    /** Ids of the entries that repeat exported entries. Their calls are counted in the original session. */
     readonly copiedIds: ReadonlySet<string>;
-    /** Whether the copies must be in the session, because anyone can write such a document. */
+    /** Whether the copies must match entries of the original, because anyone can write such a document. */
     readonly mustMatch?: boolean;
   };
-  /** Ids of entries that a shorter version of the same records yields, but the full records do not. */
+  /** Ids of entries that a shorter version of the same records yields, but not the full records. */
   readonly withdrawnIds: ReadonlySet<string>;
   /**
-   * Ids of entries with a name that the program generated: a name that the user gives the session in sessiontree takes
-   * precedence.
+   * Ids of name entries that the program generated. A name that the user gives the session in sessiontree takes precedence over
+   * them.
    */
   readonly madeNameIds: ReadonlySet<string>;
   readonly counts: ImportCounts;
-  /** Number of records omitted, by reason. */
+  /** Number of omitted records by reason. */
   readonly dropped: { readonly [reason: string]: number };
   readonly issues: readonly SessionIssue[];
 }
 
-/** A session of ours that a program continues, and the entries that were copied from it. */
+/** The sessiontree session that a program continues, and the entries that were copied from it. */
 export type ContinuedOrigin = NonNullable<ImportedSession["continued"]>;

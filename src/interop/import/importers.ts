@@ -15,8 +15,8 @@ import { importQwen } from "./qwen/import-qwen.ts";
 import { readSourceText } from "./source-text.ts";
 
 /**
- * Importers by program: `read` parses the text of a file to records, and `convert` converts records to entries. They do not read
- * or write files. OpenCode keeps its records in a database, so it has no `read`.
+ * Importers by program. `read` parses the text of a file to records, and `convert` converts records to entries. Neither reads or
+ * writes files. OpenCode keeps its records in a database, so its importer has no `read`.
  *
  * @remarks Source: docs/import-records.md
  */
@@ -34,5 +34,5 @@ export const importers = Object.freeze({
   qwen: { read: readSourceText, convert: importQwen },
 }) satisfies { readonly [name in SourceName]: { readonly convert: unknown } };
 
-/** Records of a program's session, as its importer accepts them. */
+/** Input of a program's importer: the records of one session. */
 export type ImportInput<Name extends SourceName> = Parameters<(typeof importers)[Name]["convert"]>[0];

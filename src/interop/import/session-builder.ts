@@ -33,24 +33,24 @@ export interface SessionOrigin {
   /** Default: the path of the input. */
   readonly sourcePath?: string | undefined;
   readonly sourceVersion?: string | undefined;
-  /** Id of the new session. Default: made from `sourceId`. */
+  /** Id of the new session. Default: derived from `sourceId`. */
   readonly id?: string;
-  /** Candidates for the working directory; the first valid one is used. Default: the working directory of the input. */
+  /** Candidates for the working directory. The first valid one is used. Default: the working directory of the input. */
   readonly folders?: Iterable<unknown>;
   /** Start time of the session, as in the source. */
   readonly startedAt: unknown;
-  /** The session that started this one as a subagent, and the one that it was forked from; the session's own id is ignored. */
+  /** Ids of the session that started this one as a subagent, and of its original if forked. The session's own id is ignored. */
   readonly startedBy?: string | undefined;
   readonly forkOf?: string | undefined;
   readonly issues?: readonly SessionIssue[];
 }
 
-/** An unfinished entry: its body may still change. */
+/** An unfinished entry, whose body may still change. */
 export type Draft = UnknownEntry;
 
 type Untimed<M> = M extends unknown ? Omit<M, "timestamp"> : never;
 
-/** A message without its time. */
+/** A message without a timestamp. */
 export type UntimedMessage = Untimed<AgentMessage>;
 
 /** Returns the key for the id of an entry that marks the leaf. */
@@ -58,52 +58,52 @@ export function makeLeafMarkerKey(leafId: string): string {
   return `leaf ${leafId}`;
 }
 
-/** Returns whether an import made an entry to mark the leaf. */
+/** Returns whether an entry was created by an import to mark the leaf. */
 export function isLeafMarker({ id, parentId, customType }: UnknownEntry): boolean {
   return (
     customType === LEAF_CUSTOM_TYPE && parentId !== null && id === makeEntryId(makeLeafMarkerKey(parentId))
   );
 }
 
-/** Derives the id of an entry from a key: for a UUID, its first eight characters. */
+/** Derives an entry id from a key. For a UUID, the id is its first eight characters. */
 export function makeEntryId(key: string): string {
   return UUID_FRONT.test(key) && key.length === 36 ? key.slice(0, 8) : inventEntryId(key, 0, 0);
 }
 
-/** Returns the key of a record with an id: a UUID itself, otherwise the id after the program's name. */
+/** Returns the key of a record with an id: the id itself if it is a UUID, or else the program's name and the id. */
 export function makeIdKey(program: string, id: string): string {
   return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id) ? id : `${program} ${id}`;
 }
 
-/** Makes an id that is safe in a file name: replaces invalid characters with dashes. */
+/** Returns an id that is safe in a file name. Invalid characters are replaced with dashes. */
 export function makeSessionId(sourceId: string): string {
   return sourceId.replace(/[^A-Za-z0-9._-]/g, "-").replace(/^[._-]+|[._-]+$/g, "") || "unnamed";
 }
 
-/** Time of sessions without one: sorts them before all others. */
+/** Time of sessions without one, which sorts them before all other sessions. */
 export const NO_TIME = "1970-01-01T00:00:00.000Z";
 
 const UUID_FRONT = /^[0-9a-f]{8}-/;
 
-/** Derives a subagent's name from its main agent's session, because agents of two sessions may share an id. */
+/** Derives a subagent's source id from its parent's session id, because agents of two sessions may have the same id. */
 export function makeSubagentSourceId(sessionId: string, agentId: string): string {
   return `${sessionId}.agent-${agentId}`;
 }
 
 /**
- * Returns the id of a subagent's session.
+ * Returns the id for a subagent's session.
  *
- * The main agent's id is not its prefix, because a prefix of that id would then match both.
+ * It does not begin with the main session's id, because a prefix of that id would then match both sessions.
  */
 export function makeSubagentSessionId(sessionId: string, agentId: string): string {
   return makeSessionId(`agent-${agentId}.${sessionId}`);
 }
 
 /**
- * Makes a session from another program's records, entry by entry.
+ * Builds a session from another program's records, entry by entry.
  *
- * Ids are derived from keys, so that the same records yield the same entries. An entry without a time gets that of the entry made
- * before it.
+ * Ids are derived from keys, so the same records always yield the same entries. An entry without a time gets the time of the
+ * previously added entry.
  */
 export class SessionBuilder {
   readonly counts: ImportCounts = { ...NO_COUNTS };
@@ -113,12 +113,12 @@ export class SessionBuilder {
   readonly #startedAt: string;
   readonly #entries: Draft[] = [];
   readonly #byId = new Map<string, Draft>();
-  /** Number of attempts to derive an id from a repeated key, because damaged files repeat a key thousands of times. */
+  /** Number of attempts at deriving an id, by key, because damaged files repeat a key thousands of times. */
   readonly #attempts = new Map<string, number>();
-  /** Number of uses of each numbered key. */
+  /** Number of times each numbered key was used. */
   readonly #uses = new Map<string, number>();
   /**
-   * For an entry, the entry without its own position that was added after it: children of the first become children of the
+   * For an entry, the entry that `addBehind` added after it. Children of the first entry become children of the
    * second.
    */
   readonly #behind = new Map<Draft, Draft>();
@@ -153,20 +153,20 @@ export class SessionBuilder {
     this.add(makeSourceKey(origin), null, this.#startedAt, makeCustom(IMPORT_CUSTOM_TYPE, data));
   }
 
-  /** The last entry of the conversation; if there is none yet, the entry with the session's origin. */
+  /** The last entry so far. At the beginning, that is the entry that records the session's source. */
   get tip(): Draft {
     const last = this.#entries.at(-1);
-    if (last === undefined) throw new Error("The first entry is made by the constructor.");
+    if (last === undefined) throw new Error("The first entry must be created by the constructor.");
     return last;
   }
 
   /**
-   * Adds an entry. A compaction without a first kept entry gets its own id there, because it keeps none.
+   * Adds an entry. If a compaction has no first kept entry, its own id is used, because it keeps no entries.
    *
-   * @param key - Determines its id: the first eight characters of a UUID, if they are free.
-   * @param parent - Undefined for an entry that begins the conversation, also again; null for a root.
-   * @param time - As in the source.
-   * @param id - Id in the source, kept unchanged if it is free.
+   * @param key - Determines the id. For a UUID, the id is its first eight characters if they are not taken.
+   * @param parent - Undefined for an entry that begins or restarts the conversation; null for a root.
+   * @param time - Time as in the source.
+   * @param id - Id in the source, kept if it is not taken.
    */
   add(key: string, parent: Draft | undefined | null, time: unknown, body: EntryBody, id?: string): Draft {
     const timestamp = toIsoTime(time) ?? this.#time;
@@ -190,14 +190,14 @@ export class SessionBuilder {
     return draft;
   }
 
-  /** Adds a message, and sets its time to that of the entry. */
+  /** Adds a message, and sets its time to the time of the entry. */
   addMessage(key: string, parent: Draft | undefined, time: unknown, untimed: UntimedMessage): Draft {
     const timestamp = toIsoTime(time) ?? this.#time;
     const message: AgentMessage = Object.assign(untimed, { timestamp: Date.parse(timestamp) });
     return this.add(key, parent, timestamp, { type: "message", message });
   }
 
-  /** Adds an entry without its own position after the last one, whose later children become children of this entry. */
+  /** Adds an entry without a position of its own after the last entry. Later children of the last entry become its children. */
   addBehind(key: string, time: unknown, body: EntryBody, id?: string): Draft {
     const { tip } = this;
     const draft = this.add(key, tip, time, body, id);
@@ -205,44 +205,44 @@ export class SessionBuilder {
     return draft;
   }
 
-  /** Adds data that a message cannot contain; `kind` is its type after the program's name. */
+  /** Adds data that a message cannot contain. `kind` is the part of the custom type after the program's name. */
   keep(key: string, parent: Draft | undefined, time: unknown, kind: string, data: unknown): Draft {
     this.counts.kept++;
     return this.add(key, parent, time, makeCustom(`${this.#origin.source}.${kind}`, data));
   }
 
-  /** Keeps data without a position of its own, as `addBehind` does. */
+  /** Keeps data without a position of its own, like `addBehind`. */
   keepBehind(key: string, time: unknown, kind: string, data: unknown): void {
     this.counts.kept++;
     this.addBehind(key, time, makeCustom(`${this.#origin.source}.${kind}`, data));
   }
 
-  /** Returns the entry with an id; undefined if there is none. */
+  /** Returns the entry with the given id; undefined if there is none. */
   findDraft(id: string): Draft | undefined {
     return this.#byId.get(id);
   }
 
-  /** Returns a key with the number of its earlier uses, for records that may be equal to others. */
+  /** Returns a key with the number of its earlier uses appended, for records that may equal other records. */
   numbered(key: string): string {
     const times = this.#uses.get(key) ?? 0;
     this.#uses.set(key, times + 1);
     return times === 0 ? key : `${key} ${times}`;
   }
 
-  /** Names the session, on behalf of the user or of the program. */
+  /** Names the session. `isUsers` states whether the user chose the name. */
   addName(key: string, name: string, isUsers = false): void {
     const { id } = this.addBehind(key, undefined, { type: "session_info", name });
     if (!isUsers) this.#madeNameIds.add(id);
   }
 
-  /** Returns the entry itself, or the last one that was added after it with `addBehind`. */
+  /** Returns the entry, or the last entry that `addBehind` added after it. */
   lastBehind(draft: Draft | undefined): Draft {
     let last = draft ?? this.tip;
     for (let next = this.#behind.get(last); next !== undefined; next = this.#behind.get(last)) last = next;
     return last;
   }
 
-  /** Removes the last entry; false if it is not the last one, because other entries may be attached to it. */
+  /** Removes an entry. Returns false if it is not the last one, because other entries may be its children. */
   takeBack(draft: Draft): boolean {
     if (this.tip !== draft) return false;
     this.#entries.pop();
@@ -254,42 +254,42 @@ export class SessionBuilder {
     return true;
   }
 
-  /** Records the id of an entry that a shorter version of the same records yields. */
+  /** Records the id of an entry that a shorter version of the same records would yield. */
   withdraw(id: string): void {
     this.#withdrawnIds.add(id);
   }
 
   /**
-   * Records that entries are copies from a session of ours.
+   * Records that entries are copies from a sessiontree session.
    *
-   * @param from - Number of entries before the copies. Default: everything so far is a copy.
+   * @param from - Number of entries before the copies. By default, everything so far is a copy.
    */
   continueSession({ sessionId, leafId }: ContinuedSession, from = 1): void {
     this.#continued = { sessionId, leafId };
     for (const draft of this.#entries.slice(Math.max(1, from))) this.#copies.add(draft);
   }
 
-  /** Records that everything so far is a copy of a session of ours, whose calls count here if that session is missing. */
+  /** Records that everything so far was copied from a sessiontree session. If it is missing, the calls are counted here. */
   copySession(session: ContinuedSession): void {
     this.#isCopy = true;
     this.continueSession(session);
   }
 
-  /** Marks the entry where the program would continue, if that is not the last entry; undefined for the beginning. */
+  /** Adds an entry that marks where the program would continue, unless that is the last entry. Undefined means the beginning. */
   markLeaf(leaf: Draft | undefined): void {
     const last = this.lastBehind(leaf ?? this.#entries[0]);
     if (last === this.tip) return;
     this.add(makeLeafMarkerKey(last.id), last, undefined, makeCustom(LEAF_CUSTOM_TYPE));
   }
 
-  /** Counts records that are omitted. */
+  /** Counts omitted records. */
   drop(reason: string, times = 1): void {
     if (times === 0) return;
     this.#dropped.set(reason, (this.#dropped.get(reason) ?? 0) + times);
     this.counts.dropped += times;
   }
 
-  /** Finishes the session; no entry may be added after this. Records that were neither kept nor dropped count as mapped. */
+  /** Finishes the session. No entries may be added afterward. Records neither kept nor dropped count as mapped. */
   finish(): ImportedSession {
     this.counts.mapped = this.counts.records - this.counts.kept - this.counts.dropped;
     const { source, sourceId, sourcePath, id = sourceId } = this.#origin;
@@ -318,9 +318,9 @@ export class SessionBuilder {
     };
   }
 
-  /** Removes the tokens of copies, because their calls count in the original. */
+  /** Removes the tokens of copies, because their calls are counted in the original session. */
   #finishCopies(): ContinuedOrigin | undefined {
-    // A subagent's session may begin with its agent's history, and is still a separate session.
+    // A subagent's session may begin with a copy of its parent's history, but it is still a separate session.
     const isOwn = !this.#isCopy && this.#parent()?.relation === "subagent";
     if (this.#continued === undefined || isOwn) return undefined;
     this.#provenance.continued = this.#continued;

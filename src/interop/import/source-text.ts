@@ -9,22 +9,22 @@ import {
 import { decodeText, parseJson } from "../../core/jsonl/decode.ts";
 import { LineScanner } from "../../core/jsonl/line-scanner.ts";
 
-/** One record of another program's file. */
+/** A record in another program's file. */
 export interface SourceRecord {
   readonly value: JsonRecord;
-  /** 1-based line of the file. */
+  /** 1-based line number. */
   readonly line: number;
   /** Byte offset of the line. */
   readonly offset: number;
 }
 
-/** Form of a format's records. */
+/** Properties of a format's records. */
 interface SourceForm extends RecordForm {
-  /** Whether a line may be an array of records. */
+  /** Whether a line may contain an array of records. */
   readonly hasLists?: boolean;
 }
 
-/** Records of the programs whose sessions can be imported. */
+/** Form of the records of all programs whose sessions can be imported. */
 const SOURCE_FORM: SourceForm = {
   firstKey: /^"(?:[a-zA-Z]+|\$set|\$rewindTo)"\s*:/,
   isRecord: ({ type, sessionId, timestamp, payload, data, id, $rewindTo, $set }) => {
@@ -38,10 +38,10 @@ const SOURCE_FORM: SourceForm = {
   },
 };
 
-/** Types of messages of Gemini CLI. */
+/** Gemini CLI's message types. */
 const SAID: ReadonlySet<string> = new Set(["user", "gemini", "info", "warning", "error"]);
 
-/** The records of a file, and issues with its other lines. */
+/** Records of a file, and issues with all other lines. */
 export interface SourceText {
   readonly records: readonly SourceRecord[];
   readonly issues: readonly SessionIssue[];
@@ -50,16 +50,16 @@ export interface SourceText {
 /**
  * Parses the lines of another program's file.
  *
- * Never throws: a line that is not a JSON object becomes an issue, and intact records on a damaged line are recovered.
+ * Never throws. A line that is not a JSON object becomes an issue, and intact records on a damaged line are recovered.
  *
- * @param input - The text, its bytes, or its bytes in pieces.
+ * @param input - The text, its bytes, or its bytes in chunks.
  * @remarks Cost: O(input).
  */
 export function readSourceText(input: string | Uint8Array | Iterable<Uint8Array>): SourceText {
   return readRecords(input, SOURCE_FORM);
 }
 
-/** Parses lines like `readSourceText`, for records of one form. */
+/** Parses lines like `readSourceText`, but for records of a specific form. */
 export function readRecords(input: string | Uint8Array | Iterable<Uint8Array>, form: SourceForm): SourceText {
   const records: SourceRecord[] = [];
   const issues: SessionIssue[] = [];
@@ -83,7 +83,7 @@ export function readRecords(input: string | Uint8Array | Iterable<Uint8Array>, f
         line,
         offset,
         length,
-        message: "The line is too long to be read and was left out.",
+        message: "The line is too long to read and was left out.",
       });
     },
   });
@@ -92,7 +92,7 @@ export function readRecords(input: string | Uint8Array | Iterable<Uint8Array>, f
   return { records, issues };
 }
 
-/** Returns the first nonempty string that a field of the records has; undefined if there is none. */
+/** Returns the first nonempty string in the given field of the records; undefined if there is none. */
 export function findFirstText(records: readonly SourceRecord[], name: string): string | undefined {
   for (const { value } of records) {
     const text = toNonemptyText(value[name]);
@@ -101,7 +101,7 @@ export function findFirstText(records: readonly SourceRecord[], name: string): s
   return undefined;
 }
 
-/** Returns the first value that can be a working directory, and an issue if an earlier one contains a zero byte. */
+/** Returns the first value that can be a working directory, and an issue if an earlier value contains a zero byte. */
 export function findFirstFolder(values: Iterable<unknown>): {
   cwd: string | undefined;
   issues: SessionIssue[];
@@ -112,24 +112,26 @@ export function findFirstFolder(values: Iterable<unknown>): {
     if (cwd !== undefined && !cwd.includes("\0")) return { cwd, issues };
     if (cwd !== undefined && issues.length === 0) {
       issues.push(
-        makeLeftOutIssue(`The working directory ${JSON.stringify(cwd)} has a zero byte, as no path has.`),
+        makeLeftOutIssue(
+          `The working directory ${JSON.stringify(cwd)} contains a zero byte, which no path may contain.`,
+        ),
       );
     }
   }
   return { cwd: undefined, issues };
 }
 
-/** Returns whether a string can be a working directory. */
+/** Returns whether a string can be the path of a working directory. */
 export function isFolderName(text: string): boolean {
   return findFirstFolder([text]).cwd !== undefined;
 }
 
-/** Yields a field of each record. */
+/** Yields the given field of each record. */
 export function* pluckField(records: readonly SourceRecord[], name: string): Generator<unknown, void> {
   for (const { value } of records) yield value[name];
 }
 
-/** Makes an issue about a record; without one, about the source as a whole. */
+/** Creates an issue about a record or, by default, about the source as a whole. */
 export function makeIssue(
   code: SessionIssue["code"],
   message: string,
@@ -138,7 +140,7 @@ export function makeIssue(
   return { code, line, offset, length: 0, message };
 }
 
-/** Returns the issue for data that an import omitted. */
+/** Creates an issue about data that an import omitted. */
 export function makeLeftOutIssue(message: string): SessionIssue {
   return makeIssue("SOURCE_LEFT_OUT", message);
 }
@@ -158,13 +160,13 @@ function makeDamageIssues(
     const lost = isWhole(bytes, found) ? "all were imported" : "a damaged one next to them was left out";
     return { code: "RECORDS_GLUED", ...span, message: `${found.length} records are on one line; ${lost}.` };
   }
-  const rest = found.length === 1 ? "; the whole record next to the damage was imported" : "";
+  const rest = found.length === 1 ? "; the complete record next to the damage was imported" : "";
   return isTerminated
     ? { code: "LINE_UNREADABLE", ...span, message: `The line is not a JSON object${rest}.` }
     : { code: "TAIL_TORN", ...span, message: `The last line was cut off${rest}.` };
 }
 
-/** Returns whether a line contains only records. */
+/** Returns whether a line contains only records and whitespace. */
 function isWhole(bytes: Uint8Array, found: readonly RecoveredRecord[]): boolean {
   const gaps = [...found, { start: bytes.length }].map(
     ({ start }, i) => [found[i - 1]?.end ?? 0, start] as const,
@@ -172,27 +174,27 @@ function isWhole(bytes: Uint8Array, found: readonly RecoveredRecord[]): boolean 
   return gaps.every(([from, to]) => decodeText(bytes.subarray(from, to)).trim() === "");
 }
 
-/** Returns a nonempty string, or undefined. */
+/** Returns the value if it is a nonempty string; undefined otherwise. */
 export function toNonemptyText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Returns the text of content, joined: of a string, a block with a text, or an array of these. */
+/** Returns the joined text of a string, a block with a text, or an array of these. */
 export function joinContentText(content: unknown): string {
   const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
   return parts.map((part) => toNonemptyText(part) ?? toNonemptyText(toRecord(part)["text"]) ?? "").join("");
 }
 
-/** Narrows a value parsed from JSON: a missing field is undefined. */
+/** Narrows a value parsed from JSON. Only a missing field is undefined. */
 export function isPresent(value: unknown): value is JsonValue {
   return value !== undefined;
 }
 
-/** Time format of most programs, limited to days that every month has, so that it need not be parsed. */
+/** Time format of most programs. It matches only days that exist in every month, so that matching times need not be parsed. */
 const PLAIN_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
-/** Returns an ISO time in UTC with milliseconds, from an ISO string or Unix milliseconds; undefined if it is neither. */
+/** Converts an ISO string or Unix milliseconds to an ISO time in UTC with milliseconds; undefined if the value is invalid. */
 export function toIsoTime(value: unknown): string | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;
   if (typeof value === "string" && PLAIN_TIME.test(value)) return value;
@@ -200,7 +202,7 @@ export function toIsoTime(value: unknown): string | undefined {
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
 
-/** Returns a field of a record as a record; empty if it is not one. */
+/** Returns a field of a record as a record. Returns an empty record if the field is not one. */
 export function getMember(record: JsonRecord, name: string): JsonRecord {
   return toRecord(record[name]);
 }

@@ -1,13 +1,13 @@
 /** Kinds of tokens that are counted. */
 export const COUNTED = ["input", "output", "cacheRead", "cacheWrite"] as const;
 
-/** Tokens of one call or several. */
+/** Tokens of one or more calls. */
 export type Tokens = Readonly<Record<(typeof COUNTED)[number], number>>;
 
 /** Zero tokens. */
 export const NO_TOKENS: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
-/** Adds tokens, or subtracts them. */
+/** Adds or subtracts tokens. */
 export function addTokens(one: Tokens, other: Tokens, times: 1 | -1 = 1): Tokens {
   return {
     input: one.input + times * other.input,
@@ -17,7 +17,7 @@ export function addTokens(one: Tokens, other: Tokens, times: 1 | -1 = 1): Tokens
   };
 }
 
-/** Returns the smaller of two counts, for each kind of tokens. */
+/** Returns the smaller of two counts for each kind of token. */
 export function takeLesserTokens(one: Tokens, other: Tokens): Tokens {
   return {
     input: Math.min(one.input, other.input),

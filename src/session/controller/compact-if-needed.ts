@@ -25,13 +25,16 @@ import type { ControllerHost } from "./controller-host.ts";
 export interface CompactIfNeededOptions {
   /** Size of the model's context window, in tokens. */
   readonly contextWindow: number;
-  /** `threshold` (default) checks the size of the context; `overflow` means that a provider rejected it as too long. */
+  /**
+   * Reason for the check. `threshold` (default) checks the size of the context. `overflow` means that a provider rejected it as
+   * too long.
+   */
   readonly reason?: "threshold" | "overflow" | undefined;
-  /** Tokens of what is sent in addition to the messages, such as the declarations of tools. Default: 0. */
+  /** Number of tokens sent in addition to the messages, for example for tool declarations. Default: 0. */
   readonly overheadTokens?: number | undefined;
   /**
-   * Behavior if no summary can be written: `extract` creates one without a model; `throw` throws the error. Default: no
-   * compaction as long as the request fits and leaves half of the reserve for the reply, else `extract`.
+   * Behavior if no summary can be written. `extract` creates one without a model; `throw` throws the error. By default, does not
+   * compact as long as the request fits and leaves half of the reserve for the reply; otherwise, `extract`.
    */
   readonly onSummaryFailure?: "extract" | "throw" | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -43,16 +46,16 @@ export type CompactIfNeededResult =
   | {
       compacted: false;
       /**
-       * Reason for not compacting.
+       * Reason why the context was not compacted.
        *
        * - `disabled`: the settings disable compaction.
        * - `belowThreshold`: the context has enough room.
-       * - `notShrinking`: the last two compactions did not shrink the context, so another one would not either.
-       * - `running`: called by the running compaction itself.
+       * - `notShrinking`: the last two compactions did not shrink the context, so another one is unlikely to.
+       * - `running`: the call came from the running compaction itself.
        * - `cannotFit`: the system message and the content that must be kept leave no room for a summary in the window; `message`
-       *   states which parts use the room and what to do.
+       *   states which parts take up the window and what to do.
        * - `summaryFailed`: no summary was written, for the reason in `summaryError`; the request still fits.
-       * - the others: there is nothing to compact; see `CompactionSkipReason`.
+       * - other reasons: there is nothing to compact; see `CompactionSkipReason`.
        */
       reason:
         | CompactionSkipReason
@@ -67,7 +70,7 @@ export type CompactIfNeededResult =
       /** Advice if the context cannot fit. */
       message?: string;
       summaryError?: SessionError;
-      /** Ids of entries with tool results that were shortened to fit, by context edits. */
+      /** Ids of the entries whose tool results were shortened by context edits, to make the request fit. */
       shortenedResultIds?: string[];
     };
 
@@ -100,7 +103,7 @@ export async function compactIfNeeded(
       return { compacted: false, reason: decision, contextTokens, ...shortened };
     const { fits } = decision;
     const done = await attemptCompaction(compactor, options, fits);
-    // One of several waiting calls begins, and the others wait for it.
+    // One of several waiting calls starts a compaction, and the others wait for it.
     if (done === "running") continue;
     if (isSessionError(done))
       return { compacted: false, reason: "summaryFailed", contextTokens, summaryError: done, ...shortened };
@@ -119,8 +122,8 @@ export async function compactIfNeeded(
 }
 
 /**
- * Compacts; returns the error instead of throwing it if no summary was written, the request fits, and the caller did not choose a
- * behavior.
+ * Compacts the context. If no summary was written, the request fits, and the caller did not choose a behavior, returns the error
+ * instead of throwing it.
  */
 async function attemptCompaction(
   compactor: Compactor,
@@ -138,13 +141,13 @@ async function attemptCompaction(
   }
 }
 
-/** Returns the size of the next request. If a provider counted the context, its count includes the overhead. */
+/** Returns the size of the next request. If the provider counted the context, its count already includes the overhead. */
 function requestTokens({ current, counter }: ControllerHost, overheadTokens: number): number {
   const { tokens, lastUsageIndex } = estimateContextUsage(current.session, counter);
   return tokens + (lastUsageIndex === null ? overheadTokens : 0);
 }
 
-/** Returns the reason for not compacting; else whether the request fits without compaction. */
+/** Returns the reason for not compacting or, if there is none, whether the request fits without compaction. */
 function decide(
   { current, settings }: ControllerHost,
   compactor: Compactor,
@@ -160,9 +163,9 @@ function decide(
 }
 
 /**
- * Returns the size of the context at a session's leaf, counted by script if no provider counted it.
+ * Returns the size of the context at a session's leaf. Text that no provider has counted is counted by script.
  *
- * @remarks Cost: the messages that no usage covers, and the entries since the last compaction or edit.
+ * @remarks Cost: the messages that no usage covers, plus the entries since the last compaction or edit.
  */
 export function estimateContextUsage(
   session: SessionManager,

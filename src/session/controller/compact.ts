@@ -27,10 +27,10 @@ import type { CompactionReason, ExtensionCompaction, SessionHookEvents } from ".
 
 /** Options for compaction on request. */
 export interface CompactCommandOptions {
-  /** User's instructions: a focus of the summary, or all of its instructions with `replaceInstructions`. */
+  /** Instructions from the user: a focus for the summary, or all of its instructions if `replaceInstructions` is set. */
   readonly instructions?: string | undefined;
   readonly replaceInstructions?: boolean | undefined;
-  /** Size of the model's context window, in tokens: the default settings and the summary are fitted to it. */
+  /** Size of the model's context window, in tokens. The default settings and the summary are fitted to it. */
   readonly contextWindow?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -40,19 +40,19 @@ export interface CompletedCompaction extends CompactionResult {
   compactionEntry: CompactionEntry;
   /** Whether a handler created the summary. */
   fromExtension: boolean;
-  /** Estimated size of the messages in the context after the compaction, in tokens. */
+  /** Estimated size of the messages in the new context, in tokens. */
   estimatedTokensAfter: number;
-  /** Whether that is less than before, by the same estimate. */
+  /** Whether the context is smaller than before, according to the same estimate. */
   shrank: boolean;
-  /** Error for which the summary was extracted instead of written. */
+  /** Error that caused the summary to be extracted instead of written by the model. */
   summaryError?: SessionError;
-  /** Ids of entries with tool results that were shortened to fit, by context edits. */
+  /** Ids of the entries whose tool results were shortened by context edits, to make the request fit. */
   shortenedResultIds?: string[];
 }
 
 /**
- * Reason for not compacting: there is nothing to compact, another compaction is running, or the content that must be kept leaves
- * no room for a summary.
+ * Reason why nothing was compacted: there is nothing to compact, another compaction is running, or the content that must be kept
+ * leaves no room for a summary.
  */
 export type NoCompactionReason = CompactionSkipReason | "running" | "cannotFit";
 
@@ -60,7 +60,7 @@ export type NoCompactionReason = CompactionSkipReason | "running" | "cannotFit";
 interface CompactionRequest extends CompactCommandOptions {
   readonly reason: CompactionReason;
   readonly willRetry: boolean;
-  /** Tokens of the window used by other parts of a request. */
+  /** Number of tokens in the window that other parts of a request use. */
   readonly overheadTokens?: number | undefined;
   /** Whether to create an extract if no summary can be written. */
   readonly extractsOnFailure?: boolean | undefined;
@@ -80,11 +80,12 @@ interface Attempt {
 const CANCELLED = "Compaction cancelled";
 
 const SKIPPED: { readonly [reason in Exclude<NoCompactionReason, "cannotFit">]: string } = {
-  empty: "The context holds no messages; compact when there are some.",
+  empty: "The context has no messages; compact when there are some.",
   justCompacted: "The last entry is a compaction; compact again when there are new messages.",
   noCutPoint:
-    "The context cannot be cut without tearing a tool result from its call; wait for the next turn.",
-  nothingToSummarize: "All that is not summarized yet is recent; compact later, or keep fewer recent tokens.",
+    "The context cannot be cut without separating a tool result from its call; wait for the next turn.",
+  nothingToSummarize:
+    "Everything that is not summarized yet is recent; compact later, or keep fewer recent tokens.",
   running: "Another compaction of this session is running; wait for it, or abort it.",
 };
 
@@ -92,7 +93,7 @@ const SKIPPED: { readonly [reason in Exclude<NoCompactionReason, "cannotFit">]: 
 export class Compactor {
   readonly #host: ControllerHost;
   #running: Promise<CompletedCompaction> | undefined;
-  /** Set within a running compaction, whose callees must not wait for it. */
+  /** Set within a running compaction. Functions that it calls must not wait for it. */
   readonly #inside = new AsyncLocalStorage<true>();
   #fruitless = 0;
 
@@ -110,8 +111,8 @@ export class Compactor {
   }
 
   /**
-   * Waits until a running compaction ends, successfully or not; false if that compaction itself is the caller, which would wait
-   * forever.
+   * Waits until a running compaction ends, whether or not it succeeds. Returns false if the call comes from that compaction
+   * itself, which would wait forever.
    */
   async othersEnded(signal: AbortSignal | undefined): Promise<boolean> {
     while (this.#running !== undefined) {
@@ -135,7 +136,7 @@ export class Compactor {
   /**
    * Compacts, if there is anything to compact.
    *
-   * @returns The compaction, or the reason why there was nothing to compact, in which case no hook was called.
+   * @returns The compaction, or the reason why nothing was compacted, in which case no hooks were called.
    * @throws {SessionError} `ABORTED`, `SUMMARY_FAILED`, or `STALE_LEAF`, in which case nothing was written.
    */
   async attempt(request: CompactionRequest): Promise<CompletedCompaction | NoCompactionReason> {
@@ -144,7 +145,7 @@ export class Compactor {
     this.#host.current.session.assertWritable();
     const attempt = this.#plan(request);
     if (typeof attempt === "string") return attempt;
-    // In a later turn, because a handler that requests a compaction must find this one running.
+    // Started in a later turn, because a handler that requests a compaction must find this one running.
     this.#running = this.#inside.run(true, () => Promise.resolve().then(() => this.#perform(attempt)));
     const { hooks } = this.#host;
     const { reason, willRetry } = request;
@@ -187,7 +188,7 @@ export class Compactor {
     return "cannotFit";
   }
 
-  /** Returns the settings; if they are the defaults, followed by settings that keep less. */
+  /** Returns the settings to try. If the host has set none, the defaults are followed by settings that keep less. */
   #settingsToTry(contextWindow: number | undefined): CompactionSettings[] {
     const settings = fitSettingsToWindow(this.#host.settings, contextWindow);
     if (this.#host.settings !== undefined) return [settings];
@@ -210,7 +211,7 @@ export class Compactor {
     }
   }
 
-  /** Returns a summary; if none can be written and the request allows it, an extract and the error. */
+  /** Returns a summary. If none can be written and the request allows it, returns an extract and the error. */
   async #summaryOrExtract(
     attempt: Attempt,
   ): Promise<{ result: CompactionResult | ExtensionCompaction; summaryError?: SessionError }> {
@@ -269,7 +270,7 @@ export class Compactor {
     assertNotLeft(snapshot, this.#host.current.session);
     assertNotCompacted(snapshot);
     const { summary, tokensBefore, details, usage } = result;
-    // Keeping no entries applies to the summarized ones: later entries are kept.
+    // "Keep nothing" applies to the entries that were summarized. Entries appended later are kept.
     const firstKept = result.firstKeptEntryId ?? findFirstAppended(snapshot);
     const before = this.#estimate();
     const id = session.appendCompaction(
@@ -294,7 +295,7 @@ export class Compactor {
   }
 }
 
-/** Data for checking a handler's compaction. */
+/** Data used to check a handler's compaction. */
 interface CompactedBranch {
   readonly branchEntries: readonly SessionEntry[];
   readonly preparation: CompactionPreparation;
@@ -303,8 +304,8 @@ interface CompactedBranch {
 /**
  * Rejects a handler's compaction that would lose entries without summarizing them.
  *
- * @param input - As the handler returned it; external code may violate its types.
- * @returns A copy in which the planned size replaces an invalid one.
+ * @param input - The compaction as the handler returned it. External code may violate the declared types.
+ * @returns A copy in which an invalid size is replaced with the planned one.
  * @throws {SessionError} `SUMMARY_FAILED` if the summary has no text, or if the first kept entry is not on the branch.
  */
 function checkExtensionCompaction(
@@ -316,7 +317,7 @@ function checkExtensionCompaction(
     throw makeUnusableError("its summary has no text");
   const firstKept: unknown = input.firstKeptEntryId;
   if (firstKept !== null && !branchEntries.some(({ id }) => id === firstKept)) {
-    throw makeUnusableError(`it keeps from ${JSON.stringify(firstKept)} on, which is not on the branch`);
+    throw makeUnusableError(`its first kept entry ${JSON.stringify(firstKept)} is not on the branch`);
   }
   const tokensBefore = Number.isFinite(input.tokensBefore) ? input.tokensBefore : preparation.tokensBefore;
   return { ...input, tokensBefore };
@@ -325,7 +326,7 @@ function checkExtensionCompaction(
 function makeUnusableError(why: string): SessionError {
   return new SessionError(
     "SUMMARY_FAILED",
-    `The compaction that a handler of session_before_compact gave cannot be used: ${why}. Nothing was changed; correct the extension.`,
+    `The compaction that a handler of session_before_compact returned cannot be used: ${why}. Nothing was changed; correct the extension.`,
     { details: { kind: "history" } },
   );
 }

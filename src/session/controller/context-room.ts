@@ -11,7 +11,7 @@ import type { TextContent } from "../../core/format/content.ts";
 import type { AgentMessage, ToolResultMessage } from "../../core/format/message.ts";
 import type { ControllerHost } from "./controller-host.ts";
 
-/** Window that a request must fit, and the tokens of its other parts. */
+/** Window that a request must fit in, and the tokens of its other parts. */
 interface RequestRoom {
   readonly contextWindow: number;
   readonly overheadTokens: number;
@@ -29,7 +29,7 @@ export function leavesRoom(
   return contextTokens + usableReserve(contextWindow, settings) / 2 <= contextWindow;
 }
 
-/** Returns the reserve; half of the window if a host reserves more. */
+/** Returns the reserve, or half of the window if the host reserves more. */
 function usableReserve(contextWindow: number, { reserveTokens }: CompactionLimits): number {
   return Math.min(reserveTokens, contextWindow / 2);
 }
@@ -37,7 +37,7 @@ function usableReserve(contextWindow: number, { reserveTokens }: CompactionLimit
 /**
  * Shortens the largest tool results that a compaction must keep, so that a request fits.
  *
- * Appends context edits, so the session keeps the original results. Images are kept.
+ * Appends context edits, so that the session keeps the original results. Images are kept.
  *
  * @returns Ids of the shortened results; empty if that would not help.
  * @remarks Cost: O(branch) in heads, O(size of the context).
@@ -74,7 +74,7 @@ export function shortenResults(
   });
 }
 
-/** Returns the maximum number of tokens of each part, such that all parts together have at most `total`. */
+/** Returns the maximum number of tokens per part, so that all parts together have at most `total` tokens. */
 function shareEvenly(sizes: readonly number[], total: number): number {
   const ascending = [...sizes].sort((a, b) => a - b);
   let left = total;
@@ -86,7 +86,7 @@ function shareEvenly(sizes: readonly number[], total: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** Returns the content with its texts joined and shortened; undefined if the images alone are too large. */
+/** Returns the content with its text blocks joined and shortened; undefined if the images alone are too large. */
 function shortenContent(
   message: ToolResultMessage,
   maxTokens: number,
@@ -106,7 +106,9 @@ interface KeptMessage {
   readonly message: AgentMessage;
 }
 
-/** Returns the content of a context after a compaction that keeps as little as possible, and its size including the summary. */
+/**
+ * Returns the content that would remain after a compaction that keeps as little as possible, and its size including the summary.
+ */
 function minimalContext(
   { current, counter, settings }: ControllerHost,
   contextWindow: number,
@@ -130,7 +132,7 @@ function minimalContext(
   return { kept, systemTokens, tokens };
 }
 
-/** Describes the parts that use the room in a window that is too small for a context, and what to do. */
+/** Describes what takes up a window that is too small for a context, and what to do about it. */
 export function explainCannotFit(
   host: ControllerHost,
   { contextWindow, overheadTokens }: RequestRoom,
@@ -144,11 +146,11 @@ export function explainCannotFit(
   const [largest] = sizes.sort((a, b) => b.tokens - a.tokens);
   const parts = [
     `the system message takes ${systemTokens}`,
-    ...(overheadTokens > 0 ? [`what is sent in addition to the messages ${overheadTokens}`] : []),
+    ...(overheadTokens > 0 ? [`other parts of the request take ${overheadTokens}`] : []),
     ...(largest === undefined
       ? []
       : [
-          `the largest message that must stay, of role ${largest.role} in entry ${largest.id}, ${largest.tokens}`,
+          `the largest message that must be kept, of role ${largest.role} in entry ${largest.id}, ${largest.tokens}`,
         ]),
   ];
   const edit =

@@ -11,7 +11,7 @@ import type { SessionHooks } from "./hooks.ts";
 export interface BranchSummaryLimits {
   /** Context window of the summarizing model. Default: 128,000. */
   readonly contextWindow?: number;
-  /** Part of the window reserved for the prompt and the reply. Default: 16,384. */
+  /** Part of the window to reserve for the prompt and the reply. Default: 16,384. */
   readonly reserveTokens?: number;
 }
 
@@ -19,16 +19,16 @@ export interface BranchSummaryLimits {
 export interface ControllerHost {
   readonly current: CurrentSession;
   readonly hooks: SessionHooks;
-  /** Ids of the initial entries of an in-memory fork, which cannot be read from a parent's file. */
+  /** Ids of the initial entries of in-memory forks, which cannot be determined from a parent's file. */
   readonly copied: WeakMap<SessionManager, ReadonlySet<string>>;
   readonly summarize: Summarize | undefined;
-  /** Undefined: the defaults, fitted to the context window. */
+  /** Compaction settings. If undefined, the defaults are used, fitted to the context window. */
   readonly settings: CompactionSettings | undefined;
   readonly branchSummary: BranchSummaryLimits;
   readonly counter: TokenCounter;
 }
 
-/** Joins the session's leaving signal with the caller's, if there is one. */
+/** Combines the signal for leaving the session with the caller's signal, if there is one. */
 export function joinSignals(leaving: AbortSignal, signal: AbortSignal | undefined): AbortSignal {
   return signal === undefined ? leaving : AbortSignal.any([signal, leaving]);
 }
@@ -56,25 +56,26 @@ export function takeSnapshot(session: SessionManager): BranchSnapshot {
   return { session, leafId: session.getLeafId(), compactionId: findLatestCompactionId(session) };
 }
 
-/** Throws before writing data prepared for a branch that was left since. Entries appended to the branch do not matter. */
+/** Throws if the user has left the branch since the snapshot. Entries appended to the branch do not matter. */
 export function assertNotLeft(snapshot: BranchSnapshot, current: SessionManager): void {
   assertSameSession(snapshot, current);
   if (isOnBranch(current, snapshot.leafId)) return;
-  throw makeStaleError("The branch was left meanwhile", snapshot, current);
+  throw makeStaleError("The branch was left in the meantime", snapshot, current);
 }
 
-/** Throws if the session was left since. */
+/** Throws if the session was replaced since the snapshot. */
 export function assertSameSession(snapshot: BranchSnapshot, current: SessionManager): void {
-  if (snapshot.session !== current) throw makeStaleError("The session was left meanwhile", snapshot, current);
+  if (snapshot.session !== current)
+    throw makeStaleError("The session was left in the meantime", snapshot, current);
 }
 
-/** Throws before writing a compaction of a branch that was compacted since. */
+/** Throws if the branch was compacted since the snapshot. */
 export function assertNotCompacted(snapshot: BranchSnapshot): void {
   if (findLatestCompactionId(snapshot.session) === snapshot.compactionId) return;
-  throw makeStaleError("The branch was compacted meanwhile", snapshot, snapshot.session);
+  throw makeStaleError("The branch was compacted in the meantime", snapshot, snapshot.session);
 }
 
-/** Returns the id of the first entry appended to a branch since; null if there is none. */
+/** Returns the id of the first entry appended to a branch since the snapshot; null if there is none. */
 export function findFirstAppended({ session, leafId }: BranchSnapshot): string | null {
   const path = session.getPathIds();
   return path[leafId === null ? 0 : path.indexOf(leafId) + 1] ?? null;

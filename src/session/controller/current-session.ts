@@ -2,17 +2,17 @@ import { SessionError } from "../../core/format/errors.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionHooks } from "./hooks.ts";
 
-/** Session that is about to replace another one. */
+/** A session that is about to replace the current one. */
 export interface Replacement {
   readonly reason: "new" | "resume" | "fork";
   readonly from: SessionManager;
   /** Path of its file; undefined in memory. */
   readonly path: string | undefined;
-  /** Opens the session; called after the old one was closed. */
+  /** Opens the session. Called after the old one was closed. */
   readonly open: () => SessionManager | Promise<SessionManager>;
 }
 
-/** Current session of a controller, and the only way to replace it. */
+/** Manages the current session of a controller. All code that replaces the session uses this class. */
 export class CurrentSession {
   #session: SessionManager;
   #leaving = new AbortController();
@@ -29,12 +29,12 @@ export class CurrentSession {
     return this.#session;
   }
 
-  /** Aborted when the current session is left, so that its work stops. */
+  /** Signal that is aborted when the current session is left, so that work for it stops. */
   get leaving(): AbortSignal {
     return this.#leaving.signal;
   }
 
-  /** Throws if the session for which work was prepared was left since. */
+  /** Throws if the session has been left in the meantime. */
   assertNotLeft(from: SessionManager): void {
     if (this.#hasEnded) throw makeClosedError();
     if (from === this.#session && !this.#isBeingLeft) return;
@@ -47,9 +47,10 @@ export class CurrentSession {
   /**
    * Shuts the current session down, closes it, and starts the next one.
    *
-   * Later writes to the old session fail with `SESSION_CLOSED`, and never reach the new one.
+   * Later writes to the old session fail with `SESSION_CLOSED` and never reach the new one.
    *
-   * @throws {SessionError} As `assertNotLeft`; the error of closing the old session, after the new one has started.
+   * @throws {SessionError} As `assertNotLeft` does. If closing the old session fails, throws that error after the new session has
+   *   started.
    */
   async replace({ reason, from, path, open }: Replacement): Promise<void> {
     this.assertNotLeft(from);
@@ -70,7 +71,7 @@ export class CurrentSession {
   async end(): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    // A command that is leaving the session detects this and closes the next one.
+    // A command that is leaving the session detects this and closes the next session.
     if (this.#isBeingLeft) return;
     await this.#hooks.emit("session_shutdown", { reason: "quit" });
     this.#leaving.abort();
@@ -95,5 +96,5 @@ export class CurrentSession {
 }
 
 function makeClosedError(): SessionError {
-  return new SessionError("SESSION_CLOSED", "The controller is closed; make another one.");
+  return new SessionError("SESSION_CLOSED", "The controller is closed; create another one.");
 }

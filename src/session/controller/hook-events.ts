@@ -20,10 +20,10 @@ export interface SessionHookEvents {
     /** File to be opened. */
     readonly targetSessionFile?: string;
   };
-  /** Part of this session is about to be copied to a new session. */
+  /** A part of this session is about to be copied to a new session. */
   session_before_fork: {
     readonly entryId: string;
-    /** Whether the fork ends before the entry or with it. */
+    /** Whether the fork ends before the entry (`before`) or with it (`at`). */
     readonly position: "before" | "at";
   };
   /** The history is about to be summarized. Exactly one of `session_compact` and `session_compact_failed` follows. */
@@ -33,9 +33,9 @@ export interface SessionHookEvents {
     readonly branchEntries: readonly SessionEntry[];
     readonly customInstructions?: string;
     readonly reason: CompactionReason;
-    /** Whether the rejected request is sent again after the compaction. */
+    /** Whether the rejected request will be sent again after the compaction. */
     readonly willRetry: boolean;
-    /** Aborted when the compaction is canceled. */
+    /** Signal that is aborted when the compaction is canceled. */
     readonly signal: AbortSignal;
   };
   /** A compaction was appended. */
@@ -51,7 +51,7 @@ export interface SessionHookEvents {
     readonly reason: CompactionReason;
     /** Error message; absent if the compaction was canceled. */
     readonly errorMessage?: string;
-    /** Whether the compaction was canceled instead of failing. */
+    /** Whether the compaction was canceled. If false, it failed. */
     readonly aborted: boolean;
     readonly willRetry: boolean;
     readonly fromExtension: boolean;
@@ -71,7 +71,7 @@ export interface SessionHookEvents {
       readonly replaceInstructions?: boolean;
       readonly label?: string;
     };
-    /** Aborted when the navigation is canceled. */
+    /** Signal that is aborted when the navigation is canceled. */
     readonly signal: AbortSignal;
   };
   /** The leaf was moved. */
@@ -85,10 +85,10 @@ export interface SessionHookEvents {
   };
   /** The session's name has changed. */
   session_info_changed: {
-    /** Undefined if the name was cleared. */
+    /** New name; undefined if it was cleared. */
     readonly name: string | undefined;
   };
-  /** The session is about to be left; stop all code that writes to it. */
+  /** The session is about to be left. Handlers must stop all code that writes to it. */
   session_shutdown: {
     readonly reason: "quit" | "reload" | "new" | "resume" | "fork";
     /** File of the session that replaces it. */
@@ -96,20 +96,20 @@ export interface SessionHookEvents {
   };
 }
 
-/** Answers of handlers, by name; other events do not accept answers. `cancel` stops the command. */
+/** Answers that handlers can return, by event name. Other events do not accept answers. `cancel` stops the command. */
 export interface SessionHookResults {
   session_before_switch: { cancel?: boolean | undefined };
   session_before_fork: { cancel?: boolean | undefined };
   session_before_compact: {
     cancel?: boolean | undefined;
-    /** Appended unchanged, without a model; `null` for the first kept entry keeps no entries. */
+    /** Compaction to append unchanged, without calling a model. A `firstKeptEntryId` of `null` keeps no entries. */
     compaction?:
       | (Omit<CompactionResult, "firstKeptEntryId"> & { firstKeptEntryId: string | null })
       | undefined;
   };
   session_before_tree: {
     cancel?: boolean | undefined;
-    /** Appended unchanged, without a model, if the user wants a summary. */
+    /** Summary to append unchanged, without calling a model, if the user wants a summary. */
     summary?: { summary: string; details?: unknown; usage?: Usage | undefined } | undefined;
     /** Overrides the caller's value. */
     customInstructions?: string | undefined;
@@ -124,16 +124,16 @@ export type ExtensionCompaction = NonNullable<SessionHookResults["session_before
 /** Branch summary created by a handler. */
 export type ExtensionBranchSummary = NonNullable<SessionHookResults["session_before_tree"]["summary"]>;
 
-/** Answer of handlers of one hook. */
+/** Answer that handlers of a hook can return. */
 export type SessionHookResult<Name extends keyof SessionHookEvents> = Name extends keyof SessionHookResults
   ? SessionHookResults[Name]
   : undefined;
 
-/** Answer, or none. */
+/** An answer, or none. */
 // biome-ignore lint/suspicious/noConfusingVoidType: handlers need not return a value
 type Answer<Name extends keyof SessionHookEvents> = SessionHookResult<Name> | undefined | void;
 
-/** Handles one kind of hook event, synchronously or not. */
+/** Handles one kind of hook event. May be synchronous or asynchronous. */
 export type SessionHookHandler<Name extends keyof SessionHookEvents> = (
   event: SessionHookEvents[Name],
 ) => Answer<Name> | Promise<Answer<Name>>;

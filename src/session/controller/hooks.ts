@@ -15,7 +15,7 @@ export interface SessionHooksOptions {
   readonly onError?: (error: unknown, name: keyof SessionHookEvents) => void;
 }
 
-/** Registration by one call of `on`: the same function may be registered twice. */
+/** Registration from one call to `on`. The same function may be registered twice. */
 interface Registration<Name extends keyof SessionHookEvents> {
   readonly handler: SessionHookHandler<Name>;
 }
@@ -31,10 +31,11 @@ interface Hook<Name extends keyof SessionHookEvents> {
 }
 
 /**
- * Hooks with which hosts and extensions take part in session commands.
+ * Hooks that let hosts and extensions take part in session commands.
  *
- * Handlers run one after the other, in the order of registration, and each is awaited. If a handler throws, the error is reported
- * and its answer ignored; the others still run. The first `cancel` ends the round; otherwise the last answer is used, as a whole.
+ * Handlers run one after another in registration order, and each is awaited. If a handler throws, the error is reported and the
+ * handler's answer is ignored, but the others still run. The first `cancel` ends the round. Otherwise, the last answer is used as
+ * a whole.
  *
  * @remarks Source: docs/extensions.md#hooks
  */
@@ -60,7 +61,7 @@ export class SessionHooks {
   /**
    * Adds a handler after the registered ones.
    *
-   * @returns A function that removes the handler, even while handlers run.
+   * @returns A function that removes the handler, even while handlers are running.
    */
   on<Name extends keyof SessionHookEvents>(name: Name, handler: SessionHookHandler<Name>): () => void {
     const { registrations }: Hook<Name> = this.#hooks[name];
@@ -74,8 +75,8 @@ export class SessionHooks {
   /**
    * Calls the handlers of a hook, except those added during the call.
    *
-   * @param signal - Stops waiting for a handler, and skips those after it.
-   * @returns The answer that is used; undefined if there is none, and for hooks that do not accept answers.
+   * @param signal - Signal that stops waiting for a handler and skips the remaining ones.
+   * @returns The answer to use; undefined if there is none, and for hooks that do not accept answers.
    * @throws {SessionError} `ABORTED` if the signal was aborted; never a handler's error.
    */
   async emit<Name extends keyof SessionHookEvents>(
@@ -96,7 +97,7 @@ export class SessionHooks {
   }
 
   /**
-   * Returns the valid part of a handler's answer, and whether it ends the round; undefined if there is none, or the handler
+   * Returns the valid part of a handler's answer and whether it ends the round; undefined if there is no answer or the handler
    * threw.
    */
   async #ask<Name extends keyof SessionHookEvents>(
@@ -108,7 +109,7 @@ export class SessionHooks {
     const message = `${name} was cancelled`;
     if (signal?.aborted) throw makeAbortedError(message, signal.reason);
     try {
-      // Converts a synchronous throw of the handler to a rejection.
+      // Converts a synchronous exception from the handler to a rejection.
       const answering = (async () => handler(event))();
       const answered = (await waitUnlessAborted(answering, signal, message)) ?? undefined;
       // Checked here, because reading the answer may also throw.
@@ -149,7 +150,7 @@ function checkEverything<Answer>(answer: Answer): Answer {
   return answer;
 }
 
-/** Removes a summary that the user does not want, and keeps the other fields of the answer. */
+/** Removes a summary that the user did not request, and keeps the other fields of the answer. */
 function dropUnwantedSummary(
   answer: SessionHookResults["session_before_tree"],
   { preparation }: SessionHookEvents["session_before_tree"],

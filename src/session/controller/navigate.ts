@@ -22,10 +22,10 @@ import type { ExtensionBranchSummary, SessionHookEvents, SessionHookResults } fr
 export interface NavigateTreeOptions {
   /** Whether to append a summary of the abandoned branch. */
   readonly summarize?: boolean | undefined;
-  /** User's instructions: a focus of the summary, or all of its instructions with `replaceInstructions`. */
+  /** Instructions from the user: a focus for the summary, or all of its instructions if `replaceInstructions` is set. */
   readonly customInstructions?: string | undefined;
   readonly replaceInstructions?: boolean | undefined;
-  /** Label for the summary, or for the target without a summary. */
+  /** Label for the summary, or for the target if there is no summary. */
   readonly label?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -36,7 +36,7 @@ export interface NavigateTreeResult {
   cancelled: boolean;
   /** Whether the caller's signal was the reason. */
   aborted?: boolean;
-  /** Text of the target message, to be edited and sent again. */
+  /** Text of the target message, for editing and resending. */
   editorText?: string;
   summaryEntry?: BranchSummaryEntry;
 }
@@ -54,7 +54,7 @@ interface Destination {
 
 const CANCELLED = "Navigation cancelled";
 
-/** Moves the leaf, with an optional summary of the abandoned branch; see `SessionController.navigateTree`. */
+/** Moves the leaf and optionally appends a summary of the abandoned branch. See `SessionController.navigateTree`. */
 export async function navigateTree(
   host: ControllerHost,
   targetId: string,
@@ -82,7 +82,7 @@ export async function navigateTree(
     refuseAborted(signal, CANCELLED);
     assertNotLeft(snapshot, host.current.session);
     const label = answer?.label ?? options.label;
-    // Checked before the leaf moves, because rejecting the label after that would be too late.
+    // Checked before the leaf moves, because rejecting the label later would be too late.
     if (label !== undefined && label !== "") session.assertWritable();
     return await moveLeaf(host, target, label, summary);
   } catch (error) {
@@ -139,7 +139,7 @@ function checkUsable(input: ExtensionBranchSummary): ExtensionBranchSummary {
   if (typeof text === "string" && text.trim() !== "") return input;
   throw new SessionError(
     "SUMMARY_FAILED",
-    "A handler of session_before_tree gave a summary without text; nothing was changed. Correct the extension.",
+    "A handler of session_before_tree returned a summary without text; nothing was changed. Correct the extension.",
     { details: { kind: "branch" } },
   );
 }
@@ -148,7 +148,7 @@ function throwNoSummarizer(): never {
   throw new Error("the controller has no summarizer");
 }
 
-/** Moves the leaf and appends summary and label synchronously, so that no other operation can intervene. */
+/** Moves the leaf and appends the summary and label synchronously, so that no other operation can intervene. */
 async function moveLeaf(
   { current: { session }, hooks }: ControllerHost,
   target: SessionEntry,
@@ -181,7 +181,10 @@ async function moveLeaf(
   };
 }
 
-/** Returns the position for a target. A message by a user or an extension is a target for editing. */
+/**
+ * Returns the new leaf for a target. If the target is a message from the user or an extension, it is to be edited, so its parent
+ * becomes the leaf.
+ */
 function getDestination(target: SessionEntry): Destination {
   const editorText = findEditableText(target);
   return editorText === undefined ? { leafId: target.id } : { leafId: target.parentId, editorText };

@@ -34,25 +34,25 @@ import {
 
 /** Options for a controller. */
 export interface SessionControllerOptions {
-  /** First session. The controller closes it when it switches to another one. */
+  /** Initial session. The controller closes it when it switches to another one. */
   readonly session: SessionManager;
-  /** Hooks at which handlers are registered. Default: the controller's own. */
+  /** Hooks with which handlers are registered. By default, the controller creates its own. */
   readonly hooks?: SessionHooks | undefined;
   /**
-   * Requests a summary from a model. Without it, compactions are extracts made without a model, and branch summaries come from
-   * handlers only.
+   * Requests a summary from a model. If omitted, compactions are extracted without a model, and branch summaries come only from
+   * handlers.
    */
   readonly summarize?: Summarize | undefined;
   /**
-   * Settings for when to compact and how much to keep. Default: `DEFAULT_COMPACTION_SETTINGS`; if they would exceed half of a
-   * context window, a quarter of it is reserved, and a quarter kept.
+   * Settings that control when to compact and how much to keep. Default: `DEFAULT_COMPACTION_SETTINGS`. If the defaults exceed
+   * half of a context window, a quarter of the window is reserved and a quarter is kept.
    */
   readonly settings?: CompactionSettings | undefined;
-  /** Sizes that the prompt of a branch summary must fit. */
+  /** Limits on the size of a branch summary's prompt. */
   readonly branchSummary?: BranchSummaryLimits | undefined;
   /**
-   * Counts the tokens of a text. Default: one token for four characters of Latin text, for two of another alphabet, or for one of
-   * any other script.
+   * Counts the tokens in a string. By default, counts one token for four characters of Latin text, for two characters of another
+   * alphabet, or for one character of any other script.
    */
   readonly counter?: TokenCounter | undefined;
   /** Returns Unix milliseconds, for tests. Default: the clock. */
@@ -67,15 +67,15 @@ const COMPACT_RULES: OptionRules<CompactCommandOptions> = {
 };
 
 /**
- * Session commands of an agent, called by its `/new`, `/resume`, `/tree`, `/fork`, `/compact`, and similar commands.
+ * Implements the session commands of an agent, such as `/new`, `/resume`, `/tree`, `/fork`, and `/compact`.
  *
- * A controller has one current session, `session`, and reports its actions to `hooks`. Appends remain possible at any time: long
- * operations record the state of the branch, and write only if the branch was not left since.
+ * A controller has one current session, `session`, and reports its actions to `hooks`. Appends are possible at any time. Long
+ * operations record the state of the branch, and write only if the branch has not been left in the meantime.
  *
  * @remarks Source: docs/commands.md
  */
 export class SessionController {
-  /** Hooks at which handlers of the commands are registered. */
+  /** Hooks with which handlers for the commands are registered. */
   readonly hooks: SessionHooks;
   readonly #host: ControllerHost;
   readonly #compactor: Compactor;
@@ -99,12 +99,12 @@ export class SessionController {
     this.#compactor = new Compactor(this.#host);
   }
 
-  /** Current session: another object after a command that switches sessions. */
+  /** Current session. Commands that switch sessions replace this object. */
   get session(): SessionManager {
     return this.#host.current.session;
   }
 
-  /** Notifies handlers that the session is ready. Call it after all are registered. */
+  /** Notifies handlers that the session is ready. Call this method after registering all handlers. */
   async start(): Promise<void> {
     await this.hooks.emit("session_start", { reason: "startup" });
   }
@@ -115,7 +115,7 @@ export class SessionController {
     await this.hooks.emit("session_start", { reason: "reload" });
   }
 
-  /** Shuts the session down and closes it; commands throw `SESSION_CLOSED` from then on. Idempotent. */
+  /** Shuts down and closes the session. Later commands throw `SESSION_CLOSED`. Idempotent. */
   async close(): Promise<void> {
     await this.#host.current.end();
   }
@@ -136,19 +136,19 @@ export class SessionController {
   /**
    * `/resume`: switches to the session of a file. If it cannot be opened, the current session is kept.
    *
-   * @throws {SessionError} `CWD_MISSING`, after which the call can be repeated with `cwd`: its details contain `sessionFile`,
-   *   `sessionCwd`, and `fallbackCwd`; `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `LEASE_HELD`, or `ABORTED`; `STALE_LEAF` if another
-   *   command has replaced the session.
+   * @throws {SessionError} `CWD_MISSING` if the working directory does not exist; repeat the call with `cwd`. The error's details
+   *   contain `sessionFile`, `sessionCwd`, and `fallbackCwd`. `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `LEASE_HELD`, or `ABORTED`;
+   *   `STALE_LEAF` if another command has replaced the session.
    */
   async switchSession(path: string, options: SwitchSessionOptions = {}): Promise<SwitchResult> {
     return this.#arrived(await switchSession(this.#host, path, options));
   }
 
   /**
-   * `/fork`: copies the path up to an entry to a new session, and switches to it.
+   * `/fork`: copies the path up to an entry to a new session and switches to it.
    *
-   * @param entryId - With `position: "before"`, the default: a user message, whose text is returned for editing. With `"at"`: the
-   *   last entry of the fork.
+   * @param entryId - With `position: "before"` (the default), id of a user message whose text is returned for editing. With
+   *   `"at"`, id of the last entry to copy.
    * @throws {SessionError} `ENTRY_NOT_FOUND` or `ENTRY_INVALID`; `STALE_LEAF` if another command has replaced the session.
    */
   async fork(
@@ -173,14 +173,14 @@ export class SessionController {
   }
 
   /**
-   * `/tree`: moves the leaf within the tree, with an optional summary of the abandoned branch.
+   * `/tree`: moves the leaf within the tree and optionally appends a summary of the abandoned branch.
    *
-   * A message of the user or of an extension is a target for editing: its parent becomes the leaf, and its text is returned.
+   * If the target is a message from the user or an extension, its parent becomes the leaf and its text is returned for editing.
    * Navigating to the current leaf has no effect. Entries appended while the summary is being written remain on the abandoned
-   * branch, and are not in the summary.
+   * branch and are not part of the summary.
    *
-   * @throws {SessionError} `ENTRY_NOT_FOUND`; `SUMMARY_FAILED`; `STALE_LEAF` if the branch was left in the meantime. Nothing was
-   *   written in these cases.
+   * @throws {SessionError} `ENTRY_NOT_FOUND`; `SUMMARY_FAILED`; `STALE_LEAF` if the branch was left in the meantime. In these
+   *   cases, nothing was written.
    */
   async navigateTree(targetId: string, options: NavigateTreeOptions = {}): Promise<NavigateTreeResult> {
     const result = await navigateTree(this.#host, targetId, options);
@@ -189,9 +189,9 @@ export class SessionController {
   }
 
   /**
-   * `/name`: sets the display name; an empty one clears it.
+   * `/name`: sets the display name. An empty name clears it.
    *
-   * @returns The name as stored; undefined if it was cleared.
+   * @returns The stored name; undefined if it was cleared.
    */
   async setName(name: string): Promise<string | undefined> {
     this.session.appendSessionInfo(name);
@@ -201,9 +201,9 @@ export class SessionController {
   }
 
   /**
-   * `/session`: counts messages, tool calls, tokens, and cost of all branches.
+   * `/session`: counts the messages, tool calls, tokens, and cost of all branches.
    *
-   * @remarks Cost: O(file), and O(parent's file) in heads for a fork.
+   * @remarks Cost: O(file), plus O(parent's file) in heads for a fork.
    */
   getStats(options: StatsOptions = {}): SessionStats {
     const { session } = this;
@@ -213,13 +213,13 @@ export class SessionController {
   }
 
   /**
-   * `/compact`: summarizes the older part of the context, and appends the summary.
+   * `/compact`: summarizes the older part of the context and appends the summary.
    *
-   * Entries that are appended in the meantime remain in the context.
+   * Entries appended in the meantime remain in the context.
    *
    * @throws {SessionError} `ABORTED`, with the message `Compaction cancelled`; `NOTHING_TO_COMPACT`, with the reason in its
-   *   details, also while another compaction is running; `SUMMARY_FAILED`; `STALE_LEAF` if the branch was left or compacted in
-   *   the meantime. Nothing was written in these cases.
+   *   details, which may be that another compaction is running; `SUMMARY_FAILED`; `STALE_LEAF` if the branch was left or
+   * compacted in the meantime. In these cases, nothing was written.
    */
   async compact(options: CompactCommandOptions = {}): Promise<CompletedCompaction> {
     assertOptions(options, COMPACT_RULES);
@@ -229,9 +229,9 @@ export class SessionController {
   /**
    * Compacts if the context is too large for the model's window. Agents call this method before each request.
    *
-   * Waits for a running compaction, then checks again. After two consecutive compactions that did not shrink the context, returns
-   * `notShrinking` until a requested compaction shrinks the context, or the branch or session is left. A tool result that does
-   * not fit the window is shortened by a context edit.
+   * Waits for a running compaction, and then checks again. After two consecutive compactions that did not shrink the context,
+   * returns `notShrinking` until a requested compaction shrinks it, or until the branch or session is left. A tool result that
+   * does not fit in the window is shortened by a context edit.
    *
    * @throws {SessionError} `ABORTED`; `STALE_LEAF`; `SUMMARY_FAILED` with `onSummaryFailure: "throw"`.
    */
@@ -240,17 +240,18 @@ export class SessionController {
   }
 
   /**
-   * `/export`: writes the active branch to a new session file, re-chained, with labels at its end and mode 0600.
+   * `/export`: writes the active branch to a new session file with mode 0600. Parents are relinked without label entries, and the
+   * current labels are at the end.
    *
-   * @returns The absolute path.
-   * @throws {SessionError} `SESSION_EXISTS` if the path is taken; `WRITE_FAILED`.
+   * @returns Absolute path of the file.
+   * @throws {SessionError} `SESSION_EXISTS` if the path already exists; `WRITE_FAILED`.
    * @remarks Cost: O(branch).
    */
   exportJsonl(path: string): string {
     return exportBranch(this.session, path);
   }
 
-  /** Resets the state kept per session. */
+  /** Resets the state that is kept for the previous session. */
   #arrived<Result extends SwitchResult>(result: Result): Result {
     if (!result.cancelled) this.#compactor.resetFruitless();
     return result;

@@ -12,7 +12,7 @@ import { findNamedSessionPath } from "../log/session-paths.ts";
 import { SessionManager } from "../manager/session-manager.ts";
 import { estimateContextUsage } from "./compact-if-needed.ts";
 
-/** Options for counting. */
+/** Options for session statistics. */
 export interface StatsOptions {
   /** Whether to count entries that a fork inherited. Default: false. */
   readonly includeInherited?: boolean | undefined;
@@ -22,52 +22,52 @@ export interface StatsOptions {
   readonly contextWindow?: number | undefined;
 }
 
-/** Use of the context window at the leaf. */
+/** Usage of the context window at the leaf. */
 export interface ContextUse {
   /** Size in tokens; null after a compaction until a model reports the new size. */
   tokens: number | null;
   contextWindow: number | null;
-  /** `tokens` as a percentage of `contextWindow`, may exceed 100; null if either is unknown. */
+  /** `tokens` as a percentage of `contextWindow`. May exceed 100. Null if either is unknown. */
   percent: number | null;
 }
 
-/** Contents and cost of a session. Counts cover all branches, unless `pathOnly` was set. */
+/** Contents and cost of a session. Counts include all branches, unless `pathOnly` was set. */
 export interface SessionStats {
   /** Undefined in memory. */
   sessionFile: string | undefined;
   sessionId: string;
   sessionName: string | undefined;
   cwd: string;
-  /** Path of the session from which this one was forked. */
+  /** Path of the session that this one was forked from. */
   parentSession: string | undefined;
-  /** Time of the header; null if the header has none. */
+  /** Time from the header; null if it has none. */
   createdAt: Date | null;
   /** Time since creation, in milliseconds. */
   ageMs: number | null;
   entries: number;
-  /** Messages by role; extension messages count as `custom`. */
+  /** Number of messages, in total and by role. Extension messages count as `custom`. */
   messages: { total: number; byRole: { [role: string]: number } };
-  /** Tool calls of the model by tool name, and the number of results that report failure. */
+  /** Number of tool calls by the model, in total and by tool name, and the number of results that report a failure. */
   toolCalls: { total: number; failed: number; byName: { [name: string]: number } };
   /** Usage of assistant messages, tool results, summaries, and `usage` entries. */
   usage: UsageTotals;
-  /** Usage by model, most expensive first. A summary that names no model counts toward the model that answered last. */
+  /** Usage by model, most expensive first. A summary without a model is attributed to the model that answered last. */
   byModel: ModelUsage[];
-  /** Share of the input read from a cache, 0 to 1; null if there was no input. */
+  /** Share of the input that was read from a cache, from 0 to 1; null if there was no input. */
   cacheHitRate: number | null;
   /** Entries copied from the parent; included in the other counts only with `includeInherited`. */
   inherited: { entries: number; usage: UsageTotals };
   context: ContextUse;
 }
 
-/** Dependencies of counting. */
+/** Dependencies for counting. */
 interface StatsSource {
   readonly session: SessionManager;
   readonly counter: TokenCounter | undefined;
   readonly nowMs: number;
   /** Default: determined from the session's header and its parent's file. */
   readonly isInherited: IsInherited | undefined;
-  /** Called with each counted entry. */
+  /** Called for each counted entry. */
   readonly onCounted?: (entry: SessionEntry) => void;
 }
 
@@ -124,7 +124,7 @@ function getContextUse({ session, counter }: StatsSource, contextWindow: number 
   };
 }
 
-/** Returns whether the context begins with a compaction and no model has reported its size since. */
+/** Returns whether the context begins with a compaction and no model has reported its size since then. */
 function isSizeUnknown(session: SessionManager): boolean {
   for (const entry of session.walkUp()) {
     if (entry.type === "compaction") return true;
@@ -194,17 +194,18 @@ function sumCounts(counts: ReadonlyMap<string, number>): number {
 /** Returns whether an entry of a fork was copied from its parent. */
 type IsInherited = (entry: SessionEntry) => boolean;
 
-/** Fields that contain ids: in files without ids, they differ in each copy of an entry. */
+/** Fields that contain ids. In files without ids, they differ in each copy of an entry. */
 const ID_FIELDS = ["id", "parentId", "firstKeptEntryId"];
 
 /**
  * Returns a function that identifies the entries that a fork inherited from its parent.
  *
- * A copy keeps id and time, so an entry is inherited if the parent session has an entry with the same id and time. Files of
- * version 1 contain no ids, and derived ids differ: for these files, the common beginning of both is inherited. If the parent's
- * file cannot be read, or is on another machine, the entries older than the fork's header are.
+ * A copy keeps its id and time, so an entry is inherited if the parent session has an entry with the same id and time. Files of
+ * version 1 contain no ids, and derived ids differ, so for these files, the common beginning of both sessions is inherited. If
+ * the parent's file cannot be read or is on another machine, the entries that are older than the fork's header are considered
+ * inherited.
  *
- * @remarks Cost: O(parent file) in heads, if the session names a parent; without ids, its bodies as well.
+ * @remarks Cost: O(parent file) in heads if the session names a parent, plus its bodies if the file has no ids.
  */
 function makeInheritedCheck(session: SessionManager): IsInherited {
   const header = session.getHeader();
@@ -216,7 +217,7 @@ function makeInheritedCheck(session: SessionManager): IsInherited {
   const isById = ({ id, timestamp }: SessionEntry) => isSameTime(parent, parent.find(id), timestamp);
   const entries = session.getEntries();
   const [first] = entries;
-  // A comparison is worthwhile only if both begin with entries of the same time with different ids.
+  // A comparison is worthwhile only if both begin with entries that have the same time but different ids.
   if (first === undefined || isById(first) || !isSameTime(parent, 0, first.timestamp)) return isById;
   const shared = new Set(getSharedStart(entries, readSessionEntries(path)).map(({ id }) => id));
   return (entry) => shared.has(entry.id) || isById(entry);

@@ -12,21 +12,21 @@ import type { SessionHookEvents } from "./hook-events.ts";
 
 /** Options for switching to another session. */
 export interface SwitchSessionOptions {
-  /** Working directory instead of the session's, for example if that folder no longer exists. */
+  /** Working directory to use instead of the session's, for example if that folder no longer exists. */
   readonly cwd?: string | undefined;
-  /** Stops reading the file with `ABORTED`; the current session is kept. */
+  /** Signal that stops reading the file with an `ABORTED` error. The current session is then kept. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Result of a command that switches sessions. */
 export interface SwitchResult {
-  /** Whether a handler stopped the switch; the current session is then kept. */
+  /** Whether a handler canceled the switch. The current session is then kept. */
   cancelled: boolean;
   /** Path of the current session; absent in memory. */
   sessionFile?: string;
 }
 
-/** Creates a new session and switches to it; see `SessionController.newSession`. */
+/** Creates a new session and switches to it. See `SessionController.newSession`. */
 export async function newSession(host: ControllerHost, options: NewSessionOptions): Promise<SwitchResult> {
   const from = host.current.session;
   if (await isCancelled(host, "session_before_switch", { reason: "new" })) return { cancelled: true };
@@ -47,7 +47,7 @@ export async function switchSession(
   const target = findTarget();
   const event = { reason: "resume", targetSessionFile: target } as const;
   if (await isCancelled(host, "session_before_switch", event)) return { cancelled: true };
-  // The file may have been removed, and would be opened as a new session.
+  // The file may have been removed in the meantime. It would then be opened as a new session.
   findTarget();
   const load = () =>
     loadSessionBeside(from, target, { ...(cwd !== undefined && { cwd }), ...(signal && { signal }) });
@@ -62,8 +62,8 @@ export async function switchSession(
 }
 
 /**
- * Calls the handlers and returns whether one canceled the switch; throws `STALE_LEAF` if the session was
- * already being left, or was left while they ran.
+ * Calls the handlers and returns whether one of them canceled the switch. Throws `STALE_LEAF` if the session was already being
+ * left, or was left while the handlers ran.
  */
 async function isCancelled<Name extends "session_before_switch" | "session_before_fork">(
   { current, hooks }: ControllerHost,
@@ -78,7 +78,7 @@ async function isCancelled<Name extends "session_before_switch" | "session_befor
   return false;
 }
 
-/** Replaces the current session with an open one. */
+/** Replaces the current session with one that is already open. */
 async function goTo(
   { current }: ControllerHost,
   reason: "new" | "resume" | "fork",
@@ -91,7 +91,7 @@ async function goTo(
   return { cancelled: false, ...(path !== undefined && { sessionFile: path }) };
 }
 
-/** Checks whether a session is still needed; closes it if the check throws. */
+/** Runs a check, and closes the session if the check throws. */
 async function checkOrClose(session: SessionManager, check: () => void): Promise<void> {
   try {
     check();
@@ -115,25 +115,25 @@ function assertFolder(cwd: string, sessionFile: string, from: SessionManager): v
   if (callIfPresent(() => statSync(cwd))?.isDirectory()) return;
   throw new SessionError(
     "CWD_MISSING",
-    `The session works in ${cwd}, which does not exist; continue elsewhere with switchSession(path, { cwd }).`,
+    `The session's working directory is ${cwd}, which does not exist; continue elsewhere with switchSession(path, { cwd }).`,
     { details: { sessionFile, sessionCwd: cwd, fallbackCwd: from.getCwd() } },
   );
 }
 
 /** Result of a fork. */
 export interface ForkResult extends SwitchResult {
-  /** Text of the user message before which the fork ends, to be edited and sent again. */
+  /** Text of the user message that follows the end of the fork, for editing and resending. */
   selectedText?: string;
 }
 
-/** End of the fork's path, and the text with which the user continues. */
+/** End of the fork's path, and the text for the user to continue with. */
 interface ForkPoint {
-  /** Null: the position before the first entry. */
+  /** Id of the last entry to copy; null for the position before the first entry. */
   readonly leafId: string | null;
   readonly selectedText?: string;
 }
 
-/** Copies the path up to an entry to a new session and switches to it; see `SessionController.fork`. */
+/** Copies the path up to an entry to a new session and switches to it. See `SessionController.fork`. */
 export async function forkEntry(
   host: ControllerHost,
   entryId: string,

@@ -13,21 +13,20 @@ import {
 } from "./folder-cache.ts";
 import { SUMMARIES } from "./summary-columns.ts";
 
-/** Age at which an unfinished file does not belong to a running process. */
+/** Age at which an unfinished file is assumed not to belong to a running process. */
 const LEFTOVER_AFTER_MS = 60_000;
 
-/** Interval of checking rows of folders that no caller lists. */
+/** Interval at which to check rows of folders that no caller lists. */
 const SWEEP_EVERY_MS = 24 * 3600 * 1000;
 
 const MAX_SWEPT = 20;
 
-/** Returns whether the data about a file stays in a cache. */
+/** Returns whether the data about a file should stay in a cache. */
 type KeepTest = (row: { folder: string; name: string; mark: FileMark }) => boolean;
 
 /**
- * Removes rows and filters from all files of a cache, because text that was removed from its session must not stay in a cache.
- * Also removes unreadable files, and files that a process is writing, because their content is unknown; that process's work is
- * lost.
+ * Removes rows and filters from all files of a cache. Text that was removed from a session must not stay in a cache. Also removes
+ * unreadable files and files that a process is writing, because their content is unknown. That process's work is lost.
  *
  * @throws The system's error.
  */
@@ -35,7 +34,9 @@ export function purgeCache(cacheFolder: string, isKept: KeepTest): void {
   for (const path of removeLeftovers(cacheFolder, 0)) purgeFile(path, isKept);
 }
 
-/** Removes outdated rows from some of the cache files that the caller does not maintain and no process has read for a day. */
+/**
+ * Removes outdated rows from some of the cache files that the caller does not maintain and that no process has read for a day.
+ */
 export function sweepCache(cacheFolder: string, isBeingRead: (path: string) => boolean): void {
   let left = MAX_SWEPT;
   for (const path of removeLeftovers(cacheFolder, LEFTOVER_AFTER_MS)) {
@@ -56,7 +57,7 @@ export function listCacheFiles(cacheFolder: string, ...kinds: readonly CacheFile
     .map((name) => join(cacheFolder, name));
 }
 
-/** Removes files that killed processes left, and unfinished files of a given age; returns the files of folders. */
+/** Removes files that killed processes left, and unfinished files of at least a given age. Returns the cache files of folders. */
 function removeLeftovers(cacheFolder: string, afterMs: number): string[] {
   callIfPresent(() => removeTemporaryLeftovers(realFileSystem, cacheFolder));
   for (const path of listCacheFiles(cacheFolder, "unfinished"))
@@ -64,7 +65,9 @@ function removeLeftovers(cacheFolder: string, afterMs: number): string[] {
   return listCacheFiles(cacheFolder, "folder");
 }
 
-/** Returns the milliseconds since a file was written, or until then if a clock was wrong; NaN if it does not exist. */
+/**
+ * Returns the age of a file in milliseconds, as an absolute value because a clock may be wrong; NaN if the file does not exist.
+ */
 function measureAge(path: string): number {
   return Math.abs(Date.now() - (callIfPresent(() => statSync(path).mtimeMs) ?? Number.NaN));
 }
@@ -85,28 +88,28 @@ function purgeCachedFile<Known extends FileMark>(
   const { size } = files;
   for (const [name, mark] of files) if (!isKept({ folder, name, mark })) files.delete(name);
   if (files.size === size && size > 0) return;
-  // Another process that purges in the meantime may remove the file being written, or may have purged rows that were just
+  // Another process that is also purging may remove the file being written, or may already have purged rows that were just
   // written.
   const isWritten = files.size > 0 && callIfPresent(() => [writeCachedNow(path, cached, kind)]) !== undefined;
   const isOutdated = () => [...files].some(([name, mark]) => !isKeptAt(join(folder, name), mark));
   if (!isWritten || isOutdated()) callIfPresent(() => realFileSystem.unlinkSync(path));
 }
 
-/** Bytes derived from a file, and the state of the file when they were derived. */
+/** Bytes derived from a session file, and the state of that file at the time. */
 export interface KnownBytes extends FileMark {
   readonly known: Uint8Array;
 }
 
-/** Filters for searches: character sequences of a file, as hashes. */
+/** Filters for searches: the hashes of character sequences in each file. */
 export const FILTERS = makeBytesKind(".grams");
 
-/** Tables for questions: the words of each entry of a file, as hashes. */
+/** Tables for questions: the hashes of the words in each entry of a file. */
 export const TERM_TABLES = makeBytesKind(".terms");
 
-/** Kinds of cache files without text. */
+/** Kinds of cache files that contain no text. */
 const BYTES_KINDS = [FILTERS, TERM_TABLES];
 
-/** Returns whether a file in a cache folder may contain text of sessions. */
+/** Returns whether a file in a cache folder may contain text from sessions. */
 export function canHoldText(path: string): boolean {
   return !BYTES_KINDS.some(({ suffix }) => path.includes(suffix));
 }

@@ -6,10 +6,10 @@ import { retryAfterReplacement } from "../log/replace-file.ts";
 export interface FileMark {
   readonly size: number;
   readonly mtimeMs: number;
-  /** Change time: programs cannot restore it, but it also changes with the name, the mode, and the number of links. */
+  /** Change time. Programs cannot restore it, but it also changes with the name, the mode, and the number of links. */
   readonly ctimeMs: number;
   readonly ino: number;
-  /** Birth time: the system reuses the number of a removed file. */
+  /** Birth time. Needed because the system reuses the number of a removed file. */
   readonly birthtimeMs: number;
 }
 
@@ -18,23 +18,23 @@ export function toFileMark({ size, mtimeMs, ctimeMs, ino, birthtimeMs }: FileMar
   return { size, mtimeMs, ctimeMs, ino, birthtimeMs };
 }
 
-/** Returns whether two marks are of the same file, which may have grown, judged by its number and birth time. */
+/** Returns whether two marks belong to the same file, which may have grown, based on its number and birth time. */
 export function isSameFile(a: FileMark, b: FileMark): boolean {
   return a.ino === b.ino && a.birthtimeMs === b.birthtimeMs;
 }
 
-/** Returns whether two marks are of the same file in the same state, judged by the mark. */
+/** Returns whether two marks belong to the same file in the same state. */
 export function isUnchanged(a: FileMark, b: FileMark): boolean {
   return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && isSameFile(a, b);
 }
 
-/** Returns whether a file is unchanged since its mark was taken. */
+/** Returns whether a file has not changed since its mark was taken. */
 export function isUnchangedAt(path: string, mark: FileMark): boolean {
   const stats = callIfPresent(() => statSync(path));
   return stats !== undefined && isUnchanged(stats, mark);
 }
 
-/** Returns whether the data derived from a file is still in it: it is unchanged or has grown, and was not replaced. */
+/** Returns whether a file still contains the data derived from it, because it is unchanged or has grown and was not replaced. */
 export function isKept(now: FileMark | undefined, mark: FileMark): boolean {
   if (now === undefined) return false;
   // Some systems do not number files.
@@ -42,7 +42,7 @@ export function isKept(now: FileMark | undefined, mark: FileMark): boolean {
   return hasGrown || isUnchanged(now, mark);
 }
 
-/** Returns `isKept` for the file at a path. */
+/** Returns the result of `isKept` for the file at a path. */
 export function isKeptAt(path: string, mark: FileMark): boolean {
   return isKept(
     callIfPresent(() => statSync(path)),
@@ -55,10 +55,10 @@ export interface ScannedFile extends FileMark {
   readonly fd: number;
 }
 
-/** Number of bytes read at a time: few enough to stay in a processor's cache while they are scanned. */
+/** Number of bytes to read at a time. Small enough to stay in a processor's cache while being scanned. */
 const PIECE_BYTES = 512 * 1024;
 
-/** Buffer kept for the next file, because new memory for each of thousands of files would accumulate. */
+/** Buffer that is reused for the next file, because allocating new memory for thousands of files would add up. */
 let spare: Buffer | undefined;
 
 /** Opens a plain file for reading, until `closeFile`. */
@@ -80,10 +80,10 @@ export function closeFile(file: ScannedFile): void {
 }
 
 /**
- * Reads an open file piece by piece, up to the size that it had when it was opened.
+ * Reads an open file piece by piece, up to its size when it was opened.
  *
  * @param overlap - Number of bytes of each piece that are repeated at the start of the next one.
- * @returns Pieces, each valid until the next is requested.
+ * @returns Pieces, each valid until the next one is requested.
  */
 export function* readFilePieces(file: ScannedFile, start: number, overlap = 0): Generator<Buffer, void> {
   const buffer = spare ?? Buffer.allocUnsafeSlow(PIECE_BYTES);

@@ -15,8 +15,8 @@ import { ignoreSkipped, reportSkipped, type SkipReport } from "./skipped-files.t
 /**
  * Returns the path of the session with exactly this id, by reading only headers.
  *
- * @returns Undefined if there is none; the most recently written one of several.
- * @remarks Cost: one file status per file, and headers until one matches; files named after the id are read first.
+ * @returns The path of the most recently written match; undefined if there is none.
+ * @remarks Cost: one `stat` call per file, plus reading headers until one matches. Files named after the id are read first.
  */
 export function findSessionById(
   scope: CatalogScope,
@@ -42,9 +42,9 @@ export function findRecentSession(
  * Returns the path of the session whose file was written last.
  *
  * @param folder - Folder of session files; may be missing.
- * @param cwd - Project whose sessions are included. Default: any.
+ * @param cwd - Project to which the session must belong. Default: any project.
  * @returns Null if there is none.
- * @remarks Cost: one file status per file, and headers until one matches.
+ * @remarks Cost: one `stat` call per file, plus reading headers until one matches.
  */
 export function findMostRecentSession(
   folder: string,
@@ -77,13 +77,13 @@ function findFirstBelonging(
   return undefined;
 }
 
-/** Maximum number of bytes searched for a header, which is at the front of a file. */
+/** Maximum number of bytes to search for a header, which is at the beginning of a file. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
 
 /** Number of bytes sufficient for nearly every header. */
 const FIRST_BYTES = 4096;
 
-/** Reads only the header of a session file; undefined if the file does not exist or is not a session. */
+/** Reads only the header of a session file. Returns undefined if the file does not exist or is not a session. */
 export function readFileHeader(path: string): SessionHeader | undefined {
   const open = () => openForReading(realFileSystem, path);
   const fd = callIfPresent(() => retryAfterReplacement(realFileSystem, path, open));

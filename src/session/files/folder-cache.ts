@@ -17,11 +17,11 @@ import { isSystemError } from "./skipped-files.ts";
 /** Incremented whenever the format or the meaning of what is kept changes. */
 const CACHE_VERSION = 9;
 
-/** Kind of data about session files, and its format: one file for each folder of sessions. */
+/** Kind of data about session files, and its format. There is one cache file per folder of sessions. */
 export interface CacheKind<Known extends FileMark> {
   readonly suffix: string;
   encode(files: ReadonlyMap<string, Known>): BesideJson & { readonly columns: object };
-  /** Decodes the output of `encode`; undefined if any of it is invalid. */
+  /** Decodes the output of `encode`. Returns undefined if any of it is invalid. */
   decode(columns: unknown, beside: Omit<KeptJson, "value">): Map<string, Known> | undefined;
 }
 
@@ -35,11 +35,11 @@ interface CachedFolder<Known> {
 interface LoadedFolder<Known> {
   readonly path: string;
   readonly files: Map<string, Known>;
-  /** Amount of unsaved data, as the owner counts it. */
+  /** Amount of unsaved data, in a unit chosen by the owner. */
   unsaved: number;
 }
 
-/** Reads the stored data of a folder; undefined if there is none that this version supports. */
+/** Reads the stored data of a folder. Returns undefined if there is none that this version supports. */
 export function readCached<Known extends FileMark>(
   path: string,
   kind: CacheKind<Known>,
@@ -73,7 +73,8 @@ function encodeContent<Known extends FileMark>(
 /**
  * Data about session files that is stored between runs.
  *
- * A folder's file is replaced as a whole: if two processes replace it at the same time, one wins, and only work is lost.
+ * The cache file of a folder is replaced as a whole. If two processes replace it at the same time, one of them wins, and only
+ * work is lost.
  */
 export class FolderCache<Known extends FileMark> {
   readonly loaded = new Map<string, LoadedFolder<Known>>();
@@ -82,8 +83,8 @@ export class FolderCache<Known extends FileMark> {
   readonly #onError: (error: unknown) => void;
 
   /**
-   * @param cacheFolder - Folder of the cache; undefined to store nothing.
-   * @param onError - Called with the system's errors: a cache that cannot be read or written only costs time.
+   * @param cacheFolder - Folder for the cache; undefined to store nothing.
+   * @param onError - Called with system errors. A cache that cannot be read or written only costs time.
    */
   constructor(
     kind: CacheKind<Known>,
@@ -95,7 +96,7 @@ export class FolderCache<Known extends FileMark> {
     this.#onError = onError;
   }
 
-  /** Returns the data about a folder's files; undefined without a cache folder. */
+  /** Returns the data about a folder's files; undefined if there is no cache folder. */
   of(folder: string): LoadedFolder<Known> | undefined {
     if (this.#cacheFolder === undefined) return undefined;
     const known = this.loaded.get(folder);
@@ -108,7 +109,7 @@ export class FolderCache<Known extends FileMark> {
     return loaded;
   }
 
-  /** Saves the data about a folder's files, except outdated data. */
+  /** Saves the data about a folder's files, excluding outdated data. */
   async save(folder: string, holds: (path: string, known: Known) => boolean): Promise<void> {
     const loaded = this.of(folder);
     if (loaded === undefined) return;
@@ -120,14 +121,14 @@ export class FolderCache<Known extends FileMark> {
       const { value, beside } = encodeContent({ folder, files }, this.#kind);
       loaded.unsaved = 0;
       await writeAtomicJson(path, value, beside);
-      // A redaction that ran in the meantime may have checked the caches before these rows existed.
+      // A redaction that was running at the same time may have checked the caches before these rows existed.
       if (outdated().length > 0) callIfPresent(() => realFileSystem.unlinkSync(path));
     } catch (error) {
       this.#report(error);
     }
   }
 
-  /** Runs work on the files of a cache; reports system errors, and throws all others. */
+  /** Runs work on the files of a cache. Reports system errors and throws all others. */
   guarded<T>(work: () => T): T | undefined {
     try {
       return work();
@@ -143,7 +144,7 @@ export class FolderCache<Known extends FileMark> {
   }
 }
 
-/** Name of such a file or of an import's record; a number follows while it is being written. */
+/** Matches the name of such a file or of an import record. While a file is being written, its name ends with a number. */
 const NAME = /^(?:([0-9a-f]{32})\.(?:json|grams|terms)|imports-[0-9a-f]{32}\.json)(\.\d+)?$/;
 
 /**
@@ -154,7 +155,9 @@ const NAME = /^(?:([0-9a-f]{32})\.(?:json|grams|terms)|imports-[0-9a-f]{32}\.jso
  */
 export type CacheFileKind = "folder" | "imports" | "unfinished" | "temporary";
 
-/** Returns the kind of a file in a cache folder, judged by its name; undefined if this library does not write such files. */
+/**
+ * Returns the kind of a file in a cache folder, based on its name. Returns undefined if this library does not write such files.
+ */
 export function parseCacheName(name: string): CacheFileKind | undefined {
   if (isTemporaryName(name)) return "temporary";
   const [found, ofFolder, number] = NAME.exec(name) ?? [];
@@ -168,7 +171,7 @@ function makeFolderCacheName(folder: string, suffix: string): string {
   return `${hashSha256(folder).slice(0, 32)}${suffix}`;
 }
 
-/** Returns the name of the file for the record of imports to a target. */
+/** Returns the name of the file for the record of imports into a target. */
 export function importCacheName(target: string): string {
   return `imports-${hashText(target)}.json`;
 }

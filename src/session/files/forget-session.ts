@@ -12,17 +12,16 @@ import { getCacheFolder } from "./user-folders.ts";
 /** Cache folders that this process has used, except the default one. */
 const used = new Set<string>();
 
-/** Records a cache folder, so that `forgetSession` cleans it. */
+/** Records a cache folder, so that `forgetSession` cleans it too. */
 export function noteCacheFolder(folder: string): void {
   used.add(folder);
 }
 
 /**
- * Removes data derived from a session after its text was changed or the session was deleted: its row and the filter of its text
- * from the caches, its pages from the folder for temporary files, and its partial answers. Also removes files that killed
- * processes left.
+ * Removes data derived from a session after its text was changed or the session was deleted: its row and text filter in the
+ * caches, its pages in the folder for temporary files, and its partial answers. Also removes files that killed processes left.
  *
- * Failed removals become process warnings, because the change to the session has already taken effect.
+ * If a removal fails, a process warning is emitted, because the change to the session has already taken effect.
  *
  * @param path - Absolute path; the file may no longer exist.
  */
@@ -42,17 +41,17 @@ export function partialAnswersNextTo(path: string): string[] {
   );
 }
 
-/** Returns the names in the folder of a file; none if the folder does not exist. */
+/** Returns the names of all files in a file's folder. Empty if the folder does not exist. */
 export function namesNextTo(path: string): string[] {
   return callIfPresent(() => readdirSync(dirname(path))) ?? [];
 }
 
 /**
- * Removes from the caches the rows of all sessions whose files were replaced or removed, not only extended.
+ * Removes the rows of all sessions whose files were removed or replaced, not just extended, from the caches.
  *
- * For work on many sessions; warns as `forgetSession` does.
+ * Intended for work on many sessions. Emits warnings as `forgetSession` does.
  *
- * @remarks Cost: O(bytes of the caches), and a check of each file in them.
+ * @remarks Cost: O(bytes of the caches), plus a check of each file in them.
  */
 export function forgetReplaced(): void {
   purgeCaches(({ folder, name, mark }) => isKeptAt(join(folder, name), mark), "sessions that were changed");
@@ -60,7 +59,7 @@ export function forgetReplaced(): void {
 
 function purgeCaches(isKept: Parameters<typeof purgeCache>[1], what: string): void {
   for (const cache of cacheFolders())
-    tryTo(`The cache of lists in ${cache} may still hold text`, what, () => purgeCache(cache, isKept));
+    tryTo(`The cache of lists in ${cache} may still contain text`, what, () => purgeCache(cache, isKept));
 }
 
 function tryTo(fault: string, what: string, remove: () => void): void {
@@ -77,7 +76,7 @@ export function cacheFolders(): ReadonlySet<string> {
   return new Set([toAbsolutePath(getCacheFolder()), ...used]);
 }
 
-/** Returns the real path of a folder; the given path if it does not exist. */
+/** Returns the real path of a folder, or the given path if the folder does not exist. */
 function getRealPath(folder: string): string {
   return callIfPresent(() => realpathSync(folder)) ?? folder;
 }

@@ -23,10 +23,10 @@ import { isSystemError } from "./skipped-files.ts";
 /** Version of the file format. */
 const VERSION = 1;
 
-/** Part of an answer that had arrived. */
+/** Partially received answer. */
 export interface PartialAnswer {
   readonly sessionId: string;
-  /** Id of the entry that it answers; null before the first entry. */
+  /** Id of the entry being answered; null before the first entry. */
   readonly leafId: string | null;
   /** Unix milliseconds. */
   readonly savedMs: number;
@@ -41,8 +41,7 @@ export interface PartialAnswerFile {
 }
 
 /**
- * Writes a partial answer, replacing the previous one: a reader sees one of the two. Survives the process, but not a power
- * failure.
+ * Writes a partial answer, replacing the previous one atomically. It survives the process, but not a power failure.
  */
 export function writePartialAnswer(path: string, answer: PartialAnswer): void {
   const fs = realFileSystem;
@@ -66,14 +65,14 @@ export function encodePartialAnswer(answer: PartialAnswer): string {
   return `${encodeRecord({ type: "partial_answer", version: VERSION, ...answer })}\n`;
 }
 
-/** Parses a line that `encodePartialAnswer` wrote; returns a string with the reason if that fails. */
+/** Parses a line that `encodePartialAnswer` wrote. If this fails, returns the reason as a string. */
 export function parsePartialAnswer(text: string): PartialAnswer | string {
   const { version, type, sessionId, leafId, savedMs, message } = parseRecord(text.trimEnd()) ?? {};
-  if (type !== "partial_answer") return "it is torn, or no partial answer";
+  if (type !== "partial_answer") return "it is torn, or not a partial answer";
   if (version !== VERSION)
-    return `it is of version ${String(version)}, and this library knows version ${VERSION}`;
+    return `it is of version ${String(version)}, and this library supports version ${VERSION}`;
   const isPlaced = typeof sessionId === "string" && (typeof leafId === "string" || leafId === null);
-  if (!isPlaced || typeof savedMs !== "number" || !isAnswerRecord(message)) return "it holds no answer";
+  if (!isPlaced || typeof savedMs !== "number" || !isAnswerRecord(message)) return "it contains no answer";
   return { sessionId, leafId, savedMs, message };
 }
 
@@ -87,10 +86,10 @@ export function isAnswerRecord(message: unknown): message is AssistantMessage {
 /**
  * Lists the partial answers of a session, except those of other running processes.
  *
- * Identifies them by the name of the session's file, and by the session's id, because the file may have been renamed.
+ * They are identified by the name of the session's file and also by the session's id, because the file may have been renamed.
  *
  * @param path - Path of the session's file, which may no longer exist.
- * @remarks Cost: O(names in the folder), and the bytes of partial answers.
+ * @remarks Cost: O(names in the folder), plus the bytes of partial answers.
  */
 export function listPartialAnswers(path: string, sessionId: string | undefined): PartialAnswerFile[] {
   const names = namesNextTo(path);

@@ -19,13 +19,13 @@ import { getImportedRoot } from "./user-folders.ts";
 export interface CatalogScope {
   /** Project whose sessions are included. Default: all. */
   readonly cwd?: string;
-  /** One flat folder. Default: the project's folder, or the folders of all projects. */
+  /** A single flat folder. Default: the project's folder, or the folders of all projects. */
   readonly sessionDir?: string;
-  /** Locations of sessions, if they differ from pi's. */
+  /** Locations of sessions, if they differ from those of pi. */
   readonly places?: SessionPlaces;
-  /** Whether to include sessions imported from other programs, which have their own folder. Default: false. */
+  /** Whether to include sessions imported from other programs, which are in a separate folder. Default: false. */
   readonly includeImported?: boolean;
-  /** Additional flat folders, of programs that write this format. */
+  /** Additional flat folders of other programs that write this format. */
   readonly otherDirs?: readonly string[];
 }
 
@@ -40,7 +40,7 @@ const SUFFIX = ".jsonl";
 
 /** Yields the files of one folder that may be sessions, without opening them. The folder may be missing. */
 export function* listSessionFiles(folder: string, report: SkipReport): Generator<SessionFile, void> {
-  // Equivalent to joining each name, in a fraction of the time.
+  // Equivalent to calling `join` for each name, but takes a fraction of the time.
   const front = join(folder, sep);
   for (const name of addReplacedNames(listNames(folder, report))) {
     const file = name.endsWith(SUFFIX) ? statSessionFile(front + name, folder, name, report) : undefined;
@@ -48,7 +48,7 @@ export function* listSessionFiles(folder: string, report: SkipReport): Generator
   }
 }
 
-/** Returns the names in a folder, and those of sessions that are being replaced, or whose replacement was killed. */
+/** Returns the names in a folder, including those of sessions that are being replaced or whose replacement was interrupted. */
 function addReplacedNames(names: readonly string[]): readonly string[] {
   const replaced = names
     .flatMap((name) => findOldFileName(name) ?? [])
@@ -75,7 +75,7 @@ function statSessionFile(
 /**
  * Returns the folders of a scope and the files in them, most recently written first.
  *
- * Calls are synchronous, because each takes microseconds, and a promise would take longer.
+ * File system calls are synchronous, because each one takes only microseconds and a promise would take longer.
  */
 export async function findSessionFiles(
   scope: CatalogScope,
@@ -102,9 +102,10 @@ export function compareNewestFirst(a: SessionFile, b: SessionFile): number {
 }
 
 /**
- * Returns a function that returns whether a session belongs to a scope.
+ * Creates a function that returns whether a session belongs to a scope.
  *
- * The header determines the project, because folder names are lossy; without one, the folder does.
+ * The header determines the project, because folder names are ambiguous. If it has no working directory, the folder determines
+ * it.
  */
 export function makeScopeTest(scope: CatalogScope): (headerCwd: string, folder: string) => boolean {
   const { cwd } = scope;
@@ -135,17 +136,19 @@ export function getScopeFolders(scope: CatalogScope, report: SkipReport): string
   return sessionDir === undefined ? others : [toAbsolutePath(sessionDir), ...others];
 }
 
-/** Returns the folders of a project's sessions below a folder: for the given path, and for the real one. */
+/**
+ * Returns the folders of a project's sessions below a folder: one for the given path of the project, and one for its real path.
+ */
 function listProjectFolders(cwd: string, root: string): string[] {
   return [...new Set([joinProjectFolder(root, cwd), joinProjectFolder(root, makeProjectKey(cwd))])];
 }
 
-/** Returns the string that identifies a project; a header may name a path that is invalid on this system. */
+/** Returns the string that identifies a project. A header may contain a path that is invalid on this system. */
 export function makeProjectKey(cwd: string): string {
   return callUnlessRefused(() => getProjectKey(cwd)) ?? cwd;
 }
 
-/** Returns the names in a folder; none if it does not exist, or if the system refuses, which is reported. */
+/** Returns the names in a folder. Empty if it does not exist, or if the system denies access, which is reported. */
 export function listNames(folder: string, report: SkipReport): string[] {
   try {
     return readdirSync(folder);

@@ -2,31 +2,31 @@ import type { Opening } from "../../core/facts/opening.ts";
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import { getSessionTitle } from "../../core/facts/session-title.ts";
 
-/** Session as displayed in a list, independent of its storage. */
+/** Session as displayed in a list, regardless of where it is stored. */
 export interface SessionRow {
-  /** Absolute path of its file; absent if it is not stored in a file. */
+  /** Absolute path of the session's file; absent if it is not stored in a file. */
   readonly path?: string;
   readonly id: string;
-  /** Working directory of the header; empty if the header names none. */
+  /** Working directory from the header; empty if it has none. */
   readonly cwd: string;
   /** Display name, if the session has one. */
   readonly name?: string;
   /**
-   * Title in one line of at most 400 characters: its name; else its first prompt; else the slash command at its beginning; else
-   * the name of its file, or its time of creation.
+   * Title, as one line of at most 400 characters. The title is the first of these that exists: the name, the first prompt, the
+   * slash command at the beginning, the name of the file, or the creation time.
    */
   readonly title: string;
-  /** Origin of a fork, as the header states it: a path, or an id. */
+  /** Session that this one was forked from, as stated in the header: a path or an id. */
   readonly parentSession?: string;
-  /** Time of the header, else of the file. */
+  /** Time from the header, or otherwise of the file. */
   readonly created: Date;
-  /** Time of the latest user or assistant message, else of the header, else of the file. */
+  /** Time of the latest user or assistant message, or otherwise of the header, or otherwise of the file. */
   readonly modified: Date;
   /** Number of entries of type `message`, of any role. */
   readonly messageCount: number;
-  /** Text of the first user message with text, or its beginning; absent if there is none. */
+  /** Text of the first user message that has text, or its beginning; absent if there is none. */
   readonly firstMessage?: string;
-  /** Number of issues; absent if no line is damaged, repeated, or out of place, or if issues were not determined. */
+  /** Number of issues. Absent if no line is damaged, repeated, or out of place, or if the issues were not counted. */
   readonly issueCount?: number;
 }
 
@@ -35,12 +35,12 @@ export interface FileRow extends SessionRow {
   readonly path: string;
 }
 
-/** Facts of a session that is stored in a file. */
+/** Facts about a session that is stored in a file. */
 export interface FileFacts extends SessionFacts {
   readonly opening: Opening;
 }
 
-/** Creates the row of a session, with a fallback time for sessions without one. */
+/** Creates the row of a session. The fallback time is used if the session has no time. */
 export function makeSessionRow(
   facts: SessionFacts & Partial<FileFacts>,
   fallbackMs = 0,
@@ -56,7 +56,7 @@ export function makeSessionRow(
     modified: new Date(lastMessageMs ?? createdMs ?? fallbackMs),
     messageCount,
   };
-  // Spreading fields that most rows lack into each of thousands takes as long as all remaining work.
+  // Spreading optional fields into thousands of rows, most of which lack them, would take as long as all other work.
   if (name !== null) row.name = name;
   if (parentSession !== null) row.parentSession = parentSession;
   if (firstMessage !== null) row.firstMessage = firstMessage;

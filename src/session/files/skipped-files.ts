@@ -9,28 +9,28 @@ export interface SkippedFile {
    * Reason for skipping.
    *
    * `not-a-file`: a folder, pipe, socket, or device; it was not opened. `unreadable`: the system refused access, or the file was
-   * truncated while it was read. `not-a-session`: the file has no session header. `too-slow`: the expression of a search took too
-   * long on it.
+   * truncated while it was read. `not-a-session`: the file has no session header. `too-slow`: the search expression took too long
+   * on it.
    */
   readonly reason: "not-a-file" | "unreadable" | "not-a-session" | "too-slow";
-  /** Error that occurred, for `unreadable`. */
+  /** The error, if the reason is `unreadable`. */
   readonly error?: unknown;
 }
 
-/** Called with each skipped file or folder. */
+/** Called for each skipped file or folder. */
 export type SkipReport = (skipped: SkippedFile) => void;
 
 /** Ignores skipped files and folders. */
 export const ignoreSkipped: SkipReport = () => undefined;
 
-/** Returns whether a caught value is an error of the system or of Node, instead of this library's or a programming error. */
+/** Returns whether a caught value is an error of the system or of Node.js, rather than of this library or a programming error. */
 export function isSystemError(error: unknown): error is Error {
   return (
     error instanceof Error && "code" in error && typeof error.code === "string" && !isSessionError(error)
   );
 }
 
-/** Returns the result of a call, or undefined if the system refuses it. */
+/** Returns the result of a call, or undefined if it fails with a system error. */
 export function callUnlessRefused<T>(call: () => T): T | undefined {
   try {
     return call();
@@ -41,11 +41,11 @@ export function callUnlessRefused<T>(call: () => T): T | undefined {
 }
 
 /**
- * Reports an error about one file of many, so that the remaining files can be processed.
+ * Reports an error about one of many files, so that the remaining files can be processed.
  *
  * A missing file is not reported.
  *
- * @throws The error itself if it is not about the file.
+ * @throws The given error if it is not about the file.
  */
 export function reportSkipped(path: string, error: unknown, report: SkipReport): void {
   if (error instanceof NotAPlainFileError) report({ path, reason: "not-a-file" });

@@ -10,27 +10,27 @@ import type { FileFacts } from "./session-row.ts";
 export interface FileSummary extends FileMark {
   /** Undefined if the file is not a session. */
   readonly summary: FileFacts | undefined;
-  /** Returns the calls of models in their encoded form, if they are legible; undefined if they were not asked for. */
+  /** Returns the model calls in encoded form, or undefined if they are damaged. Undefined if the calls were not requested. */
   readonly calls: (() => Uint8Array | undefined) | undefined;
-  /** Number of all issues, if any line is not exactly one header or one entry; else 0. */
+  /** Number of all issues if any line is not exactly one header or one entry; otherwise, 0. */
   readonly issueCount: number;
-  /** Position at which to continue after the file has grown; undefined if it must be reread. */
+  /** State from which to continue after the file has grown; undefined if the file must be reread. */
   readonly end: KnownEnd | undefined;
-  /** Whether the file was read completely instead of continued from an earlier end. */
+  /** Whether the file was read completely instead of from an earlier end. */
   readonly isWhole: boolean;
 }
 
 /** End of a file when it was read. */
 export interface KnownEnd {
   readonly lastId: string;
-  /** Last bytes, one character per byte: if they changed, the file was replaced instead of extended. */
+  /** The last bytes, as one character per byte. If they have changed, the file was replaced instead of extended. */
   readonly tail: string;
 }
 
 /** Summaries of one folder's files, by name. */
 type FolderSummaries = ReadonlyMap<string, FileSummary>;
 
-/** Kind of cache file for summaries, stored as columns. */
+/** Kind of cache file for summaries, which are stored as columns. */
 export const SUMMARIES: CacheKind<FileSummary> = {
   suffix: ".json",
   encode: toColumns,
@@ -41,9 +41,9 @@ export const SUMMARIES: CacheKind<FileSummary> = {
 const UNPAIRED = /\p{Surrogate}/u;
 
 /**
- * Converts summaries to the cached form: an array per fact, with an item per file, a text, and the bytes of calls.
+ * Converts summaries to their cached form: an array per fact with an item per file, a text, and the bytes of model calls.
  *
- * For thousands of files, that takes half the time of an object per file. Most of the data is first messages, which are
+ * For thousands of files, this takes half as long as one object per file. Most of the data consists of first messages, which are
  * concatenated in the text.
  */
 export function toColumns(summaries: FolderSummaries): { columns: object; text: string; bytes: Uint8Array } {
@@ -71,23 +71,23 @@ export function toColumns(summaries: FolderSummaries): { columns: object; text: 
     openingState: sessions.map((session) => session?.opening.state ?? null),
     messageCount: sessions.map((session) => session?.messageCount ?? null),
     issueCount: files.map((file) => file.issueCount),
-    // Length, if the string is part of the common text, else the string itself.
+    // The length if the string is part of the common text; otherwise, the string itself.
     firstMessage: sessions.map((session) => {
       const text = session?.firstMessage;
       if (text == null || UNPAIRED.test(text)) return text ?? null;
       apart.push(text);
       return text.length;
     }),
-    // Lengths only, because lists do not use the content.
+    // Only the lengths, because lists do not use the content.
     calls: calls.map((bytes) => bytes?.length ?? null),
   };
   return { columns, text: apart.join(""), bytes: Buffer.concat(calls.filter((one) => one !== undefined)) };
 }
 
 /**
- * Decodes the output of `toColumns`; undefined if any of it is invalid.
+ * Decodes the output of `toColumns`. Returns undefined if any of it is invalid.
  *
- * Items are checked as they are used, because checking each array separately would take most of the time.
+ * Items are checked as they are used. Checking each array separately would take most of the time.
  */
 export function readColumns(
   columns: unknown,
@@ -168,7 +168,7 @@ function isNumberOrNull(value: unknown): value is number | null {
 
 type Lists = ReturnType<typeof readLists>;
 
-/** Returns the arrays by name; a missing one is empty. */
+/** Returns the arrays by name. A missing array is empty. */
 function readLists(columns: JsonRecord) {
   const list = (name: string) => toArray(columns[name]);
   return {

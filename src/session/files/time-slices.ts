@@ -5,10 +5,10 @@ import { getMonotonicMs, waitForTurn } from "../fs/clock.ts";
 const SLICE_MS = 8;
 
 /**
- * Keeps a long run of short synchronous steps from blocking the event loop, and ends it when its caller aborts.
+ * Prevents a long run of short synchronous steps from blocking the event loop, and stops it when the caller aborts.
  *
- * Files are read synchronously, because passing each small read to another thread costs several times as much as the read; the
- * event loop runs between steps.
+ * Files are read synchronously, because passing each small read to another thread costs several times as much as the read itself.
+ * The event loop runs between steps.
  */
 export class Pace {
   readonly #signal: AbortSignal | undefined;
@@ -18,7 +18,7 @@ export class Pace {
     this.#signal = signal;
   }
 
-  /** Whether the run has blocked the event loop for some milliseconds, and should pause. */
+  /** Whether the run has blocked the event loop for several milliseconds and should pause. */
   get isDue(): boolean {
     return getMonotonicMs() - this.#since > SLICE_MS;
   }
@@ -30,7 +30,7 @@ export class Pace {
     this.check();
   }
 
-  /** Throws `ABORTED` if the caller has aborted the run. */
+  /** Throws an `ABORTED` error if the caller has aborted the run. */
   check(): void {
     refuseAborted(this.#signal);
   }

@@ -1,22 +1,24 @@
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 
-/** Environment, system, and home folder that determine the locations of a user's folders. */
+/** Environment, operating system, and home folder, which determine the locations of a user's folders. */
 type Surroundings = [env?: { readonly [name: string]: string | undefined }, platform?: string, home?: string];
 
 /**
- * Returns the path of the user's data folder, by the system's conventions, without creating it.
+ * Returns the path of the user's data folder according to the system's conventions, without creating the folder.
  *
- * Uses `XDG_DATA_HOME` on every system; else `~/.local/share`, on Windows `%LOCALAPPDATA%`.
+ * Uses `XDG_DATA_HOME` if it is set, on any system. Otherwise, uses `%LOCALAPPDATA%` on Windows and `~/.local/share` on other
+ * systems.
  */
 export function getDataFolder(...surroundings: Surroundings): string {
   return getUserFolder("XDG_DATA_HOME", "Data", [".local", "share"], undefined, surroundings);
 }
 
 /**
- * Returns the path of the user's cache folder, by the system's conventions, without creating it.
+ * Returns the path of the user's cache folder according to the system's conventions, without creating the folder.
  *
- * Uses `XDG_CACHE_HOME` on every system; else `~/.cache`, on macOS `~/Library/Caches`, on Windows `%LOCALAPPDATA%`.
+ * Uses `XDG_CACHE_HOME` if it is set, on any system. Otherwise, uses `%LOCALAPPDATA%` on Windows, `~/Library/Caches` on macOS,
+ * and `~/.cache` on other systems.
  */
 export function getCacheFolder(...surroundings: Surroundings): string {
   return getUserFolder("XDG_CACHE_HOME", "Cache", [".cache"], ["Library", "Caches"], surroundings);

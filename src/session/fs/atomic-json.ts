@@ -16,10 +16,10 @@ const PREFIX = `{"digest":"`;
 const BETWEEN = `","data":`;
 const SUFFIX = "}";
 
-/** Beginning of such a file: the digest of the content, and, if bytes follow it, their digest and number. */
+/** Matches the beginning of such a file: the digest of the content and, if bytes follow the content, their digest and number. */
 const FRONT = /^\{"digest":"([0-9a-f]{64})(?:","bytes":"([0-9a-f]{64}) (\d{1,15}))?","data":/;
 
-/** Maximum number of bytes of the beginning. */
+/** Maximum length of that beginning, in bytes. */
 const MAX_FRONT_BYTES = 200;
 
 const LF = 0x0a;
@@ -29,29 +29,31 @@ export interface KeptJson {
   readonly value: unknown;
   /** Text stored with the value; empty if none was given. */
   readonly text: string;
-  /** Returns the bytes stored after both, which are verified only on demand; undefined if they are damaged. */
+  /**
+   * Returns the bytes stored after the value and the text, or undefined if they are damaged. They are verified only on demand.
+   */
   readonly bytes: () => Uint8Array | undefined;
 }
 
 /** Data stored with a value. */
 export interface BesideJson {
   /**
-   * Written unencoded after the JSON, on separate lines, because a long text is then read several times faster. Must be
+   * Text to write unencoded after the JSON, on separate lines. A long text can then be read several times faster. Must be
    * well-formed.
    */
   readonly text?: string;
-  /** Written after both. */
+  /** Bytes to write after the JSON and the text. */
   readonly bytes?: Uint8Array;
 }
 
 /**
  * Writes a value to a JSON file that only its owner can read, replacing the file as a whole.
  *
- * For data that can be recomputed: it survives the process, but not a power failure, and readers never see a partial file.
- * Creates a missing folder.
+ * Intended for data that can be recomputed. The file survives the process, but not a power failure, and readers never see a
+ * partial file. Creates the folder if it is missing.
  *
  * @param value - Value that JSON can represent.
- * @throws The system's error; the old file is unchanged.
+ * @throws The system's error. The old file is then unchanged.
  */
 export async function writeAtomicJson(path: string, value: object, beside: BesideJson = {}): Promise<void> {
   makeFolder(realFileSystem, dirname(path));
@@ -104,7 +106,7 @@ export function readAtomicJson(path: string): KeptJson | undefined {
   );
 }
 
-/** Returns a function that verifies the digest of bytes on its first call. */
+/** Returns a function that verifies the digest of bytes when it is first called. */
 function checkLazily(bytes: Uint8Array, digest: string | undefined): () => Uint8Array | undefined {
   let isIntact = digest === undefined ? true : undefined;
   return () => {
@@ -113,7 +115,7 @@ function checkLazily(bytes: Uint8Array, digest: string | undefined): () => Uint8
   };
 }
 
-/** Reads a file; undefined if it is missing, or a pipe or device, which may never end. */
+/** Reads a file. Returns undefined if it is missing, or if it is a pipe or device, which may never end. */
 function readToEnd(path: string): Buffer | undefined {
   const fd = callIfPresent(() => openForReading(realFileSystem, path));
   if (fd === undefined) return undefined;

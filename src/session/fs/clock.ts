@@ -1,15 +1,18 @@
 /**
- * Returns the milliseconds since an arbitrary time in the past, from a clock that is never set.
+ * Returns the number of milliseconds since an arbitrary time in the past, from a monotonic clock.
  *
- * `performance.now()` returns the same, but the first access to `performance` loads a part of Node that takes longer than opening
- * a small session.
+ * `performance.now()` is equivalent, but the first access to `performance` loads a part of Node.js, which takes longer than
+ * opening a small session.
  */
 export function getMonotonicMs(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1e3 + nanoseconds / 1e6;
 }
 
-/** Resolves after a turn of the event loop. Equivalent to `node:timers/promises`, which takes a millisecond to import. */
+/**
+ * Resolves after a turn of the event loop. Equivalent to `setImmediate` of `node:timers/promises`, which takes a millisecond to
+ * import.
+ */
 export function waitForTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,8 +1,8 @@
 import { closeQuietly, type FileSystem } from "./file-system.ts";
 
-/** Open descriptor that the pool may close when others need its slot. */
+/** Open descriptor that the pool may close when another descriptor needs its slot. */
 export interface Descriptor {
-  /** Number of the descriptor; undefined after it was closed. */
+  /** The descriptor's number; undefined after it was closed. */
   fd: number | undefined;
   readonly fs: FileSystem;
   /** Whether it was used since the last sweep. */
@@ -12,7 +12,8 @@ export interface Descriptor {
 }
 
 /**
- * Maximum number of open descriptors: more than the sessions that a process writes to at a time, and far fewer than it may open.
+ * Maximum number of open descriptors. Higher than the number of sessions that a process writes to at a time, and far below the
+ * number of files that it may open.
  */
 const MAX_OPEN = 64;
 const SWEEP_MS = 30_000;
@@ -24,8 +25,8 @@ let sweeper: NodeJS.Timeout | undefined;
 const collected = new FinalizationRegistry<Descriptor>(releaseDescriptor);
 
 /**
- * Adds a descriptor to the pool, which closes it when it was idle for half a minute, when 64 others were used since, when its
- * owner is collected, or by `releaseDescriptor`.
+ * Adds a descriptor to the pool. It is closed when it has been idle for half a minute, when 64 others have been used since, when
+ * its owner is garbage-collected, or by `releaseDescriptor`.
  */
 export function poolDescriptor(fs: FileSystem, fd: number, owner: object): Descriptor {
   const descriptor: Descriptor = { fd, fs, isFresh: true, readers: 0 };
@@ -47,7 +48,7 @@ export function touchDescriptor(descriptor: Descriptor): void {
   open.add(descriptor);
 }
 
-/** Begins a read: until the returned function is called, the number is not closed, even if the descriptor is released. */
+/** Begins a read. Until the returned function is called, `fd` is not closed, even if the descriptor is released. */
 export function keepForReading(descriptor: Descriptor, fd: number): () => void {
   descriptor.readers++;
   return () => {
@@ -56,7 +57,7 @@ export function keepForReading(descriptor: Descriptor, fd: number): () => void {
   };
 }
 
-/** Closes a descriptor, if it is open. Never throws, because the error would occur in an unrelated call. */
+/** Closes a descriptor if it is open. Never throws, because the error would surface in an unrelated call. */
 export function releaseDescriptor(descriptor: Descriptor): void {
   const { fd } = descriptor;
   if (fd === undefined) return;

@@ -3,27 +3,27 @@ import { basename, dirname } from "node:path";
 import { onAbort } from "../../core/format/abort.ts";
 import { WakeUps } from "./notifications.ts";
 
-/** Interval at which a file is checked if the system does not report changes. */
+/** Interval at which to check a file if the system does not report changes, in milliseconds. */
 const LOOK_EVERY_MS = 1_000;
 
 /** Options for watching folders. */
 interface WatchedFolders {
   /**
-   * Returns the folders, before every wait. Folders that are missing, or exceed the system's limit of watchers, are checked by
-   * the timer.
+   * Returns the folders. Called before every wait. Folders that are missing or exceed the system's limit on watchers are covered
+   * only by the timer.
    */
   readonly folders: () => Iterable<string>;
-  /** Returns whether a change of a file in one of the folders is relevant, by its name. Default: every change is. */
+  /** Returns whether a change to the file with a given name is relevant. By default, every change is relevant. */
   readonly isMeant?: (name: string) => boolean;
-  /** Interval of checks if the system does not report changes, in milliseconds. */
+  /** Interval at which to check if the system does not report changes, in milliseconds. */
   readonly everyMs: number;
 }
 
 /**
- * Yields whenever a file may have changed: immediately, whenever the system reports it, and once a second.
+ * Yields whenever a file may have changed: immediately, whenever the system reports a change, and once per second.
  *
- * Watches the folder instead of the file, so that a file that is created later or replaced is also detected. Changes while the
- * consumer is busy are yielded as one.
+ * Watches the folder instead of the file, to also detect a file that is created later or replaced. Changes that occur while the
+ * consumer is busy are combined.
  */
 export function watchFile(path: string, signal?: AbortSignal): AsyncGenerator<void, void> {
   const folders = [dirname(path)];
@@ -31,7 +31,7 @@ export function watchFile(path: string, signal?: AbortSignal): AsyncGenerator<vo
   return watchFolders({ folders: () => folders, isMeant, everyMs: LOOK_EVERY_MS }, signal);
 }
 
-/** Yields whenever a file in folders may have changed; see `watchFile`. */
+/** Yields whenever a file in the given folders may have changed. See `watchFile`. */
 export async function* watchFolders(
   { folders, isMeant = () => true, everyMs }: WatchedFolders,
   signal?: AbortSignal,
@@ -53,10 +53,10 @@ export async function* watchFolders(
       });
       if (watcher === undefined) continue;
       watchers.set(folder, watcher);
-      // Reports changes since the consumer's last read.
+      // The folder may have changed since the consumer last read it.
       note();
       watcher.on("error", () => {
-        // From then on, only the timer reports changes, because another watcher may fail as quickly.
+        // From then on, only the timer reports changes, because another watcher may fail just as quickly.
         watcher.close();
         note();
       });
@@ -64,7 +64,7 @@ export async function* watchFolders(
   };
   watchAll();
   const timer = setInterval(note, everyMs);
-  // Immediately, because a consumer that has aborted may never request the next value.
+  // Runs immediately on abort, because a consumer that has aborted may never request the next value.
   const end = () => {
     clearInterval(timer);
     for (const watcher of watchers.values()) watcher.close();

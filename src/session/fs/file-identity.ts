@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import type { FileSystem } from "./file-system.ts";
 
-/** Identity of a file, regardless of its name and size. File numbers have 64 bits, more than a `number` can represent. */
+/** Identity of a file, regardless of its name and size. File numbers have 64 bits, which a `number` cannot represent. */
 export interface FileIdentity {
   readonly dev: bigint;
   /** The system reuses the number of a removed file. */
@@ -21,13 +21,13 @@ export function getOpenState(fs: FileSystem, fd: number): FileState {
   return toFileState(fs.fstatSync(fd, BIGINT));
 }
 
-/** Returns the state of the file at a path, without following a link; undefined if the path is unused. */
+/** Returns the state of the file at a path, without following symbolic links; undefined if there is no file. */
 export function findFileState(fs: FileSystem, path: string): FileState | undefined {
   const stats = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
   return stats && toFileState(stats);
 }
 
-/** Returns whether two identities belong to one file, even if it has grown in between. */
+/** Returns whether two identities belong to the same file, even if it has grown in between. */
 export function isSameFile(a: FileIdentity | undefined, b: FileIdentity | undefined): boolean {
   if (a === undefined || b === undefined || a.ino !== b.ino) return false;
   // Windows does not always report the volume of an open file.
@@ -36,9 +36,9 @@ export function isSameFile(a: FileIdentity | undefined, b: FileIdentity | undefi
 }
 
 /**
- * Returns whether two states belong to one file that was not modified in between.
+ * Returns whether two states belong to the same file and the file was not modified in between.
  *
- * The change time is compared as well, because a program can restore the modification time after rewriting a file in place.
+ * The change time is also compared, because a program can restore the modification time after rewriting a file in place.
  */
 export function isSameState(a: FileState | undefined, b: FileState | undefined): boolean {
   if (a === undefined || b === undefined || !isSameFile(a, b)) return false;

@@ -2,9 +2,9 @@ import nodeFs from "node:fs";
 import { dirname } from "node:path";
 import { getMonotonicMs, sleepFor } from "./clock.ts";
 
-/** File system calls that a session file requires; `node:fs` provides them all. Tests pass one that fails. */
+/** File system calls required for session files. `node:fs` provides all of them. Tests pass an implementation that fails. */
 export type FileSystem = FileCalls & {
-  /** Whether an open file can be moved, but not immediately replaced or removed. Default: whether the system is Windows. */
+  /** Whether an open file can be moved but not immediately replaced or removed. Default: true on Windows, otherwise false. */
   readonly keepsOpenFiles?: boolean;
 };
 
@@ -33,21 +33,21 @@ type FileCalls = Pick<
 /** File system of this machine. */
 export const realFileSystem: FileSystem = nodeFs;
 
-/** Returns whether an open file can be moved, but not immediately replaced or removed. */
+/** Returns whether an open file can be moved but not immediately replaced or removed. */
 export function isKeepingOpenFiles({ keepsOpenFiles = process.platform === "win32" }: FileSystem): boolean {
   return keepsOpenFiles;
 }
 
-/** Maximum time for retries while another program, such as a virus scanner, holds a file. */
+/** Maximum time to retry while another program, such as a virus scanner, has a file locked, in milliseconds. */
 const HELD_MS = 1_000;
 
-/** Maximum pause between two of these retries. */
+/** Maximum pause between two retries, in milliseconds. */
 const MAX_PAUSE_MS = 50;
 
 /**
- * Retries a call for a short time, on systems where an open file can be locked against other programs.
+ * Retries a call for a short time, on systems where programs can lock open files.
  *
- * @param codes - Error codes of a locked file. Default: those with which Windows refuses to move it.
+ * @param codes - Error codes that mean that a file is locked. Default: those that Windows reports when a locked file is moved.
  */
 export function retryWhileHeld<T>(fs: FileSystem, call: () => T, codes = ["EBUSY", "EPERM", "EACCES"]): T {
   if (!isKeepingOpenFiles(fs)) return call();
@@ -73,18 +73,18 @@ const { O_CREAT, O_EXCL, O_NONBLOCK = 0, O_RDONLY, O_WRONLY } = nodeFs.constants
 /** Number of bytes read at a time. */
 export const PIECE_BYTES = 256 * 1024;
 
-/** Opens a file for reading; never waits on a pipe. */
+/** Opens a file for reading. Never waits on a pipe. */
 export function openForReading(fs: FileSystem, path: string): number {
   return openFile(fs, path, O_RDONLY | O_NONBLOCK);
 }
 
-/** Opens a file; waits a short time if another program has exclusive access. */
+/** Opens a file. Waits for a short time if another program has exclusive access. */
 export function openFile(fs: FileSystem, path: string, flags: number): number {
   if (!isKeepingOpenFiles(fs)) return fs.openSync(path, flags);
   return retryWhileHeld(fs, () => fs.openSync(path, flags), ["EBUSY"]);
 }
 
-/** Returns the result of a call, or undefined if the file does not exist. This is the only function that converts that error. */
+/** Returns the result of a call, or undefined if the file does not exist. No other function converts that error. */
 export function callIfPresent<T>(call: () => T): T | undefined {
   try {
     return call();
@@ -94,12 +94,12 @@ export function callIfPresent<T>(call: () => T): T | undefined {
   }
 }
 
-/** Reads exactly this range, or less at the end of the file. */
+/** Reads exactly the given range, or less at the end of the file. */
 export function readRange(fs: FileSystem, fd: number, offset: number, length: number): Buffer {
   return readInto(fs, fd, Buffer.allocUnsafe(length), offset, length);
 }
 
-/** Reads a range into a buffer; returns the part of it that was read. */
+/** Reads a range into a buffer. Returns the part of the buffer that was filled. */
 export function readInto(fs: FileSystem, fd: number, bytes: Buffer, offset: number, length: number): Buffer {
   let filled = 0;
   while (filled < length) {
@@ -111,9 +111,9 @@ export function readInto(fs: FileSystem, fd: number, bytes: Buffer, offset: numb
 }
 
 /**
- * Reads a range piece by piece; each piece is valid until the next is requested.
+ * Reads a range piece by piece. Each piece is valid until the next one is requested.
  *
- * @param end - Offset at which to stop; the end of the file may come before.
+ * @param end - Offset at which to stop, if the file does not end earlier.
  */
 export function* readPieces(fs: FileSystem, fd: number, start: number, end: number): Generator<Buffer, void> {
   const buffer = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, Math.max(1, end - start)));
@@ -126,21 +126,21 @@ export function* readPieces(fs: FileSystem, fd: number, start: number, end: numb
   }
 }
 
-/** Writes all bytes at the end of a file opened for writing. */
+/** Writes all bytes to the end of a file that is open for writing. */
 export function writeFully(fs: FileSystem, fd: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSome(fs, fd, bytes, at, bytes.length);
 }
 
-/** Writes bytes `[from, end)`, as many as the system accepts in one call; returns their number. */
+/** Writes as many of the bytes in `[from, end)` as the system accepts in one call. Returns the number of bytes written. */
 export function writeSome(fs: FileSystem, fd: number, bytes: Uint8Array, from: number, end: number): number {
   const count = fs.writeSync(fd, bytes, from, end - from);
   if (count === 0) throw new Error("the system wrote nothing");
   return count;
 }
 
-/** Ensures that changes of names in a folder survive a power failure, if the system supports that. */
+/** Ensures that changes to file names in a folder survive a power failure, if the system supports this. */
 export function syncFolder(fs: FileSystem, folder: string): void {
-  // Windows cannot open folders, so the rename itself must be sufficient.
+  // Windows cannot open folders, so the rename itself must suffice.
   if (process.platform === "win32") return;
   try {
     const fd = fs.openSync(folder, O_RDONLY);
@@ -156,7 +156,7 @@ export function syncFolder(fs: FileSystem, folder: string): void {
   }
 }
 
-/** Creates a folder and its parents, inaccessible to other users, such that they survive a power failure. */
+/** Creates a folder and its parents, inaccessible to other users, so that they survive a power failure. */
 export function makeFolder(fs: FileSystem, folder: string): void {
   const first = fs.mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
   if (first === undefined) return;
@@ -175,7 +175,7 @@ export function setMode(fs: FileSystem, fd: number, mode: number): void {
   if ((fs.fstatSync(fd).mode & 0o777) !== mode) fs.fchmodSync(fd, mode);
 }
 
-/** Creates a file, which must not exist, for writing; inaccessible to other users. */
+/** Creates a file for writing that is inaccessible to other users. The file must not exist. */
 export function createFile(fs: FileSystem, path: string): number {
   const fd = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL, FILE_MODE);
   try {
@@ -188,7 +188,10 @@ export function createFile(fs: FileSystem, path: string): number {
   }
 }
 
-/** Removes a file after a failure, whose error is the one to report; returns false if the removal failed as well. */
+/**
+ * Removes a file after a failure, and ignores errors, because the error of that failure is the one to report. Returns false if
+ * the removal failed.
+ */
 export function removeQuietly(fs: FileSystem, path: string): boolean {
   try {
     callIfPresent(() => fs.unlinkSync(path));
@@ -199,7 +202,7 @@ export function removeQuietly(fs: FileSystem, path: string): boolean {
   }
 }
 
-/** Closes a descriptor and ignores errors: all written data has been passed to the system. */
+/** Closes a descriptor and ignores errors, because all written data has been passed to the system. */
 export function closeQuietly(fs: FileSystem, fd: number): void {
   try {
     fs.closeSync(fd);
@@ -208,17 +211,19 @@ export function closeQuietly(fs: FileSystem, fd: number): void {
   }
 }
 
-/** Thrown for a path that is not a plain file. */
+/** Thrown if a path is not a plain file. */
 export class NotAPlainFileError extends Error {}
 
-/** Returns the permissions of a file to be replaced. Throws for a link, because its target would not be replaced. */
+/**
+ * Returns the permissions of a file to be replaced. Throws if it is a symbolic link, because the target would not be replaced.
+ */
 export function getPlainFileMode(fs: FileSystem, path: string): number {
   const stats = fs.lstatSync(path);
   if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
   return stats.mode & 0o777;
 }
 
-/** Returns whether a caught value is an error of the operating system with one of these codes. */
+/** Returns whether a caught value is an operating system error with one of these codes. */
 export function hasErrorCode(error: unknown, ...codes: string[]): boolean {
   return (
     error instanceof Error && "code" in error && typeof error.code === "string" && codes.includes(error.code)

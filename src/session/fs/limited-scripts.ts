@@ -3,13 +3,13 @@ import { toRecord } from "../../core/context/entry-fields.ts";
 /** Thrown when an expression took too long. */
 export class TooSlowError extends Error {}
 
-/** Number of characters that most expressions process in a millisecond, with a margin. */
+/** Number of characters that most expressions process per millisecond, with a safety margin. */
 const CHARACTERS_PER_MS = 10_000;
 
 /** Expression without state. */
 type Expression = Pick<RegExp, "source" | "flags">;
 
-/** Runs a compiled script on strings; throws `TooSlowError` after some milliseconds. */
+/** Runs a compiled script on strings. Throws `TooSlowError` after the given number of milliseconds. */
 export type LimitedScript = (texts: readonly string[], timeoutMs: number) => unknown[];
 
 /** Returns an expression that finds all matches in a string. */
@@ -18,7 +18,7 @@ export function makeMatchAll({ source, flags }: RegExp): Expression {
 }
 
 /**
- * Runs a script on strings, with a time limit that also depends on their length.
+ * Runs a script on strings, with a time limit that is extended according to their length.
  *
  * @throws {TypeError} If the script exceeds the limit.
  */
@@ -28,15 +28,15 @@ export function runWithin(milliseconds: number, script: LimitedScript, texts: re
     return script(texts, Math.ceil(milliseconds + length / CHARACTERS_PER_MS));
   } catch (error) {
     if (!(error instanceof TooSlowError)) throw error;
-    throw new TypeError("The expression takes too long on some text; make it simpler.", { cause: error });
+    throw new TypeError("The expression takes too long on some text; simplify it.", { cause: error });
   }
 }
 
 /**
- * Returns a function that compiles scripts. Scripts use `expressions`, the first of them as `expression`, a `replacement`, and
- * `texts`, and throw `TooSlowError` after a number of milliseconds.
+ * Returns a function that compiles scripts. The scripts can use the variables `expressions`, `expression` (the first of them),
+ * `replacement`, and `texts`, and throw `TooSlowError` when a time limit is exceeded.
  *
- * Some expressions take exponential time on some texts, and the language cannot stop them. The runtime can: it runs them as
+ * Some expressions take exponential time on some strings, and the language cannot stop them. The runtime can, by running them as
  * separate scripts with a time limit.
  */
 export function makeLimitedScripts(
@@ -68,14 +68,14 @@ export function makeLimitedScripts(
 }
 
 /**
- * Returns whether this runtime can run scripts with a time limit. Cloudflare Workers cannot: they terminate slow requests
+ * Returns whether this runtime can run scripts with a time limit. Cloudflare Workers cannot, but they terminate slow requests
  * themselves.
  */
 export function canLimitScripts(): boolean {
   return toRecord(Reflect.get(globalThis, "navigator"))["userAgent"] !== "Cloudflare-Workers";
 }
 
-/** Returns the start and end of a match that a script returned; undefined if there is none, or it is empty. */
+/** Returns the start and end of a match that a script returned; undefined if there is no match or it is empty. */
 export function parseMatch(found: unknown): readonly [start: number, end: number] | undefined {
   const [start, end]: readonly unknown[] = Array.isArray(found) ? found : [];
   return typeof start === "number" && typeof end === "number" && end > start ? [start, end] : undefined;

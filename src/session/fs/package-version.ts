@@ -3,8 +3,8 @@ import { isJsonRecord } from "../../core/format/json.ts";
 import { hasErrorCode } from "./file-system.ts";
 
 /**
- * Returns the version in this package's package.json, which sources and build resolve by the package's name; `unknown` in a
- * host's bundle, which does not include that file.
+ * Returns the version from this package's package.json, which both the sources and the build resolve by the package's name.
+ * Returns `unknown` in a host's bundle, which does not include that file.
  */
 export function getPackageVersion(): string {
   try {

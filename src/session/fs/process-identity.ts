@@ -6,8 +6,7 @@ import { callIfPresent, hasErrorCode, NOT_PERMITTED } from "./file-system.ts";
  * Returns whether a thread of a process on this machine is still running.
  *
  * @param startedAt - Start time, as `findProcessStart` returned it.
- * @returns "unclear" if a process has the number, and the system does not report its start time to this process, or did not
- *   report it to the earlier one.
+ * @returns `"unclear"` if a process has the number but its start time is unknown, either now or when `startedAt` was determined.
  */
 export function isStillRunning(pid: number, startedAt: string, thread = 0): boolean | "unclear" {
   const start = findProcessStart(pid, thread);
@@ -19,7 +18,7 @@ export function isStillRunning(pid: number, startedAt: string, thread = 0): bool
  * Returns the start time of a thread of a process on this machine, in the system's units.
  *
  * @param thread - 0 for the main thread, -1 if its number is unknown.
- * @returns Undefined if the thread has ended, "" if the system only reports that the process is running.
+ * @returns Undefined if the thread has ended; `""` if the system reports only that the process is running.
  */
 export function findProcessStart(pid: number, thread = 0): string | undefined {
   if (process.platform !== "linux" || thread < 0) return isRunning(pid) ? "" : undefined;
@@ -40,10 +39,11 @@ export function findProcessStart(pid: number, thread = 0): string | undefined {
 }
 
 /**
- * Returns whether a process on this machine started after a given time, in which case it only reuses an earlier one's number.
+ * Returns whether a process on this machine started after a given time, in which case it has reused the number of an earlier
+ * process.
  *
  * @param timeMs - Milliseconds since 1970.
- * @returns False if the system does not report the age.
+ * @returns False if the system does not report the age of processes.
  * @remarks Starts a process, unless the machine itself started after that time.
  */
 export function hasStartedSince(pid: number, timeMs: number, platform: string = process.platform): boolean {
@@ -52,13 +52,13 @@ export function hasStartedSince(pid: number, timeMs: number, platform: string = 
   return ageMs !== undefined && Date.now() - ageMs > timeMs + TOLERANCE_MS;
 }
 
-/** Maximum difference between the clocks of a file system and of the process table. */
+/** Maximum difference between the clocks of a file system and the process table, in milliseconds. */
 const TOLERANCE_MS = 2_000;
 
-/** Time limit for the process that determines the age of another one. */
+/** Time limit for the process that determines the age of another process, in milliseconds. */
 const ASKING_MS = 10_000;
 
-/** Returns the time for which a process has been running, in milliseconds; undefined if the system does not report it. */
+/** Returns how long a process has been running, in milliseconds; undefined if the system does not report it. */
 function findProcessAge(pid: number, platform: string): number | undefined {
   const [program, args] =
     platform === "win32"
@@ -72,13 +72,13 @@ function findProcessAge(pid: number, platform: string): number | undefined {
           ],
         ] as const)
       : (["ps", ["-o", "etime=", "-p", String(pid)]] as const);
-  // Loaded on demand, because hardly any program requires it.
+  // Loaded on demand, because it is rarely required.
   const { spawnSync } = process.getBuiltinModule("node:child_process");
   const { stdout } = spawnSync(program, args, { encoding: "utf8", timeout: ASKING_MS, windowsHide: true });
   return parseAge(stdout ?? "");
 }
 
-/** Parses `[[days-]hours:]minutes:seconds` to milliseconds. */
+/** Parses a duration in the form `[[days-]hours:]minutes:seconds`, and returns it in milliseconds. */
 export function parseAge(text: string): number | undefined {
   const parts = /^\s*(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+)\s*$/.exec(text);
   if (parts === null) return undefined;
@@ -86,7 +86,7 @@ export function parseAge(text: string): number | undefined {
   return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000;
 }
 
-/** Returns the system's number of the calling thread: 0 for the main thread; -1 if the system does not report it. */
+/** Returns the system's number for the calling thread: 0 for the main thread, or -1 if the system does not report it. */
 export function getThread(): number {
   // Loaded on demand, because only sessions with a lease require it.
   if (process.getBuiltinModule("node:worker_threads").isMainThread) return 0;

@@ -10,13 +10,16 @@ import {
 } from "./file-system.ts";
 import { findProcessStart, isStillRunning } from "./process-identity.ts";
 
-/** Time without changes after which a temporary file of another machine counts as a leftover. */
+/** Time without changes after which a temporary file from another machine counts as a leftover, in milliseconds. */
 const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
 
 /** Suffixes of the files that SQLite writes next to a database. */
 export const BESIDE_DATABASE = ["-wal", "-shm", "-journal"] as const;
 
-/** Machine, process, and start time of a temporary file's owner; the file may be a database, or next to one. */
+/**
+ * Matches the name of a temporary file, which contains its owner's machine, process, and start time. The file may be a database
+ * or next to one.
+ */
 const NAME = new RegExp(
   `^\\.([0-9a-f]{8})-(\\d+)-(\\d*)-[0-9a-f]{16}\\.tmp(?:${BESIDE_DATABASE.join("|")})?$`,
 );
@@ -33,7 +36,7 @@ const abandoned = new Set<string>();
  * @param folder - Folder of the final file.
  */
 export function makeTemporaryPath(folder: string): string {
-  // Short, because the final name may have the maximum length that the system allows.
+  // The name is short, because the final name may have the maximum length that the system allows.
   const unique = loadCrypto().randomBytes(8).toString("hex");
   return join(folder, `.${ownerName()}-${unique}.tmp`);
 }
@@ -44,24 +47,24 @@ export function ownerName(): string {
   return `${getMachine()}-${process.pid}-${ownStart}`;
 }
 
-/** Returns whether the process that a file's name identifies is this one, or has ended. */
+/** Returns whether the process identified by a file's name is this one or has ended. */
 export function isOwnOrLeft(fs: FileSystem, path: string, owner: string): boolean {
   const [host = "", pid, startedAt = ""] = owner.split("-");
   return owner === ownerName() || isLeft(fs, path, host, Number(pid), startedAt);
 }
 
-/** Returns whether a name is that of a temporary file, or of one next to a temporary database. */
+/** Returns whether a name belongs to a temporary file, or to a file next to a temporary database. */
 export function isTemporaryName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Removes a temporary file; if that fails, retries before the next one is created. */
+/** Removes a temporary file. If this fails, it is retried when leftovers are removed. */
 export function removeTemporary(fs: FileSystem, path: string): void {
   if (!removeQuietly(fs, path)) abandoned.add(path);
 }
 
 /**
- * Removes a file, if it exists, so that its name is free immediately.
+ * Removes a file if it exists, so that its name is free immediately.
  *
  * Windows keeps the name of a removed file until the last process closes it, so the file is renamed first.
  */
@@ -94,8 +97,8 @@ export function removeLeftovers(fs: FileSystem, folder: string): void {
 }
 
 /**
- * Returns whether the owner of a temporary file has ended. Another process may have its number if the system does not report
- * start times.
+ * Returns whether the owner of a temporary file has ended. If the system does not report start times, another process may have
+ * its number.
  */
 function isLeft(fs: FileSystem, path: string, host: string, pid: number, startedAt: string): boolean {
   if (host !== getMachine()) return isOld(fs, path);

@@ -18,15 +18,15 @@ import { makeTemporaryPath, removeLeftovers, removeTemporary } from "./temporary
 export interface Content {
   readonly fs: FileSystem;
   readonly path: string;
-  /** Content in pieces; a piece may be reused after the next is requested. */
+  /** Content in pieces. A piece may be reused after the next one is requested. */
   readonly pieces: Iterable<Uint8Array | string>;
-  /** Permissions; default 0600. */
+  /** Permissions. Default: 0600. */
   readonly mode?: number;
-  /** Called when the content is on disk under a temporary name. If it throws, no file is created. */
+  /** Called when the content is on disk under a temporary name. If this function throws, no file is created. */
   readonly verify?: (temporaryPath: string) => void;
 }
 
-/** Number of bytes combined into one write. */
+/** Number of bytes to combine into one write. */
 const BLOCK_BYTES = 1024 * 1024;
 
 /**
@@ -34,7 +34,7 @@ const BLOCK_BYTES = 1024 * 1024;
  *
  * First removes temporary files of killed processes from the folder.
  *
- * If the path is already in use, throws the system's `EEXIST` error without changing the existing file.
+ * If a file already exists at the path, throws the system's `EEXIST` error without changing that file.
  */
 export function writeWhole(content: Content): void {
   const { fs, path } = content;
@@ -42,7 +42,7 @@ export function writeWhole(content: Content): void {
   putAtFreePath(fs, writeTemporary(content), path);
 }
 
-/** Moves a temporary file whose content is on disk to a path that must be free; removes the temporary file even if that fails. */
+/** Moves a temporary file whose content is on disk to a path that must be free. Removes the temporary file even if this fails. */
 export function putAtFreePath(fs: FileSystem, temporary: string, path: string): void {
   try {
     linkOrCopyFile(fs, temporary, path);
@@ -60,7 +60,7 @@ export function putAtFreePath(fs: FileSystem, temporary: string, path: string): 
 /**
  * Writes content to a temporary file next to its path, waits until it is on disk, and verifies it.
  *
- * @returns The temporary path; the caller must move or remove the file.
+ * @returns The temporary path. The caller must move or remove the file.
  */
 export function writeTemporary({ fs, path, pieces, mode = FILE_MODE, verify }: Content): string {
   const temporary = makeTemporaryPath(dirname(path));
@@ -111,10 +111,10 @@ function writePieces(fs: FileSystem, fd: number, pieces: Iterable<Uint8Array | s
 }
 
 /**
- * Creates a file under a free name: the requested one, else one with a number.
+ * Creates a file under a free name: the requested name or, if it is taken, the name with a number.
  *
- * @param make - Creates the file; throws `EEXIST` if the name is taken.
- * @returns The name.
+ * @param make - Creates the file. Must throw `EEXIST` if the name is taken.
+ * @returns The name that was used.
  */
 export function makeUnderFreeName(wanted: string, make: (path: string) => void): string {
   for (let number = 0; ; number++) {
@@ -128,7 +128,7 @@ export function makeUnderFreeName(wanted: string, make: (path: string) => void):
   }
 }
 
-/** Links a file to a second name that must be free, or copies it if the file system does not support links. */
+/** Adds a second name to a file, which must be free, or copies the file if the file system does not support links. */
 export function linkOrCopyFile(fs: FileSystem, path: string, to: string): void {
   if (tryLink(fs, path, to)) return;
   fs.copyFileSync(path, to, COPY_EXCLUSIVELY);
@@ -145,7 +145,7 @@ export function linkOrCopyFile(fs: FileSystem, path: string, to: string): void {
   }
 }
 
-/** Links a file to a second name that must be free; returns false if the file system does not support links. */
+/** Adds a second name to a file, which must be free. Returns false if the file system does not support links. */
 export function tryLink(fs: FileSystem, path: string, to: string): boolean {
   try {
     fs.linkSync(path, to);
@@ -156,14 +156,14 @@ export function tryLink(fs: FileSystem, path: string, to: string): boolean {
   }
 }
 
-/** Error codes of systems without links: Windows `EISDIR`, Android `EACCES`, mounted stores `EIO`. */
+/** Error codes that mean that links are not supported. Windows reports `EISDIR`, Android `EACCES`, and mounted stores `EIO`. */
 const NO_LINKS = ["EPERM", "EACCES", "EIO", "EISDIR", "EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
 /**
- * Moves a file to a path, unless the path is in use. Its other name is then removed, or refers to the same file.
+ * Moves a file to a path unless a file already exists there. The old name is then removed or refers to the same file.
  *
- * @returns False if the path is in use.
- * @remarks Without links, a file that is created at the path between two system calls is lost.
+ * @returns False if a file already exists at the path.
+ * @remarks If links are not supported, a file that is created at the path between two system calls is lost.
  */
 export function moveIfFree(fs: FileSystem, from: string, path: string): boolean {
   try {

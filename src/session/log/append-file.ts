@@ -36,10 +36,10 @@ import { FileChangedError } from "./file-errors.ts";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR } = constants;
 
-/** Flags for opening a file to append: never through a link, and without waiting on a pipe. */
+/** Flags for opening a file to append. Symbolic links are not followed, and opening a pipe does not block. */
 const APPENDING = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
 
-/** Maximum number of attempts to write lines that other processes' writes keep splitting. */
+/** Maximum number of attempts to write lines if writes of other processes keep splitting them. */
 const MAX_ATTEMPTS = 3;
 
 const AT_PATH = { bigint: true, throwIfNoEntry: false } as const;
@@ -51,9 +51,9 @@ export interface OpenToRead {
 }
 
 /**
- * File that is only ever appended to, through a descriptor that is opened on demand and kept while in use.
+ * File that is only appended to. Its descriptor is opened on demand and kept while in use.
  *
- * @remarks All calls are synchronous and fail with the system's error.
+ * @remarks All calls are synchronous and throw the system's error if they fail.
  */
 export class AppendFile {
   readonly path: string;
@@ -63,11 +63,11 @@ export class AppendFile {
   readonly #keepsOpenFiles: boolean;
   #identity: FileIdentity | undefined;
   #descriptor: Descriptor | undefined;
-  /** Descriptor for reading only, while data is being read. */
+  /** Read-only descriptor, open only while data is being read. */
   #reading: number | undefined;
-  /** Number of bytes that the current write has written so far. */
+  /** Number of bytes written so far by the current write. */
   #written = 0;
-  /** File that a failed `create` could not remove, with the maximum number of bytes written to it. */
+  /** File that a failed `create` could not remove, with the number of bytes that may have been written to it. */
   #leftover: FileState | undefined;
 
   constructor(fs: FileSystem, path: string) {
@@ -85,7 +85,7 @@ export class AppendFile {
     return this.#descriptor?.fd ?? this.#reading;
   }
 
-  /** Returns the state of the path; undefined if no file is there. */
+  /** Returns the state of the file at the path; undefined if there is no file. */
   stateAtPath(): FileState | undefined {
     const stats = this.#fs.statSync(this.path, AT_PATH);
     return stats && toFileState(stats);
@@ -101,7 +101,9 @@ export class AppendFile {
     return other.#identity !== undefined && this.isSame(other.#identity);
   }
 
-  /** Whether the open file was replaced by a process that copied its lines. A read-only file looks the same. */
+  /**
+   * Whether the open file was replaced by a process that copied its lines. A read-only file cannot be distinguished from that.
+   */
   get isRetired(): boolean {
     const fd = this.#fd;
     return fd !== undefined && isRetired(this.#fs.fstatSync(fd));
@@ -113,7 +115,9 @@ export class AppendFile {
     return fd !== undefined && (this.#fs.fstatSync(fd).mode & DELETED_BIT) !== 0;
   }
 
-  /** Whether another file is at its path, and this one was retired: lines written to it late may not be in any other file. */
+  /**
+   * Whether this file was retired and another file is at its path, so that lines written to it late may not be in any other file.
+   */
   get isSuperseded(): boolean {
     const fd = this.#descriptor?.fd ?? this.#reading;
     if (fd === undefined) return false;
@@ -125,7 +129,7 @@ export class AppendFile {
     return this.read((fd) => getOpenState(this.#fs, fd));
   }
 
-  /** Creates the file, and its folder, with its first bytes. The path must be unused or an empty file. */
+  /** Creates the file and its folder, and writes the first bytes. The path must be unused, or the file must be empty. */
   create(bytes: Uint8Array, isSynced: boolean): void {
     makeFolder(this.#fs, dirname(this.path));
     this.#refuseLink();
@@ -155,14 +159,14 @@ export class AppendFile {
   }
 
   /**
-   * Appends the first `length` bytes in one write, then checks that the file is still at the path.
+   * Appends the first `length` bytes in one write, and then checks that the file is still at the path.
    *
-   * If the write fails midway, the written bytes are truncated, unless another process has written after them. A retired file is
-   * not truncated, because other processes have read the lines, or are copying them.
+   * If the write fails midway, the written bytes are removed, unless another process has written after them. A retired file is
+   * not truncated, because other processes may have read the lines or be copying them.
    *
-   * @param expectedEnd - End of the file if no other process wrote.
+   * @param expectedEnd - End of the file if no other process has written to it.
    * @param isSynced - Whether to wait until the bytes survive a power failure.
-   * @returns Size of the file after the write; undefined if another file is at the path, which must receive the lines.
+   * @returns Size of the file after the write; undefined if another file is at the path, to which the lines must then be written.
    */
   append(bytes: Uint8Array, length: number, expectedEnd: number, isSynced: boolean): number | undefined {
     const descriptor = this.#descriptor;
@@ -187,7 +191,7 @@ export class AppendFile {
   /** Waits until written bytes survive a power failure. */
   sync(): void {
     const fd = this.#open();
-    if (fd === undefined) throw new FileChangedError(`${this.path} is another file now`);
+    if (fd === undefined) throw new FileChangedError(`${this.path} was replaced by another file`);
     this.#fs.fsyncSync(fd);
   }
 
@@ -206,10 +210,10 @@ export class AppendFile {
   }
 
   /**
-   * Opens the file for reading, unaffected by changes of its path until `close`; reuses an open descriptor.
+   * Opens the file for reading, regardless of changes to its path, until `close` is called. Reuses an open descriptor.
    *
    * @throws {NotAPlainFileError} If a folder, pipe, socket, or device is at the path.
-   * @throws {FileChangedError} If another file is there.
+   * @throws {FileChangedError} If another file is at the path.
    */
   openToRead(): OpenToRead {
     const held = this.#descriptor;
@@ -219,7 +223,7 @@ export class AppendFile {
     if (!before.isFile()) throw new NotAPlainFileError(`${this.path} is not a plain file`);
     const fd = openForReading(this.#fs, this.path);
     try {
-      if (!this.#isOfFile(fd)) throw new FileChangedError(`${this.path} is another file now`);
+      if (!this.#isOfFile(fd)) throw new FileChangedError(`${this.path} was replaced by another file`);
     } catch (error) {
       closeQuietly(this.#fs, fd);
       throw error;
@@ -232,13 +236,13 @@ export class AppendFile {
     return { fd, close };
   }
 
-  /** Closes the descriptor; the next write opens it again. */
+  /** Closes the descriptor. The next write reopens the file. */
   release(): void {
     if (this.#descriptor !== undefined) releaseDescriptor(this.#descriptor);
     this.#descriptor = undefined;
   }
 
-  /** Opens the file for appending; undefined if another file is at the path. */
+  /** Opens the file for appending. Returns undefined if another file is at the path. */
   #open(): number | undefined {
     const descriptor = this.#descriptor;
     if (descriptor?.fd !== undefined) {
@@ -246,7 +250,7 @@ export class AppendFile {
       return descriptor.fd;
     }
     this.#refuseLink();
-    // The path may be unused while the file is being replaced.
+    // There may be no file at the path while it is being replaced.
     const fd = callIfPresent(() => openFile(this.#fs, this.path, APPENDING));
     if (fd === undefined) return undefined;
     try {
@@ -262,7 +266,7 @@ export class AppendFile {
     return fd;
   }
 
-  /** Throws for a link if the system does not do so when the file is opened. */
+  /** Throws if the path is a symbolic link, on systems where opening the file would follow it. */
   #refuseLink(): void {
     if (constants.O_NOFOLLOW !== undefined) return;
     const isLink = this.#fs.lstatSync(this.path, { throwIfNoEntry: false })?.isSymbolicLink();
@@ -270,7 +274,7 @@ export class AppendFile {
   }
 
   /**
-   * Returns whether a descriptor refers to the file that was read or created; the first descriptor determines which file that is.
+   * Returns whether a descriptor refers to the file that was read or created. The first descriptor determines which file that is.
    */
   #isOfFile(fd: number): boolean {
     const state = this.#plainState(fd);
@@ -281,12 +285,12 @@ export class AppendFile {
   }
 
   /**
-   * Returns the size of the open file, if the bytes just written will be found: by readers of the path, or by the process that
-   * replaces the file later.
+   * Returns the size of the open file if the bytes just written are certain to be found, either by readers of the path or by the
+   * process that later replaces the file.
    *
-   * Replacing makes the old file read-only before its last lines are copied. So if the file is still writable after the write,
-   * any later replacement copies the written bytes. On systems that cannot replace an open file without renaming it, the old file
-   * is no longer at the path by then.
+   * A replacement makes the old file read-only before copying its last lines. Therefore, if the file is still writable after the
+   * write, any later replacement copies the written bytes. On systems where an open file must be renamed before it can be
+   * replaced, the old file is no longer at the path by then.
    */
   #findSize(fd: number): number | undefined {
     const stats = this.#fs.fstatSync(fd);
@@ -295,8 +299,8 @@ export class AppendFile {
   }
 
   /**
-   * Returns whether the path refers to this file with a given size and, if the file is not open, with the time of an earlier
-   * state.
+   * Returns whether the path refers to this file and the file has a given size. If the file is not open, it must also have the
+   * modification time of an earlier state.
    */
   isAtPathWith(size: number, seen: FileState | undefined): boolean {
     const stats = this.#fs.statSync(this.path, AT_PATH);
@@ -307,8 +311,8 @@ export class AppendFile {
   }
 
   /**
-   * Returns whether the path refers to the open file. Queries both, because a file's number may change with its name on USB
-   * disks.
+   * Returns whether the path refers to the open file. Queries both of them, because on USB drives a file's number may change when
+   * it is renamed.
    */
   #isAtPath(fd: number): boolean {
     return isSameFile(this.stateAtPath(), getOpenState(this.#fs, fd));
@@ -320,7 +324,9 @@ export class AppendFile {
     return toFileState(stats);
   }
 
-  /** Returns whether the file at the path can be used for a new session: an empty file, or the remainder of a failed attempt. */
+  /**
+   * Returns whether the file at the path can be used for a new session because it is empty or left over from a failed attempt.
+   */
   #mayBegin(): boolean {
     const stats = this.#fs.lstatSync(this.path, { bigint: true, throwIfNoEntry: false });
     return stats?.isFile() === true && (stats.size === 0n || this.#isLeftover(toFileState(stats)));
@@ -330,7 +336,10 @@ export class AppendFile {
     return isSameFile(this.#leftover, state) && state.size <= (this.#leftover?.size ?? 0);
   }
 
-  /** Removes a new file after a failure, unless other processes have found it and appended to it; false if it may still exist. */
+  /**
+   * Removes a new file after a failure, unless other processes have found it and appended to it. Returns false if it may still
+   * exist.
+   */
   #remove(fd: number, length: number): boolean {
     try {
       const state = getOpenState(this.#fs, fd);
@@ -344,10 +353,10 @@ export class AppendFile {
   }
 
   /**
-   * Writes the remaining bytes; writes all of them again in one write if the system split it and other processes wrote in
-   * between.
+   * Writes the remaining bytes. If the system split the write and other processes wrote in between, writes all bytes again in one
+   * write.
    *
-   * Writing a line twice is safe, because readers ignore the repetition.
+   * Writing a line twice is safe, because readers ignore repeated lines.
    */
   #writeRest(fd: number, bytes: Uint8Array, length: number, expectedEnd: number): void {
     let start = expectedEnd;
@@ -364,7 +373,7 @@ export class AppendFile {
       if (parts === 1) return;
       const { size } = this.#fs.fstatSync(fd);
       if (size === start + end) return;
-      if (attempt === MAX_ATTEMPTS) throw new Error("others' lines came between the parts of a write");
+      if (attempt === MAX_ATTEMPTS) throw new Error("lines of other processes split the write");
       start = size;
       lines = Buffer.concat([LINE_BREAK, bytes.subarray(0, length)]);
       end = lines.length;
@@ -372,7 +381,8 @@ export class AppendFile {
   }
 
   /**
-   * Truncates the written bytes if no other process wrote; returns false if the file is retired and another one is at its path.
+   * Removes the written bytes if no other process has written. Returns false if the file is retired and another file is at its
+   * path.
    */
   #cutUnlessReplaced(fd: number, expectedEnd: number, bytes: Uint8Array): boolean {
     try {
@@ -380,7 +390,7 @@ export class AppendFile {
       const isSuspect = isRetired(stats) || this.#keepsOpenFiles;
       if (isSuspect && !this.#isAtPath(fd)) return false;
       const count = stats.size - expectedEnd;
-      // Any other size normally means that another process also wrote; then nothing may be truncated.
+      // Any other size normally means that another process also wrote, in which case the file must not be truncated.
       const isOwn = this.#written > 0 && count === this.#written;
       // The system may have written some of the bytes and reported only the error.
       if (isOwn || this.#holds(fd, expectedEnd, bytes.subarray(0, count), count)) {
@@ -393,7 +403,7 @@ export class AppendFile {
     return true;
   }
 
-  /** Returns whether the last `count` bytes of the file equal these. */
+  /** Returns whether the last `count` bytes of the file equal the given bytes. */
   #holds(fd: number, start: number, bytes: Uint8Array, count: number): boolean {
     if (count <= 0 || bytes.length !== count) return false;
     const there = Buffer.alloc(count);
@@ -410,33 +420,37 @@ const RETIRED_MODE = 0o400;
 
 const WRITE_BITS = 0o222;
 
-/** Time set on a replaced file if permissions do not persist: the first that every file system supports. */
+/**
+ * Modification time to set on a replaced file if permissions do not persist. It is the earliest time that every file system
+ * supports.
+ */
 const RETIRED_AT = new Date("1980-01-02T00:00:00Z");
 
-/** File times are rounded, and some are local. */
+/** Upper limit for recognizing that time, because file times are rounded, and some file systems store local times. */
 const RETIRED_BEFORE_MS = Date.parse("1980-02-01T00:00:00Z");
 
-/** Makes a replaced file read-only: its writers detect that after their next write, and switch to the new file. */
+/** Makes a replaced file read-only. Its writers detect this after their next write and switch to the new file. */
 export function retireFile(fs: FileSystem, fd: number): void {
-  // On these systems, the old file is no longer at the path, which its writers detect.
+  // On these systems, writers detect that the old file is no longer at the path.
   if (isKeepingOpenFiles(fs)) return;
   try {
     fs.fchmodSync(fd, RETIRED_MODE);
   } catch (error) {
-    // Another user's file, or a file system without permissions: writers then detect that the file has no name.
+    // The file belongs to another user, or the file system has no permissions. Writers then detect that the file no longer has a
+    // name.
     if (!hasErrorCode(error, ...NO_MODES)) throw error;
   }
 }
 
-/** Errors of file systems that do not store modes, or for another user's file. */
+/** Error codes for file systems that do not store modes, and for files of other users. */
 const NO_MODES = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL"];
 
-/** Sticky bit, which has no meaning on a file, survives writes, and is not removed by reading. */
+/** The sticky bit. It has no meaning on a file, survives writes, and does not affect reads. */
 const DELETED_BIT = 0o1000;
 
 /**
- * Marks a file before it is deleted, so that sessions that have it open do not recreate it. If the system rejects the mark, they
- * do.
+ * Marks a file before it is deleted, so that sessions that have it open do not recreate it. If the system does not support the
+ * mark, they do recreate it.
  */
 export function markDeleted(fs: FileSystem, path: string): void {
   try {
@@ -446,18 +460,18 @@ export function markDeleted(fs: FileSystem, path: string): void {
   }
 }
 
-/** Removes the mark of a file that was not deleted, or was restored. */
+/** Removes the mark from a file that was not deleted after all, or was restored. */
 export function unmarkDeleted(fs: FileSystem, path: string): void {
   const { mode = 0 } = fs.statSync(path, { throwIfNoEntry: false }) ?? {};
   if ((mode & DELETED_BIT) !== 0) fs.chmodSync(path, mode & 0o777);
 }
 
-/** Marks a replaced file whose lines were copied, so that sessions that still have it open do not restore its lines. */
+/** Marks a replaced file whose lines were copied, so that sessions that still have it open do not restore the lines. */
 export function markCopied(fs: FileSystem, path: string): void {
   if (isKeepingOpenFiles(fs)) callIfPresent(() => fs.utimesSync(path, RETIRED_AT, RETIRED_AT));
 }
 
-/** Returns whether a file was retired, judged by its mode or time. A read-only file looks the same. */
+/** Returns whether a file was retired, based on its mode or time. A read-only file cannot be distinguished from a retired one. */
 function isRetired({ mode, mtimeMs }: { readonly mode: number; readonly mtimeMs: number }): boolean {
   return (mode & WRITE_BITS) === 0 || mtimeMs < RETIRED_BEFORE_MS;
 }

@@ -8,11 +8,11 @@ import {
   readRange,
 } from "../fs/file-system.ts";
 
-/** Maximum number of folders between a session file and the folder of all sessions: subagents' files are nested deeper. */
+/** Maximum number of folders between a session file and the folder of all sessions. Files of subagents are nested deeper. */
 const MAX_DEPTH = 4;
 
 /**
- * Reads an image that oh-my-pi stores in `blobs/`, next to the folder of all sessions, under the digest of its bytes.
+ * Reads an image that oh-my-pi stores in `blobs/`, next to the folder of all sessions. The file name is the digest of the bytes.
  *
  * @param sessionPath - File of the session that references the image.
  * @param digest - SHA-256, 64 lower-case hex characters.
@@ -36,7 +36,7 @@ function* listBlobFolders(sessionPath: string): Generator<string, void> {
   }
 }
 
-/** Reads a plain file; skips pipes and devices, because reading one might never end. */
+/** Reads a plain file. Skips pipes and devices, because reading one might never finish. */
 function readPlainFile(fs: FileSystem, path: string): Buffer | undefined {
   const stats = callIfPresent(() => fs.statSync(path));
   if (!stats?.isFile()) return undefined;

@@ -1,4 +1,4 @@
-/** Bytes of a file that is not on disk: blocks at ascending offsets. */
+/** Bytes of a file that is not on disk, in blocks at ascending offsets. */
 export class Blocks {
   readonly #blocks: { offset: number; bytes: Uint8Array }[] = [];
   #size = 0;
@@ -29,7 +29,7 @@ export class Blocks {
     this.#size += bytes.length;
   }
 
-  /** Removes all blocks from an offset on, which must be the start of a block. */
+  /** Removes all blocks from an offset on. The offset must be the start of a block. */
   cut(size: number): void {
     let last = this.#blocks.at(-1);
     while (last !== undefined && last.offset >= size) {

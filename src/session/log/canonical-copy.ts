@@ -13,26 +13,26 @@ import type { LogLine } from "./session-log.ts";
 /** Content of a copy of a session. */
 export interface CopyPlan {
   readonly header: SessionHeader;
-  /** Ordinals of the entries, parents before children, unless the file itself has the reverse order. */
+  /** Ordinals of the entries. Parents precede children, unless the file itself has the reverse order. */
   readonly ordinals: Iterable<number>;
-  /** Returns the head of an entry in the copy; default: its own. */
+  /** Returns the head that an entry gets in the copy. By default, entries keep their own heads. */
   readonly getHead?: (ordinal: number) => EntryHead;
   readonly change?: (entry: AnySessionEntry) => AnySessionEntry;
   /** Changes the lines of the header and of each entry. */
   readonly changeLine?: LineChange;
-  /** Returns lines to append after all entries; called after those were copied. */
+  /** Returns lines to append after all entries. Called after the entries have been copied. */
   readonly more?: () => readonly LogLine[];
 }
 
-/** Number of entries decoded at a time, so that a copy of any size requires little memory. */
+/** Number of entries to decode at a time, so that a copy of any size requires little memory. */
 const BATCH = 256;
 
 /**
- * Yields the lines of a copy: the header, then each entry in the format of the current version.
+ * Yields the lines of a copy: the header, followed by each entry in the format of the current version.
  *
  * Shared by upgrade, fork, branch, and export. Unchanged lines are copied byte for byte.
  *
- * @throws {SessionError} `VERSION_TOO_NEW`: an unknown version is not copied under another one.
+ * @throws {SessionError} `VERSION_TOO_NEW`, because entries of an unknown version cannot be stored under another version.
  */
 export function* copyLines(log: LineSource, plan: CopyPlan): Generator<string | Uint8Array, void> {
   if (log.index.version > CURRENT_SESSION_VERSION) throw makeTooNewError(undefined, log.index.version);

@@ -20,7 +20,7 @@ import { awaitFile } from "./replace-file.ts";
 import type { LogChange, LogLine } from "./session-log.ts";
 import type { UnwrittenSession } from "./unwritten-session.ts";
 
-/** Session file and the dependencies for switching to another file. */
+/** A session's file, and the dependencies needed to switch to another file. */
 interface FileOfSession {
   readonly fs: FileSystem;
   readonly path: string;
@@ -33,25 +33,25 @@ interface FileOfSession {
 }
 
 /**
- * Storage of a session's lines: none yet, or one open file. Handles all unusual cases: `look` compares the file with the path,
- * reads lines that other processes appended, and switches to the file that has replaced it.
+ * Current storage of a session's lines: either no file yet, or one open file. Handles all unusual cases: `look` checks which file
+ * is at the path, reads lines that other processes appended, and switches to a file that has replaced this one.
  *
- * If a call fails, the state does not change, and the next call retries.
+ * If a call fails, the state does not change and the next call retries.
  *
  * @remarks Source: docs/durability.md
  */
 export class CurrentFile {
-  /** Session that has not been written, or the open file. */
+  /** Session that has not been written yet, or the open file. */
   state: UnwrittenSession | OpenFile;
-  /** Index that callers use: that of `state`, unless a read has found another file since. */
+  /** Index that callers use. It is the index of `state`, unless a read has found another file in the meantime. */
   knownIndex: SessionIndex;
   /** Whether an append recreates a file that was removed. */
   mayRestore = true;
   readonly #session: FileOfSession;
-  /** Latest writes of this session, and the search for a replacement file, which must contain them; created on demand. */
+  /** Latest writes of this session, which a replacement file must contain, and the search for that file. Created on demand. */
   #recent: RecentWrites | undefined;
   #succession: FileSuccession | undefined;
-  /** Ordinal from which on callers do not know entries of other processes yet. */
+  /** First ordinal of entries from other processes that callers do not know about yet. */
   #unknownFrom: number | undefined;
 
   constructor(session: FileOfSession, state: UnwrittenSession | OpenFile) {
@@ -60,12 +60,12 @@ export class CurrentFile {
     this.knownIndex = state.index;
   }
 
-  /** Whether callers know all entries that were read. */
+  /** Whether callers know about all entries that were read. */
   get isKnown(): boolean {
     return this.#unknownFrom === undefined && this.state.index === this.knownIndex;
   }
 
-  /** Open file, for calls that are only made when there is one. */
+  /** The open file. Used only by calls that require one. */
   get file(): OpenFile {
     if (this.state.isWritten) return this.state;
     throw new TypeError("the session is not written yet");
@@ -78,11 +78,11 @@ export class CurrentFile {
   }
 
   /**
-   * Compares the file with the path, and reads new lines.
+   * Checks which file is at the path, and reads new lines.
    *
-   * Switches to another file of the same session at the path, and appends recent lines of this session that it lacks.
+   * If another file of the same session is at the path, switches to it and appends recent lines of this session that it lacks.
    *
-   * @param intent - `write` restores a file that was removed.
+   * @param intent - Purpose of the call. `write` restores a file that was removed.
    * @throws {SessionError} `WRITE_FAILED` if the file cannot be read or lacks entries; `SESSION_NOT_FOUND` if it was removed and
    *   cannot be restored.
    */
@@ -91,7 +91,7 @@ export class CurrentFile {
     return this.report();
   }
 
-  /** Calls `look`, then `call` with the file; repeats both if another file replaces it in between. */
+  /** Calls `look`, and then `call` with the file. Repeats both if another file replaces it in between. */
   lookAndCall<T>(intent: Intent, call: (file: OpenFile) => T): T {
     return retryUntilUnchanged(() => {
       this.look(intent);
@@ -99,7 +99,7 @@ export class CurrentFile {
     });
   }
 
-  /** Runs `call` after locating the lines of known entries, which are in the new file if the one that was read was replaced. */
+  /** Runs `call` after locating the lines of known entries. If the file was replaced, they are in the new file. */
   find<T>(call: () => T): T {
     return retryUntilUnchanged(() =>
       this.translated("read", () => {
@@ -109,7 +109,7 @@ export class CurrentFile {
     );
   }
 
-  /** Returns the positions of lines in the current file, by the ordinals that callers use. */
+  /** Returns the positions of lines in the current file, indexed by the ordinals that callers use. */
   spansForCallers(): SpansByOrdinal {
     const { tree, spans } = this.state.index;
     if (this.knownIndex === this.state.index) return spans;
@@ -121,7 +121,7 @@ export class CurrentFile {
     });
   }
 
-  /** Reports changes that callers do not know yet. */
+  /** Reports changes that callers do not know about yet. */
   report(): LogChange | undefined {
     let change: LogChange | undefined;
     if (this.#unknownFrom !== undefined) {
@@ -138,7 +138,7 @@ export class CurrentFile {
     return change;
   }
 
-  /** Runs an append that throws if the file was removed, instead of restoring it. */
+  /** Runs an append that throws if the file was removed instead of restoring it. */
   withoutRestoring<T>(append: () => T): T {
     const before = this.mayRestore;
     this.mayRestore = false;
@@ -164,7 +164,7 @@ export class CurrentFile {
     return this.#succession;
   }
 
-  /** @param isForLines - Whether to read only the data required to read lines of known entries. */
+  /** @param isForLines - Whether to read only the data needed to read lines of known entries. */
   #lookOnce(intent: Intent, isForLines = false): void {
     const { state } = this;
     if (!state.isWritten) {
@@ -172,7 +172,7 @@ export class CurrentFile {
       return;
     }
     const found = state.findAtPath();
-    // Reading lines requires new data only if pending writes may follow it.
+    // Reading lines requires the new data only if pending writes may follow it.
     const isNeeded = !isForLines || state.index.expectedEnd > state.index.position;
     if (found === "same") state.index.confirmPending();
     else if (found === "grown" && isNeeded) this.#readNew(state, intent);
@@ -184,10 +184,10 @@ export class CurrentFile {
   #continueWithout(file: OpenFile, intent: Intent, isForLines: boolean): void {
     const { fs, path } = this.#session;
     awaitFile(fs, path);
-    if (file.findAtPath() !== "gone") throw new FileChangedError("the file was replaced meanwhile");
+    if (file.findAtPath() !== "gone") throw new FileChangedError("the file was replaced in the meantime");
     if (intent === "write" && !this.mayRestore) throw makeGoneError(path);
     if (intent === "write") this.state = this.#files.restored(file);
-    // A retired file may contain content that was redacted in its replacement.
+    // A retired file may contain content that was redacted in the file that replaced it.
     else if (isForLines && file.isRetired) throw makeGoneError(path);
     else if (file.isHeld && !file.confirmPending()) this.#readNew(file, intent);
   }
@@ -198,12 +198,12 @@ export class CurrentFile {
     try {
       if (!file.readNew()) this.state = this.#files.after(file, intent);
     } finally {
-      // A read that fails has added the entries before the failure.
+      // A failed read has still added the entries before the failure.
       if (from < index.tree.size && index === this.knownIndex) this.#unknownFrom ??= from;
     }
   }
 
-  /** Uses the file that another process created before this session had an entry. */
+  /** Switches to a file that another process created before this session had any entries. */
   #join(session: UnwrittenSession): void {
     const { fs, path, options } = this.#session;
     const size = fs.statSync(path, { throwIfNoEntry: false })?.size ?? 0;

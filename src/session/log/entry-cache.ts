@@ -12,16 +12,16 @@ import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import type { SessionLog } from "./session-log.ts";
 import { WeakCache } from "./weak-cache.ts";
 
-/** Number of bytes of lines whose entries remain cached although no caller references them. */
+/** Total size of lines, in bytes, whose entries remain cached although no caller references them. */
 const KEPT_BYTES = 16 * 1024 * 1024;
 
-/** Number of bytes that remain when entries move to the weak cache, so that not every append starts another move. */
+/** Total size, in bytes, that remains after entries move to the weak cache, so that not every append starts another move. */
 const MIN_KEPT_BYTES = 15 * 1024 * 1024;
 
-/** Maximum number of bytes of lines whose entries are in the strong cache or wait to leave it. */
+/** Maximum total size, in bytes, of lines whose entries are in the strong cache or waiting to leave it. */
 const WAITING_BYTES = 256 * 1024 * 1024;
 
-/** Number of entries that leave the strong cache in one turn of the event loop: a few milliseconds. */
+/** Number of entries that leave the strong cache in one turn of the event loop, which takes a few milliseconds. */
 const RELEASED_AT_ONCE = 4096;
 
 /** Cached parts of an entry. */
@@ -33,29 +33,29 @@ interface Held {
 /**
  * Cache of entries with their bodies, parsed on demand.
  *
- * Callers get the same object as long as any caller references the entry or its message, and beyond that for a bounded number of
- * entries. Other entries move to the weak cache in a later turn of the event loop: until then, weak references free no memory,
- * because the engine keeps their targets until the job ends.
+ * Callers get the same object as long as any caller references the entry or its message. A limited number of other entries is
+ * also kept. The rest move to the weak cache in a later turn of the event loop, because the engine keeps the targets of new weak
+ * references until the current job ends.
  *
- * @remarks Cost: O(1) for cached entries, else O(bytes of the line).
+ * @remarks Cost: O(1) for cached entries, otherwise O(bytes of the line).
  */
 export class EntryCache {
   readonly #log: SessionLog;
   /**
-   * Entries parsed when the session was opened, by ordinal: the oldest ones, in an array, because a first context requires nearly
-   * all of them.
+   * The oldest entries, which were parsed when the session was opened, by ordinal. They are in an array because the first context
+   * requires nearly all of them.
    */
   #opened: (AnySessionEntry | undefined)[] = [];
-  /** First of these entries that has not been released, and the number of bytes of their lines. */
+  /** First of these entries that has not been released, and the total size of their lines in bytes. */
   #openedFrom = 0;
   #openedBytes = 0;
-  /** Entries that were read or appended since; created with the first one. */
+  /** Entries that were read or appended later. Created with the first one. */
   #strong: StrongCache | undefined;
-  /** Entries that have left the strong cache; created with the first one. */
+  /** Entries that have left the strong cache. Created with the first one. */
   #weak: WeakCache | undefined;
   /** Whether an entry with a damaged body was created. */
   #holdsDamaged = false;
-  /** Entries that differ from their lines, because JSON cannot represent them: they are never read again. */
+  /** Entries that differ from their lines because JSON cannot represent them. They are never reread. */
   readonly #live = new Map<number, AnySessionEntry>();
   /** Runs when the next entries leave the strong cache. */
   #timer: NodeJS.Timeout | undefined;
@@ -79,7 +79,7 @@ export class EntryCache {
     return this.#holdsDamaged && isDamaged(entry) ? undefined : entry;
   }
 
-  /** Returns many entries; undefined in place of each one with a damaged body. */
+  /** Returns many entries, with undefined in place of each entry whose body is damaged. */
   bodiesAt(ordinals: ArrayLike<number>): (AnySessionEntry | undefined)[] {
     const entries: (AnySessionEntry | undefined)[] = this.entriesAt(ordinals);
     if (!this.#holdsDamaged) return entries;
@@ -90,7 +90,7 @@ export class EntryCache {
     return entries;
   }
 
-  /** Returns many entries, and reads the uncached ones in one call. */
+  /** Returns many entries. Reads those that are not cached in one call. */
   entriesAt(ordinals: ArrayLike<number>): AnySessionEntry[] {
     const opened = this.#opened;
     const entries: AnySessionEntry[] = [];
@@ -103,8 +103,8 @@ export class EntryCache {
   }
 
   /**
-   * Adopts the entries parsed when the session was opened. First check whether the file was replaced, because lines may have
-   * been redacted.
+   * Adopts the entries parsed when the session was opened. Callers must first check whether the file was replaced, because lines
+   * may have been redacted.
    */
   takeParsed(): void {
     const { index } = this.#log;
@@ -142,7 +142,10 @@ export class EntryCache {
     return isComplete(entries) ? entries : entries.filter((entry) => entry !== undefined);
   }
 
-  /** Caches an entry that was just appended, so that callers get this object; permanently if it differs from its line. */
+  /**
+   * Caches an entry that was just appended, so that callers get this object. The entry is kept permanently if it differs from its
+   * line.
+   */
   remember(ordinal: number, entry: AnySessionEntry, bytes: number, isLive = false): void {
     if (isLive) this.#live.set(ordinal, entry);
     if (ordinal < this.#opened.length) this.#opened[ordinal] = undefined;
@@ -152,13 +155,13 @@ export class EntryCache {
   }
 
   /**
-   * Adopts the entries of the cache for the previous tree: by id, because ordinals may have changed, and only if their lines
-   * are equal, because others may have been redacted.
+   * Adopts entries from the cache of the previous tree. They are matched by id, because ordinals may have changed, and only
+   * adopted if their lines are equal, because other lines may have been redacted.
    */
   adopt(other: EntryCache, before: EntryTree): void {
     const { index } = this.#log;
     const { tree } = index;
-    // First, because adopted entries take precedence over parsed ones.
+    // Called first, because adopted entries take precedence over parsed ones.
     this.takeParsed();
     const live = new Set(other.#live.values());
     const held = new Map<number, Held>();
@@ -171,12 +174,12 @@ export class EntryCache {
     try {
       this.#adoptEqual(held, (entry) => live.has(entry));
     } catch (error) {
-      // Entries that cannot be read now are not taken over; reading them later reports the reason.
+      // Entries that cannot be read now are not adopted. Reading them later reports the reason.
       if (!isSessionError(error)) throw error;
     }
   }
 
-  /** Adopts the objects from which the lines in memory were made; permanently if JSON cannot represent them. */
+  /** Adopts the objects from which the lines in memory were created. They are kept permanently if JSON cannot represent them. */
   adoptGiven(given: readonly AnySessionEntry[]): void {
     const { tree } = this.#log.index;
     const held = new Map<number, Held>();
@@ -187,7 +190,7 @@ export class EntryCache {
     this.#adoptEqual(held, (entry) => encodeLiveRecord(entry).replaced !== undefined);
   }
 
-  /** Adopts each entry, or else its message, if its line is equivalent. */
+  /** Adopts each entry that equals its line, or only its message if the rest differs. */
   #adoptEqual(held: ReadonlyMap<number, Held>, isLive: (entry: AnySessionEntry) => boolean): void {
     const { index } = this.#log;
     const ordinals = [...held.keys()].sort((a, b) => a - b);
@@ -204,7 +207,7 @@ export class EntryCache {
     });
   }
 
-  /** Replaces cached entries that got another parent; their messages remain the same objects. */
+  /** Replaces cached entries that got another parent. Their messages remain the same objects. */
   rehang(): void {
     const { tree, spans } = this.#log.index;
     for (const [ordinal, { entry }] of [...this.#held()]) {
@@ -219,7 +222,7 @@ export class EntryCache {
     }
   }
 
-  /** Yields the cached parts of each entry, those of the weak cache first. */
+  /** Yields the cached parts of each entry, starting with the weak cache. */
   *#held(): Generator<[number, Held], void> {
     for (const ordinal of this.#weak?.ordinals() ?? []) {
       if (this.#strong?.get(ordinal) !== undefined) continue;
@@ -257,7 +260,7 @@ export class EntryCache {
     this.#log.readLines(ordinals, (ordinal, bytes) => take(ordinal, decodeText(bytes)), take);
   }
 
-  /** Number of bytes of the lines of all entries that are not in the weak cache. */
+  /** Total size, in bytes, of the lines of all entries that are not in the weak cache. */
   get #heldBytes(): number {
     return (this.#strong?.bytes ?? 0) + this.#openedBytes;
   }
@@ -267,7 +270,7 @@ export class EntryCache {
   }
 
   #releaseLater(): void {
-    // A job may run long, and the timer fires only after it.
+    // A job may run for a long time, and the timer fires only after it ends.
     while (this.#heldBytes > WAITING_BYTES && this.#count > 1) this.#releaseOldest();
     this.#timer ??= later(() => this.#releaseSome(), 0).unref();
   }
@@ -281,7 +284,7 @@ export class EntryCache {
     this.#releaseLater();
   }
 
-  /** Moves the oldest entry to the weak cache, where it is found as long as a caller references it. */
+  /** Moves the oldest entry to the weak cache, where it can be found as long as a caller references it. */
   #releaseOldest(): void {
     if (this.#openedBytes > 0) {
       this.#releaseOldestOpened();
@@ -328,7 +331,9 @@ function getMessage(entry: AnySessionEntry): unknown {
   return "message" in entry ? entry.message : undefined;
 }
 
-/** Returns whether an entry that was read contains a message that may have been cached at another position of a tree. */
+/**
+ * Returns whether an entry that was read contains the given message, which may have been cached at another position in a tree.
+ */
 function hasSameMessage(written: AnySessionEntry, message: unknown): message is JsonRecord {
   const there = getMessage(written);
   return isJsonRecord(there) && isJsonRecord(message) && encodeAnyRecord(there) === encodeAnyRecord(message);
@@ -340,11 +345,14 @@ function withMessage(read: UnknownEntry, message: unknown): UnknownEntry {
   return read;
 }
 
-/** Number of ordinal bits within a page: sparse entries use little memory, and a shift finds their page. */
+/**
+ * Number of bits of an ordinal that identify an entry within a page. With pages, sparse entries use little memory, and a shift
+ * finds their page.
+ */
 const PAGE_BITS = 10;
 const PAGE_SIZE = 1 << PAGE_BITS;
 
-/** Number of removed entries whose positions are dropped at a time. */
+/** Number of removed entries after which their positions are dropped. */
 const MAX_FORGOTTEN = 4096;
 
 interface Page {
@@ -355,7 +363,7 @@ interface Page {
 /**
  * Cache of entries by ordinal, removed in the order in which they were added.
  *
- * Uses pages and columns rather than a `Map` of objects, because every append and every parsed body uses it.
+ * Uses pages and columns instead of a `Map` of objects for speed, because every append and every parsed body uses it.
  */
 export class StrongCache {
   readonly #pages: (Page | undefined)[] = [];
@@ -363,7 +371,7 @@ export class StrongCache {
   #ordinals: number[] = [];
   #sizes: number[] = [];
   #oldest = 0;
-  /** Total number of bytes of the entries' lines. */
+  /** Total size of the entries' lines, in bytes. */
   bytes = 0;
 
   /** Number of additions that were not removed. */
@@ -388,7 +396,7 @@ export class StrongCache {
     this.#put(ordinal, entry);
   }
 
-  /** Removes the oldest addition and returns its entry; undefined if the entry was removed before. */
+  /** Removes the oldest addition and returns its entry. Returns undefined if the entry was already removed. */
   removeOldest(): { readonly ordinal: number; readonly entry: AnySessionEntry } | undefined {
     const ordinal = this.#ordinals[this.#oldest];
     if (ordinal === undefined) return undefined;
@@ -434,7 +442,7 @@ export class StrongCache {
   }
 }
 
-/** Creates a path of heads that reads bodies from the log on demand. */
+/** Creates a path that reads bodies from the log on demand. */
 export function makePath(heads: EntryTree, cache: EntryCache, ordinals: Int32Array): EntryPath {
   return {
     length: ordinals.length,

@@ -1,7 +1,7 @@
 import { SessionError } from "../../core/format/errors.ts";
 import type { EntryTree } from "../../core/tree/entry-tree.ts";
 
-/** Types of entries that do not continue a conversation, and so never make an append stale. */
+/** Types of entries that do not continue a conversation and therefore never make an append stale. */
 export const COMMUTING_TYPES: readonly string[] = ["label", "session_info", "usage"];
 
 /** Creates the error for an append whose expected leaf is no longer the leaf. */
@@ -14,8 +14,8 @@ export function staleLeaf(expectedLeafId: string | null, leafId: string | null):
 }
 
 /**
- * Throws if another entry has continued the conversation after the expected leaf, anywhere in the tree; null means that no entry
- * may have.
+ * Throws if an entry anywhere in the tree has continued the conversation since the expected leaf. Null means that there must be
+ * no conversation.
  */
 export function assertLeaf(tree: EntryTree, order: Int32Array, expectedLeafId: string | null): void {
   for (let i = order.length - 1; i >= 0; i--) {

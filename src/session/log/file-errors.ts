@@ -5,16 +5,16 @@ import { hasErrorCode, NotAPlainFileError } from "../fs/file-system.ts";
 /** Purpose of accessing a file: reading, waiting until it is on disk, or appending. */
 export type Intent = "read" | "flush" | "write";
 
-/** System errors for paths that cannot be a session. */
+/** System error codes for paths that cannot be session files. */
 const PATH_ERRORS = ["EISDIR", "ELOOP", "ENAMETOOLONG", "EINVAL", "ENXIO", "ERR_INVALID_ARG_VALUE"];
 
-/** Thrown when another file has replaced the file, or the file was truncated. */
+/** Thrown if the file was replaced by another one or was truncated. */
 export class FileChangedError extends Error {}
 
-/** Maximum number of attempts if another file keeps replacing the file. */
+/** Maximum number of attempts if the file keeps being replaced. */
 const MAX_ATTEMPTS = 20;
 
-/** Retries a call if another file has replaced the file, or the file was removed; the retried call reports the removal. */
+/** Retries a call if the file was replaced or removed. The retried call reports the removal. */
 export function retryUntilUnchanged<T>(call: () => T): T {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -32,14 +32,14 @@ export class ReplacedError extends SessionError {
   constructor(path: string) {
     super(
       "WRITE_FAILED",
-      `The file at ${path} was replaced by one without entries that this session has. Open it again.`,
+      `The file at ${path} was replaced by one that lacks entries of this session. Open it again.`,
       { details: { path } },
     );
   }
 }
 
 /**
- * Converts the system's error about a session file to a `SessionError`; returns session errors and programming errors unchanged.
+ * Converts a system error for a session file to a `SessionError`. Returns session errors and programming errors unchanged.
  */
 export function toFileError(path: string, intent: Intent, cause: unknown): Error {
   if (cause instanceof SessionError || cause instanceof TypeError || cause instanceof RangeError)
@@ -72,16 +72,16 @@ export function toFileError(path: string, intent: Intent, cause: unknown): Error
 export function makeGoneError(path: string, cause?: unknown): SessionError {
   return new SessionError(
     "SESSION_NOT_FOUND",
-    `${path} no longer exists, and is neither read nor written. Put it back, or start a new session.`,
+    `${path} no longer exists, and cannot be read or written. Restore it, or start a new session.`,
     { details: { path }, cause },
   );
 }
 
-/** Creates the error for writing to a session of a newer version. */
+/** Creates the error for writing to a session with a newer version. */
 export function makeTooNewError(path: string | undefined, version: number): SessionError {
   return new SessionError(
     "VERSION_TOO_NEW",
-    `The session is of version ${version}, newer than this library knows; update sessiontree to write to it.`,
+    `The session is of version ${version}, newer than this library supports; update sessiontree to write to it.`,
     { details: { path, version } },
   );
 }
@@ -90,12 +90,12 @@ export function makeTooNewError(path: string | undefined, version: number): Sess
 export function makeForeignFileError(path: string | undefined): SessionError {
   return new SessionError(
     "READ_ONLY",
-    `${path} is another program's: no record in it is of this format. Continue in a copy that forkFrom(path, cwd) makes.`,
+    `${path} belongs to another program: it contains no record of this format. Continue in a copy made with forkFrom(path, cwd).`,
     { details: { path } },
   );
 }
 
-/** Throws before a file is rewritten that contains a line that was too long to read, because the line would be lost. */
+/** Throws if a file contains a line that was too long to read, because rewriting the file would lose the line. */
 export function assertAllRead(path: string, { issues }: { readonly issues: readonly SessionIssue[] }): void {
   const tooLong = issues.find(({ code }) => code === "LINE_TOO_LONG");
   if (tooLong === undefined) return;

@@ -13,22 +13,27 @@ import type { FileSystem } from "../fs/file-system.ts";
 export interface FileLogOptions {
   /** Access mode. `read-only` never writes and keeps no descriptor open. Default: `read-write`. */
   readonly mode?: "read-write" | "read-only";
-  /** Condition for a successful append. `os` (default): it survives the process. `fsync`: it survives a power failure. */
+  /**
+   * Durability that an append waits for. `os` (default): the entry survives the process. `fsync`: it survives a power failure.
+   */
   readonly durability?: "os" | "fsync";
-  /** Maximum number of bytes of a line; a longer line is an issue. Default: 256 MiB. */
+  /** Maximum length of a line, in bytes. Longer lines are reported as issues. Default: 256 MiB. */
   readonly maxLineBytes?: number;
-  /** Behavior if another process holds the lease: ignore it (default), throw, read only, or wait for it. */
+  /**
+   * Behavior if another process holds the lease. `none` (default): ignore leases. `fail`: throw. `read-only`: open the session
+   * read-only. `wait`: wait for the lease.
+   */
   readonly lease?: "none" | "fail" | "read-only" | "wait";
-  /** Maximum wait for `lease: "wait"`, in milliseconds; blocks the thread. Default: 10,000. */
+  /** Maximum time to wait with `lease: "wait"`, in milliseconds. Blocks the thread. Default: 10,000. */
   readonly leaseWaitMs?: number;
   /** Whether to create a new session's file immediately instead of with the first message. */
   readonly createAtOnce?: boolean;
   /**
-   * Whether a missing session is an error: opening it and appending to it throw `SESSION_NOT_FOUND`. Default: false; a missing
-   * path begins a session, and the next append recreates a file that was removed, unless this library deleted it.
+   * Whether opening or appending to a missing session throws `SESSION_NOT_FOUND`. Default: false. Opening a missing path then
+   * creates a session, and the next append recreates a file that was removed, unless this library deleted it.
    */
   readonly mustExist?: boolean;
-  /** For tests. */
+  /** File system to use, for tests. */
   readonly fs?: FileSystem;
 }
 
@@ -48,7 +53,7 @@ export const FILE_LOG_RULES: OptionRules<FileLogOptions> = {
 export interface LoadOptions {
   /** Called periodically with the number of bytes read and the total number of bytes. */
   readonly onProgress?: (loaded: number, total: number) => void;
-  /** Aborts loading with `ABORTED`. */
+  /** Signal that aborts loading. The call then throws `ABORTED`. */
   readonly signal?: AbortSignal;
 }
 

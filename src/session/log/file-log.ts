@@ -39,16 +39,16 @@ import { UnwrittenSession } from "./unwritten-session.ts";
 import { upgradeFile } from "./upgrade-file.ts";
 import { assertReadable, assertWritable } from "./write-permission.ts";
 
-/** Number of bytes read at a time while loading: one or two milliseconds of work. */
+/** Number of bytes to read at a time while loading, which takes one or two milliseconds. */
 const LOAD_STEP_BYTES = 256 * 1024;
 
-/** Milliseconds that a load works before it yields to the event loop. */
+/** Time that a load runs before it yields to the event loop, in milliseconds. */
 const LOAD_TURN_MS = 4;
 
-/** Interval at which the file's state is checked in a burst of appends. */
+/** Interval at which to check the file's state during a burst of appends. */
 const POLL_EVERY_MS = 1;
 
-/** Number of appends within that interval that are not a burst yet. */
+/** Number of appends within that interval that count as a burst. */
 const BURST = 8;
 
 const NEVER = Number.NEGATIVE_INFINITY;
@@ -56,12 +56,12 @@ const NEVER = Number.NEGATIVE_INFINITY;
 /**
  * Session whose lines are in a file.
  *
- * An append checks that the file at the path is the known one with the known length, writes its line, and checks the state of the
- * file again. If a check fails, `CurrentFile.look` handles it; it also runs in `refresh`, `pull`, `changes`, `flush`, `upgrade`,
- * and `rewrite`. `readLines` never reads from a replaced file either, but callers do not see the new file, and their ordinals
- * remain valid, until the next look.
+ * An append checks that the file at the path is the known file with the known length, writes its line, and checks the file's
+ * state again. If a check fails, `CurrentFile.look` handles the case. It also runs in `refresh`, `pull`, `changes`, `flush`,
+ * `upgrade`, and `rewrite`. `readLines` also never reads from a replaced file, but until the next `look`, callers do not see the
+ * new file and their ordinals remain valid.
  *
- * If a call fails, the state does not change, and the next call retries.
+ * If a call fails, the state does not change and the next call retries.
  *
  * @remarks Source: docs/durability.md
  */
@@ -79,11 +79,11 @@ export class FileLog implements SessionLog {
   #isClosed = false;
   /** Whether this session has written to the file. */
   #hasAppended = false;
-  /** Data that `flush` still has to make durable. */
+  /** Data that `flush` must still make durable. */
   #unsynced: "nothing" | "bytes" | "bytes and name" = "nothing";
   #polledBeforeAt = NEVER;
   #polledAfterAt = NEVER;
-  /** Number of appends since the last regular look. */
+  /** Number of appends since the last regular check. */
   #burst = 0;
 
   private constructor(
@@ -107,7 +107,7 @@ export class FileLog implements SessionLog {
     this.#current.mayRestore = options.mustExist !== true;
   }
 
-  /** Opens a session file; undefined if it is missing or empty. */
+  /** Opens a session file. Returns undefined if it is missing or empty. */
   static open(path: string, options: FileLogOptions = {}): FileLog | undefined {
     const { fs = realFileSystem, lease: wish = "none" } = options;
     if (!isThere(path, fs)) return undefined;
@@ -124,7 +124,7 @@ export class FileLog implements SessionLog {
     }
   }
 
-  /** Opens a session file as `open` does, in steps of a few milliseconds, between which the event loop runs. */
+  /** Opens a session file as `open` does, in steps of a few milliseconds. The event loop runs between steps. */
   static async load(
     path: string,
     options: FileLogOptions = {},
@@ -140,7 +140,7 @@ export class FileLog implements SessionLog {
         read.file = yield* readFileSteps(fs, path, options, "read", LOAD_STEP_BYTES);
       };
       let turnStart = getMonotonicMs();
-      // Leaving the loop with an error closes the file.
+      // If the loop exits with an error, the file is closed.
       for (const progress of steps()) {
         onProgress?.(...progress);
         const isDue = getMonotonicMs() - turnStart >= LOAD_TURN_MS;
@@ -162,7 +162,7 @@ export class FileLog implements SessionLog {
    * Creates a session whose file is created by the first lasting append.
    *
    * @param path - Path of the file, which must not exist or must be empty.
-   * @param start - Header, or initial lines of the session.
+   * @param start - The header, or the initial lines of the session.
    */
   static create(
     path: string,
@@ -228,21 +228,21 @@ export class FileLog implements SessionLog {
     const now = getMonotonicMs();
     const isKnown = this.#isKnown(state, now);
     if (!isKnown || !this.#write(state, lines)) return this.#appendCarefully(lines, now, isKnown);
-    // Between other processes' writes, the next look determines the position of the line.
+    // If other processes are also writing, the next check determines the position of the line.
     if (!state.isAlone) this.#lookAfterWrite(now);
     return state.index === this.#current.knownIndex ? ordinal : this.#findFirst(lines);
   }
 
   /**
-   * Returns whether an append may write: the file at the path is the known one with the known length, and callers know its
-   * content. In a burst, checks once a millisecond.
+   * Returns whether an append may write. The file at the path must be the known file with the known length, and callers must know
+   * its content. During a burst, this is checked once per millisecond.
    */
   #isKnown(file: OpenFile, now: number): boolean {
     const isDue = now - this.#polledBeforeAt >= POLL_EVERY_MS;
     if (!this.#current.isKnown || !file.index.isReady) return false;
     this.#burst = isDue ? 0 : this.#burst + 1;
     if (this.#burst >= BURST) return true;
-    // `look` reports changes that it cannot see either.
+    // If the state cannot be read, `look` reports the error.
     if (!this.#isUnchanged(file, "write")) {
       this.#polledBeforeAt = NEVER;
       return false;
@@ -260,7 +260,9 @@ export class FileLog implements SessionLog {
     }
   }
 
-  /** Writes lines at the end of the known file; returns false if another file is at the path, in which case no line was added. */
+  /**
+   * Writes lines at the end of the known file. Returns false if another file is at the path, in which case no lines were added.
+   */
   #write(file: OpenFile, lines: readonly LogLine[]): boolean {
     try {
       if (!this.#writeTo(file, lines)) return false;
@@ -281,7 +283,7 @@ export class FileLog implements SessionLog {
   }
 
   /**
-   * Appends to a file in an unusual state: looks, and looks again as long as another file replaces it.
+   * Appends to a file in an unusual state. Calls `look`, and repeats this as long as the file keeps being replaced.
    *
    * @param isMoved - Whether the file was just replaced.
    */
@@ -374,7 +376,7 @@ export class FileLog implements SessionLog {
     try {
       this.#flush();
     } catch (error) {
-      // A caller who removed the file and closes the session expects neither error.
+      // A caller that removed the file and closes the session does not expect these errors.
       if (!isSessionError(error, "SESSION_NOT_FOUND") && !isRefused(error)) throw error;
     } finally {
       if (this.#current.state.isWritten) this.#current.state.release();
@@ -382,7 +384,7 @@ export class FileLog implements SessionLog {
     }
   }
 
-  /** Creates the file of a session that has not been written. */
+  /** Creates the file for a session that has not been written yet. */
   #make(session: UnwrittenSession, lines: readonly LogLine[]): void {
     const file = this.#current.translated("write", () => session.make(lines, this.#isSynced));
     this.#hasAppended = true;
@@ -393,13 +395,13 @@ export class FileLog implements SessionLog {
   /** Ensures that the file can be appended to. */
   #prepareFile(now: number): void {
     this.#lookBeforeWrite(now);
-    // The look may have found a file of a newer version, or another program's file.
+    // `look` may have found a file with a newer version or another program's file.
     assertWritable(this);
     this.#endTorn();
     if (this.index.needsUpgrade) this.upgrade();
   }
 
-  /** Completes a torn last line if that turns it into entries, and reads them, because new entries may have them as parents. */
+  /** Completes a torn last line if that turns it into entries, and reads them. New entries may have them as parents. */
   #endTorn(): void {
     if (!this.index.isMidLine) return;
     this.#current.lookAndCall("write", (file) => file.endTorn());
@@ -426,7 +428,9 @@ export class FileLog implements SessionLog {
     } else this.#current.report();
   }
 
-  /** Reads lines that other processes wrote before or after the lines just written; in a burst, once a millisecond. */
+  /**
+   * Reads lines that other processes wrote before or after the lines just written. During a burst, does so once per millisecond.
+   */
   #lookAfterWrite(now: number): void {
     if (now - this.#polledAfterAt < POLL_EVERY_MS) return;
     this.#polledAfterAt = now;
@@ -434,16 +438,16 @@ export class FileLog implements SessionLog {
     try {
       if (!current.translated("flush", () => current.file.confirmPending())) current.look("flush");
     } catch (error) {
-      // The lines are in the file. The next look will report what this look could not.
+      // The lines are in the file. The next `look` reports what this one could not.
       if (!isSessionError(error) || error instanceof ReplacedError) throw error;
       this.#polledBeforeAt = NEVER;
     }
   }
 
-  /** Replaces the file; retries if it was truncated or replaced in the meantime. */
+  /** Replaces the file. Retries if it was truncated or replaced in the meantime. */
   #replace<T extends string | undefined>(write: (old: OldFile) => T): T {
     return replaceExclusively(this.#fs, this.path, () => {
-      // Only an append recreates a file that was removed.
+      // Only appends recreate a file that was removed.
       const written = this.#current.lookAndCall("flush", (file) => {
         if (file.findAtPath() === "gone") throw makeGoneError(this.path);
         assertWritable(this);
@@ -455,7 +459,7 @@ export class FileLog implements SessionLog {
     });
   }
 
-  /** Reads the new file. If that fails, the replacement has still taken effect, and the next poll reads it. */
+  /** Reads the new file. If this fails, the replacement has still taken effect, and the next check reads the file. */
   #takeReplacement(): void {
     // On file systems without file numbers, the new file looks like the old one.
     this.#current.file.markStale();
@@ -468,7 +472,7 @@ export class FileLog implements SessionLog {
   }
 }
 
-/** Copies the lines that a killed process left in an old file. A running process copies them itself. */
+/** Copies the lines that a killed process left in an old file. A process that is still running copies them itself. */
 function finishKilled(
   fs: FileSystem,
   path: string,
@@ -485,7 +489,7 @@ function finishKilled(
 
 let hasWarned = false;
 
-/** Returns whether this process is not permitted to flush files, which a host cannot change at run time; warns once. */
+/** Returns whether this process is not permitted to flush files, which a host cannot change at run time. Warns once. */
 function isRefused(error: unknown): boolean {
   if (!isSessionError(error) || !hasErrorCode(error.cause, NOT_PERMITTED)) return false;
   if (!hasWarned) process.emitWarning(NOT_FLUSHED, { code: "SESSIONTREE_NOT_FLUSHED" });
@@ -494,4 +498,4 @@ function isRefused(error: unknown): boolean {
 }
 
 const NOT_FLUSHED =
-  "This process may not flush files (node --permission): what sessions append survives the process, but not a power cut.";
+  "This process is not permitted to flush files (node --permission): appended entries survive the process, but not a power failure.";

@@ -13,10 +13,10 @@ import { finishReplacement, isHalfReplaced } from "./replace-file.ts";
 import type { LogLine, ReadOnlyReason } from "./session-log.ts";
 import { assertWritable } from "./write-permission.ts";
 
-/** Maximum wait for another process that is replacing the file. */
+/** Maximum time to wait for another process that is replacing the file, in milliseconds. */
 const REPLACEMENT_WAIT_MS = 2_000;
 
-/** State and dependencies that the files of a session share. */
+/** State and dependencies shared by the files of a session. */
 interface FilesOfSession {
   readonly fs: FileSystem;
   readonly path: string;
@@ -28,7 +28,7 @@ interface FilesOfSession {
   readonly write: (file: OpenFile, lines: readonly LogLine[]) => boolean;
 }
 
-/** Returns whether a session only reads: as its opener requested, or because another process holds the lease. */
+/** Returns whether a session only reads, either because it was opened read-only or because another process holds the lease. */
 function isReader(options: FileLogOptions, lease: LeaseSlot | undefined): boolean {
   return options.mode === "read-only" || lease?.isDenied === true;
 }
@@ -40,7 +40,7 @@ export function findRefusal(index: SessionIndex, lease: LeaseSlot | undefined): 
 }
 
 /**
- * Consecutive files at a session's path: finds the file that continues a session whose file was replaced or removed.
+ * Finds the file that continues a session after its file was replaced or removed.
  *
  * @remarks Source: docs/durability.md
  */
@@ -52,11 +52,11 @@ export class FileSuccession {
   }
 
   /**
-   * Returns the file at the path if it contains the same session, after restoring this session's latest writes in it; releases
-   * the previous file.
+   * Returns the file at the path if it contains the same session. First restores this session's latest writes in that file, and
+   * releases the previous file.
    */
   after(before: OpenFile, intent: Intent): OpenFile {
-    // Must come first: while another process replaces the file, lines may still be missing from it.
+    // Must be called first, because lines may still be missing while another process replaces the file.
     const isCopied = this.isSettled();
     before.markStale();
     const { fs, path, options } = this.#session;
@@ -75,8 +75,8 @@ export class FileSuccession {
   }
 
   /**
-   * Restores a file that is no longer at its path from its descriptor, if that is still open, and the file is complete and not
-   * deleted.
+   * Restores a file that is no longer at its path from its open descriptor. The file must be complete and must not have been
+   * deleted by this library.
    */
   restored(file: OpenFile): OpenFile {
     const { fs, path } = this.#session;
@@ -87,7 +87,7 @@ export class FileSuccession {
     return this.after(file, "write");
   }
 
-  /** Returns whether an open file still contains the session: it may have been emptied before it was removed. */
+  /** Returns whether an open file still contains the session. It may have been emptied before it was removed. */
   #holdsSession(file: OpenFile): boolean {
     const { fs, options } = this.#session;
     const index = file.read((fd) => readIndex(fs, fd, { maxLineBytes: options.maxLineBytes }));
@@ -95,7 +95,7 @@ export class FileSuccession {
   }
 
   /**
-   * Waits for another process that is replacing the file, or completes its work; a reader does neither. Returns whether no
+   * Waits for another process that is replacing the file, or completes its work. A reader does neither. Returns whether no
    * replacement is pending.
    */
   isSettled(): boolean {
@@ -106,9 +106,9 @@ export class FileSuccession {
   }
 
   /**
-   * Appends this session's recent lines that a file lacks, if their parents are in it.
+   * Appends recent lines of this session that a file lacks, if their parents are in it.
    *
-   * Does nothing after a replacement that copied all lines: lines missing then were removed intentionally.
+   * Does nothing after a replacement that copied all lines, because lines that are missing then were removed intentionally.
    */
   #putBack(file: OpenFile, before: OpenFile): readonly LogLine[] {
     const { path, write } = this.#session;

@@ -9,7 +9,7 @@ import {
 } from "../fs/file-system.ts";
 import { toFileError } from "./file-errors.ts";
 
-/** Maximum number of bytes searched for the first records of another program, so that an error is not delayed. */
+/** Maximum number of bytes to search for records of another program, so that errors are reported quickly. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Returns the program that wrote an open file without a session header; undefined if its records do not identify one. */
@@ -18,7 +18,7 @@ export function detectFileSource(fs: FileSystem, fd: number, max = MAX_BYTES): F
   return detectForeignSource(() => readPieces(fs, fd, 0, end));
 }
 
-/** Creates the error for a file without a session header, which names the program that wrote the file. */
+/** Creates the error for a file without a session header. The message names the program that wrote the file. */
 export function notASessionAt(path: string, fs: FileSystem = realFileSystem): Error {
   try {
     const fd = openForReading(fs, path);

@@ -7,7 +7,7 @@ import { Lease, makeLeaseTakenError } from "./lease.ts";
 
 const DEFAULT_WAIT_MS = 10_000;
 
-/** Lease of one session file, if its options request one. */
+/** Lease of a session file, if the options request one. */
 export class LeaseSlot {
   readonly #fs: FileSystem;
   readonly #path: string;
@@ -43,7 +43,9 @@ export class LeaseSlot {
     return taker && makeLeaseTakenError(this.#path, taker);
   }
 
-  /** @throws {SessionError} `LEASE_HELD`, unless the options request read-only in that case. */
+  /**
+   * @throws {SessionError} `LEASE_HELD` if another process holds the lease, unless the options specify `read-only` for that case.
+   */
   take(): void {
     const { lease = "none", leaseWaitMs = DEFAULT_WAIT_MS, mode } = this.#options;
     if (lease === "none" || mode === "read-only") return;

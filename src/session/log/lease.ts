@@ -24,22 +24,22 @@ import { tryLink } from "../fs/write-whole.ts";
 /** Owner of a lease. */
 export interface LeaseOwner {
   readonly pid: number;
-  /** Thread of the process: 0 for the main one, -1 if the system does not report threads. */
+  /** Thread of the process: 0 for the main thread, or -1 if the system does not report threads. */
   readonly thread: number;
   readonly host: string;
-  /** Start time of the thread, in the system's units; distinguishes it from a later one with the same number. */
+  /** Start time of the thread, in the system's units. Distinguishes it from a later thread with the same number. */
   readonly startedAt: string;
   /** Unique for each lease. */
   readonly token: string;
 }
 
-/** Interval at which an owner renews its heartbeat. */
+/** Interval at which an owner renews its heartbeat, in milliseconds. */
 const HEARTBEAT_MS = 5_000;
 
-/** Time without a heartbeat after which an owner on another machine is considered dead. */
+/** Time without a heartbeat after which an owner on another machine is considered dead, in milliseconds. */
 const DEAD_AFTER_MS = 30_000;
 
-/** Time without a heartbeat after which an owner checks before a write that it still holds the lease. */
+/** Time without a heartbeat, in milliseconds, after which an owner checks that it still holds the lease before it writes. */
 const UNSURE_AFTER_MS = 2 * HEARTBEAT_MS;
 
 const POLL_MS = 25;
@@ -48,10 +48,10 @@ const MAX_LEASE_BYTES = 4096;
 
 const TOKEN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Token of a lease without one, because it is damaged or not a lease. */
+/** Token to use if a lease has none because it is damaged or not a lease. */
 const NO_TOKEN = "unknown";
 
-/** Guard of a dead owner's lease, left by a process that was killed while removing that lease. */
+/** Name of the guard file for a dead owner's lease. It remains if a process is killed while removing that lease. */
 const GUARD = /^\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.lease$/;
 
 /** Leases of this thread, released when it ends. */
@@ -60,15 +60,15 @@ const held = new Set<Lease>();
 /** Tokens of leases that this process has released although their files could not be removed. */
 const givenUp = new Set<string>();
 
-/** Whether the owners of these leases have ended, although a process has their number. */
+/** Results of `isLater` by token: whether the owner of a lease has ended although a process has its number. */
 const later = new Map<string, boolean>();
 
 /**
  * Exclusive right of one process to write to a session, stored as a small file next to it.
  *
  * A lease is advisory: only processes that request it respect it. On the same machine, a dead owner is distinguished from a slow
- * one by its process and thread and their start time; on other machines, by its heartbeat. A slow owner whose lease was taken by
- * another process detects that at its next heartbeat or before its next write, whichever comes first.
+ * one by its process, its thread, and their start times; on other machines, by its heartbeat. If another process takes the lease
+ * of a slow owner, the owner detects this at its next heartbeat or before its next write, whichever comes first.
  */
 export class Lease {
   readonly path: string;
@@ -92,7 +92,7 @@ export class Lease {
   /**
    * Acquires the lease of a session file.
    *
-   * @param waitMs - Maximum wait for another owner, in milliseconds; 0 tries once. Blocks the thread.
+   * @param waitMs - Maximum time to wait for another owner, in milliseconds; 0 means a single attempt. Blocks the thread.
    * @param onTaken - Called when another owner has taken the lease.
    * @throws {SessionError} `LEASE_HELD`, with the owner in its details.
    */
@@ -113,8 +113,8 @@ export class Lease {
   }
 
   /**
-   * Returns the owner that has taken the lease from this one; undefined while it is held. Checks the file if the last heartbeat
-   * is old.
+   * Returns the owner that has taken the lease from this one, or undefined while it is still held. Checks the file if the last
+   * heartbeat is old.
    */
   get taker(): LeaseOwner | undefined {
     const isUnsure = Math.abs(Date.now() - this.#sureAt) >= UNSURE_AFTER_MS;
@@ -127,7 +127,7 @@ export class Lease {
     if (this.#stop()) giveUp(this.#fs, this.path, this.#owner);
   }
 
-  /** Stops the heartbeat; returns false if it was already stopped. */
+  /** Stops the heartbeat. Returns false if it was already stopped. */
   #stop(): boolean {
     if (!held.delete(this)) return false;
     clearInterval(this.#heart);
@@ -146,7 +146,7 @@ export class Lease {
       }
       this.#sureAt = now.getTime();
     } catch (error) {
-      // On this machine, the running process proves that the owner is alive; a failed heartbeat must not end it.
+      // On this machine, the running process proves that the owner is alive, so a failed heartbeat must not end it.
       if (!(error instanceof Error)) throw error;
     }
     if (this.#taker === undefined) return;
@@ -171,7 +171,7 @@ function getOwner(): LeaseOwner {
   };
 }
 
-/** Acquires a lease; returns the current owner instead if it is alive. */
+/** Acquires a lease, or returns the current owner if it is alive. */
 function tryTake(fs: FileSystem, path: string, owner: LeaseOwner): LeaseOwner | undefined {
   for (;;) {
     if (tryCreate(fs, path, owner)) return undefined;
@@ -186,10 +186,10 @@ function tryTake(fs: FileSystem, path: string, owner: LeaseOwner): LeaseOwner | 
 /**
  * Removes the lease of a dead owner.
  *
- * The process that removes it first acquires a lease on the dead one, so that no process removes a new lease in its place. That
- * lease is an ordinary one: a dead owner of it is detected the same way.
+ * The removing process first acquires a lease on the dead lease, so that no process removes a new lease in its place. That guard
+ * is an ordinary lease, so a dead owner of it is detected in the same way.
  *
- * @returns Competing owner that is removing the lease; undefined if there is none.
+ * @returns The competing owner that is removing the lease; undefined if there is none.
  */
 function removeDead(
   fs: FileSystem,
@@ -213,7 +213,7 @@ function removeDead(
   }
 }
 
-/** Removes a lease if the owner still holds it; a lease that cannot be removed counts as a dead owner's from then on. */
+/** Removes a lease if the owner still holds it. A lease that cannot be removed counts as a dead owner's lease from then on. */
 function giveUp(fs: FileSystem, path: string, { token }: LeaseOwner): void {
   givenUp.add(token);
   try {
@@ -235,11 +235,11 @@ function isAlive(fs: FileSystem, path: string, { host, pid, thread, startedAt, t
   if (beatAt === undefined) return false;
   // A heartbeat in the future comes from a wrong clock, and would count forever.
   if (Math.abs(Date.now() - beatAt) < DEAD_AFTER_MS) return true;
-  // Another process may have the owner's number. If the system does not report threads, a running process proves nothing.
+  // Another process may have gotten the owner's number. If the system does not report threads, a running process proves nothing.
   return host === hostname() && pid > 0 && thread !== -1 && !isLater(token, pid, beatAt);
 }
 
-/** Returns whether the process with an owner's number started later; checks once per lease, because the check is slow. */
+/** Returns whether the process with an owner's number started later. Checks once per lease, because the check is slow. */
 function isLater(token: string, pid: number, beatAt: number): boolean {
   const known = later.get(token);
   const answer = known ?? hasStartedSince(pid, beatAt);
@@ -264,11 +264,11 @@ function removeDeadLeases(fs: FileSystem, folder: string, owner: LeaseOwner): vo
 }
 
 function tryCreate(fs: FileSystem, path: string, owner: LeaseOwner): boolean {
-  // Written under a temporary name and then linked, so that readers never see a lease without its owner.
+  // The file is written under a temporary name and then linked, so that readers never see a lease without an owner.
   const own = makeTemporaryPath(dirname(path));
   try {
     writeOwner(fs, own, owner);
-    // Without links, a reader may see such a lease: it counts as alive by the time of its file.
+    // Without links, a reader may see such a lease. It counts as alive because its file is recent.
     if (!tryLink(fs, own, path)) writeOwner(fs, path, owner);
     return true;
   } catch (error) {
@@ -291,7 +291,7 @@ function writeOwner(fs: FileSystem, path: string, owner: LeaseOwner): void {
   }
 }
 
-/** Reads the owner of a lease; an invalid lease counts as held by a dead owner. */
+/** Reads the owner of a lease. An invalid lease counts as held by a dead owner. */
 function readOwner(fs: FileSystem, path: string): LeaseOwner {
   if (!fs.lstatSync(path).isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
   const fd = openForReading(fs, path);
@@ -324,7 +324,7 @@ export function makeLeaseTakenError(path: string, { pid, host }: LeaseOwner): Se
 function makeLeaseHeldError(path: string, { pid, host }: LeaseOwner): SessionError {
   return new SessionError(
     "LEASE_HELD",
-    `Process ${pid} on ${host} has the lease of ${path}. Wait until it closes the session, or open it read-only.`,
+    `Process ${pid} on ${host} holds the lease of ${path}. Wait until it closes the session, or open it read-only.`,
     { details: { path, pid, host } },
   );
 }

@@ -8,7 +8,7 @@ export interface EncodedLines {
   readonly lines: readonly LogLine[];
   /** Whether a line break precedes the lines, to close a torn line. */
   readonly hasBreak: boolean;
-  /** Buffer that begins with the bytes; valid until the next lines are encoded. */
+  /** Buffer that begins with the bytes. Valid until the next lines are encoded. */
   readonly buffer: Uint8Array;
   readonly length: number;
 }
@@ -17,7 +17,7 @@ const LF = 0x0a;
 
 const SCRATCH_BYTES = 64 * 1024;
 
-/** Scratch space for encoding: a buffer or view per line would cost more than the encoding. */
+/** Scratch space for encoding, because a buffer or view per line would cost more than the encoding itself. */
 let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
 
 /** Creates the line of an entry that already has its id, parent, and time. */
@@ -27,7 +27,7 @@ export function toLogLine(entry: AnySessionEntry): LogLine {
   return { head, text: encodeRecord(entry) };
 }
 
-/** Encodes lines for one write, preceded by a line break if the bytes before do not end in one. */
+/** Encodes lines for one write. If `hasBreak` is true, they are preceded by a line break. */
 export function encodeLines(lines: readonly LogLine[], hasBreak: boolean): EncodedLines {
   // The memory of one large line is not kept permanently.
   if (scratch.length > 16 * SCRATCH_BYTES) scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
@@ -43,12 +43,12 @@ export function encodeLines(lines: readonly LogLine[], hasBreak: boolean): Encod
   return { lines, hasBreak, buffer: scratch, length };
 }
 
-/** Returns the bytes of lines; valid until the next lines are encoded. */
+/** Returns the bytes of lines. They are valid until the next lines are encoded. */
 export function getBytes({ buffer, length }: EncodedLines): Uint8Array {
   return buffer.subarray(0, length);
 }
 
-/** Adds the entries of lines to the index, after their bytes were written at the end; returns the first ordinal. */
+/** Adds the entries of lines to the index after their bytes were written at the end. Returns the first ordinal. */
 export function addLines(index: SessionIndex, { lines, hasBreak, length }: EncodedLines): number {
   const first = index.tree.size;
   // A single line, the usual case, was measured when it was encoded.

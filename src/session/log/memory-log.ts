@@ -11,9 +11,9 @@ import { feedWhole } from "./read-session-file.ts";
 import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
 
 /**
- * Session whose lines are in memory: the executable specification of a log.
+ * Session whose lines are in memory. Serves as the executable specification of a log.
  *
- * @remarks Cost: every call O(affected bytes).
+ * @remarks Cost: O(affected bytes) for every call.
  */
 export class MemoryLog implements SessionLog {
   readonly path = undefined;
@@ -25,7 +25,7 @@ export class MemoryLog implements SessionLog {
   #index: SessionIndex;
   #isClosed = false;
 
-  /** @param content - Initial lines, the header first; bytes may be given in pieces. */
+  /** @param content - Initial lines, beginning with the header. Bytes may be given in pieces. */
   constructor(content: string | Iterable<Uint8Array>) {
     this.#blocks = Blocks.of(typeof content === "string" ? [content] : content);
     this.#index = this.#newIndex();
@@ -101,7 +101,7 @@ export class MemoryLog implements SessionLog {
   }
 
   async flush(): Promise<void> {
-    // No data here outlives the process, so there is nothing to wait for.
+    // The data does not outlive the process, so there is nothing to wait for.
   }
 
   async close(): Promise<void> {

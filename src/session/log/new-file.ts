@@ -5,15 +5,15 @@ import { type Content, writeWhole } from "../fs/write-whole.ts";
 import { toFileError } from "./file-errors.ts";
 import { isThere } from "./replace-file.ts";
 
-/** Content of a new file, in the real file system unless another is given. */
+/** Content of a new file. Uses the real file system unless another one is given. */
 interface NewFile extends Omit<Content, "fs"> {
   readonly fs?: FileSystem | undefined;
 }
 
-/** Writes a file that only its owner can read, and creates its folder. The file is created completely or not at all. */
+/** Writes a file that only its owner can read, and creates its folder. The file is created either completely or not at all. */
 export function writeNewFile({ fs = realFileSystem, ...content }: NewFile): void {
   const { path } = content;
-  // Checked before any computation; a file created in the meantime is not overwritten either.
+  // Checked before computing the content. A file created in the meantime is not overwritten either.
   assertFree(path, fs);
   try {
     makeFolder(fs, dirname(path));

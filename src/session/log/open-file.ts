@@ -14,49 +14,49 @@ import { feedSome, feedToEnd } from "./read-session-file.ts";
 import type { LogLine } from "./session-log.ts";
 import type { OldFile } from "./takeover.ts";
 
-/** Maximum number of bytes of a file that is read as text: see docs/performance.md#small-sessions. */
+/** Maximum size of a file that is read as text, in bytes. See docs/performance.md#small-sessions. */
 const SMALL_FILE_BYTES = 4 * 1024 * 1024;
 
-/** Number of bytes of a line sufficient to contain its id and time, which make it unique. */
+/** Number of bytes of a line that is sufficient to include its id and time, which make it unique. */
 const FINGERPRINT_BYTES = 256;
 
 /**
- * Beginning of a file's last line, which detects a replaced file.
+ * Beginning of a file's last line, used to detect a replaced file.
  *
- * Size and inode are not sufficient: other programs rewrite files in place, the system reuses the inode of a deleted file, and a
- * writer whose write failed replaces its torn line with another.
+ * Size and inode are not sufficient: other programs rewrite files in place, the system reuses inodes of deleted files, and after
+ * a failed write, a writer replaces its torn line with another one.
  */
 export interface FileFingerprint {
   readonly offset: number;
   readonly bytes: Uint8Array;
-  /** Ordinal from which on entries may have been read before their writer was finished with them. */
+  /** First ordinal of entries that may have been read before they were completely written. */
   readonly newest: number;
 }
 
 const NS_PER_MS = 1_000_000n;
 
-/** Milliseconds after a change within which another change may leave the file with the same time. */
+/** Time after a change, in milliseconds, within which another change may leave the file with the same modification time. */
 const MTIME_STEP_MS = 3_000;
 
-/** State of an open file's path: the file as read, the file with more data, another file, or none. */
+/** State of the path of an open file: it has the file as read, the file with more data, another file, or no file. */
 export type FoundAtPath = "same" | "grown" | "replaced" | "gone";
 
 /**
- * One session file and the index of its data read so far. Never reads another file: if the path refers to one, the log opens that
- * instead.
+ * A session file and the index of the data read from it so far. Never reads another file. If another file is at the path, the log
+ * opens that file instead.
  *
- * @remarks All calls fail with the system's error, without changing the state.
+ * @remarks If a call fails, it throws the system's error and does not change the state.
  */
 export class OpenFile {
   readonly isWritten = true;
   readonly index: SessionIndex;
-  /** Whether the file contained no data after the last write, and no data of other processes before it. */
+  /** Whether no other process wrote before or after the last write. */
   isAlone = true;
   readonly #fs: FileSystem;
   readonly #file: AppendFile;
   /** Detects a replaced file. */
   #fingerprint: FileFingerprint | undefined;
-  /** State of the path when it last led to this file. */
+  /** State of the path when it last referred to this file. */
   #seen: FileState | undefined;
   /** Whether the file must be reread, because its index has entries that are not in it. */
   #isStale = false;
@@ -91,7 +91,7 @@ export class OpenFile {
     return this.#file.isDeleted;
   }
 
-  /** Ordinal from which on entries may have been read before their writer was finished with them. */
+  /** First ordinal of entries that may have been read before they were completely written. */
   get newest(): number | undefined {
     return this.#fingerprint?.newest;
   }
@@ -102,11 +102,11 @@ export class OpenFile {
   }
 
   /**
-   * Reads the whole file in steps; yields the number of bytes read and the size of the file after each step.
+   * Reads the whole file in steps. Yields the number of bytes read and the size of the file after each step.
    *
    * All bytes come from one descriptor, even if another file replaces this one in the meantime.
    *
-   * @returns Whether the file was not replaced in the meantime: data written to a replaced file may not be in any other file.
+   * @returns Whether the file was not replaced in the meantime. Data written to a replaced file may not be in any other file.
    */
   *readSteps(stepBytes = SMALL_FILE_BYTES): Generator<[read: number, total: number], boolean> {
     const [fs, index] = [this.#fs, this.index];
@@ -146,13 +146,13 @@ export class OpenFile {
       if (index.position <= buffer.length && index.position < total) index.reserve(total);
       yield [index.position, total];
     }
-    // Only the end of the file reveals a header without a line break after it.
+    // A header without a line break after it is only recognized at the end of the file.
     if (!index.isRejected) index.end();
     const { path } = this.#file;
     if (total > 0 && index.header === undefined) throw notASession(path, { path }, detectFileSource(fs, fd));
   }
 
-  /** Compares the file at the path with the data that was read. */
+  /** Compares the file at the path with the file that was read. */
   findAtPath(): FoundAtPath {
     const state = this.#file.stateAtPath();
     if (state === undefined) return "gone";
@@ -172,8 +172,8 @@ export class OpenFile {
   }
 
   /**
-   * Confirms the positions of pending writes if no other process wrote, regardless of the path's current file; returns whether it
-   * did.
+   * Confirms the positions of pending writes if no other process wrote to the file, regardless of which file is at the path now.
+   * Returns whether they were confirmed.
    */
   confirmPending(): boolean {
     const isAlone = this.#file.state().size === this.index.expectedEnd;
@@ -181,7 +181,7 @@ export class OpenFile {
     return isAlone;
   }
 
-  /** Reads appended data. Returns false if pending writes are not in the file, which must then be reread. */
+  /** Reads appended data. Returns false if pending writes are not in the file. The file must then be reread. */
   readNew(): boolean {
     const { index } = this;
     const from = index.tree.size;
@@ -194,7 +194,7 @@ export class OpenFile {
     return !this.#isStale;
   }
 
-  /** Marks the file as stale, until it was reread successfully. */
+  /** Marks the file as stale until it has been reread successfully. */
   markStale(): void {
     this.#isStale = true;
   }
@@ -204,21 +204,21 @@ export class OpenFile {
     return this.#file.read(use);
   }
 
-  /** Opens the file for reading, unaffected by changes of its path until `close`. */
+  /** Opens the file for reading, regardless of changes to its path, until `close` is called. */
   openToRead(): OpenToRead {
     return this.#file.openToRead();
   }
 
-  /** Returns whether the path refers to this file, unchanged. False may only mean that this is uncertain. */
+  /** Returns whether the path refers to this file and the file has not changed. False may also mean that this is uncertain. */
   isUnchanged(): boolean {
     const { position, expectedEnd } = this.index;
     return !this.#isStale && position === expectedEnd && this.#file.isAtPathWith(expectedEnd, this.#seen);
   }
 
   /**
-   * Appends lines, which are at the end if no other process wrote; otherwise, that position is assumed until confirmed.
+   * Appends lines. They are at the end of the file if no other process wrote; otherwise, this is assumed until it is confirmed.
    *
-   * @returns False if another file is at the path, in which case no line was added.
+   * @returns False if another file is at the path, in which case no lines were added.
    */
   append(lines: readonly LogLine[], isSynced: boolean): boolean {
     const { index } = this;
@@ -232,7 +232,7 @@ export class OpenFile {
     return true;
   }
 
-  /** Completes a torn last line if that turns it into entries; the line break must then be read. */
+  /** Completes a torn last line if that turns it into entries. The line break must be read afterward. */
   endTorn(): void {
     const { index } = this;
     if (!index.isMidLine || !this.#file.read((fd) => hasEntriesAtEnd(this.#fs, fd, index))) return;
@@ -245,28 +245,28 @@ export class OpenFile {
   }
 
   /**
-   * Calls a function with the file as read, for a replacement.
+   * Calls a function that replaces the file, with the file as it was read.
    *
-   * This is the only call during which this session writes another file at the path.
+   * Only during this call does this session write another file at the path.
    */
   replace<T>(replaceOld: (old: OldFile) => T): T {
     const { path } = this.#file;
     return this.#file.read((fd) => replaceOld({ fs: this.#fs, path, fd, copied: this.index.position }));
   }
 
-  /** Closes the descriptor; the next write opens it again. */
+  /** Closes the descriptor. The next write reopens the file. */
   release(): void {
     this.#file.release();
   }
 }
 
-/** Decodes bytes that are usually ASCII, as `decodeText` does: ASCII requires no decoding. */
+/** Decodes bytes as `decodeText` does, but faster if they are ASCII, which they usually are. */
 function decodeAscii(bytes: Uint8Array): string {
   if (!isAscii(bytes)) return decodeText(bytes);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 }
 
-/** Opens and reads the file at a path; restarts if it is replaced in the meantime. */
+/** Opens and reads the file at a path. Restarts if the file is replaced in the meantime. */
 export function readFile(
   fs: FileSystem,
   path: string,
@@ -286,7 +286,7 @@ export function readFile(
   }
 }
 
-/** Opens and reads the file at a path in steps, and yields the number of bytes read and the size of the file after each. */
+/** Opens and reads the file at a path in steps. Yields the number of bytes read and the size of the file after each step. */
 export function* readFileSteps(
   fs: FileSystem,
   path: string,

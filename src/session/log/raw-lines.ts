@@ -17,8 +17,8 @@ export interface RawSpan {
 /**
  * Reads the lines of a file, regardless of their content.
  *
- * @param take - Called for each nonblank line with its text, without the line break, and its span. A line that exceeds the limit
- *   has no text.
+ * @param take - Called for each nonblank line with its text, excluding the line break, and its span. The text is undefined if the
+ *   line exceeds the limit.
  * @throws The system's error.
  * @throws {NotAPlainFileError} If a folder, pipe, socket, or device is at the path.
  */

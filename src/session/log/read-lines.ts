@@ -4,10 +4,10 @@ import { type FileSystem, readInto } from "../fs/file-system.ts";
 import { FileChangedError } from "./file-errors.ts";
 import type { TakeLine, TakeText } from "./session-log.ts";
 
-/** Maximum distance of lines that are read in one call. */
+/** Maximum distance between lines that are read in one call, in bytes. */
 const MAX_GAP_BYTES = 64 * 1024;
 
-/** Maximum number of bytes read in one call, unless one line is longer; fits into a processor's cache. */
+/** Maximum number of bytes to read in one call, unless a single line is longer. Fits in a processor's cache. */
 const MAX_READ_BYTES = 256 * 1024;
 
 /** Maps old ordinals to the current spans of their lines. */
@@ -19,11 +19,11 @@ export function moveSpans(spans: SpansByOrdinal, now: (ordinal: number) => numbe
 }
 
 /**
- * Reads the lines of entries from a file, adjacent ones in one call.
+ * Reads the lines of entries from a file. Adjacent lines are read in one call.
  *
- * @param take - Called for each line, in the given order; the bytes are valid during the call.
+ * @param take - Called for each line, in the given order. The bytes are valid only during the call.
  * @param takeText - If given, called instead of `take`, with the text as `decodeText` returns it.
- * @remarks Cost: O(bytes of the lines), and one read for each run of adjacent lines.
+ * @remarks Cost: O(bytes of the lines), with one read per run of adjacent lines.
  */
 export function readEntryLines(
   fs: FileSystem,

@@ -15,7 +15,7 @@ import {
 import { readEntryLines } from "./read-lines.ts";
 import { toAbsolutePath } from "./session-paths.ts";
 
-/** Session file that was read completely; its descriptor is still open for reading lines. */
+/** Session file that was read completely. Its descriptor is still open for reading lines. */
 interface ReadSession extends LineSource {
   readonly fd: number;
 }
@@ -32,7 +32,7 @@ export function readSessionFile(fs: FileSystem, path: string): ReadSession {
   }
 }
 
-/** Reads an open file to an index, up to its end or an offset. */
+/** Reads an open file into an index, up to its end or an offset. */
 export function readIndex(
   fs: FileSystem,
   fd: number,
@@ -45,7 +45,7 @@ export function readIndex(
   return index;
 }
 
-/** Feeds the next bytes that fit into the buffer to an index; returns the file's size, which may have decreased. */
+/** Feeds the next bytes that fit in the buffer to an index. Returns the size of the file, which may have decreased. */
 export function feedSome(
   fs: FileSystem,
   fd: number,
@@ -87,9 +87,9 @@ export function findMissing(index: SessionIndex, before: SessionIndex): number[]
 }
 
 /**
- * Parses the records of a session file as stored, header and entries, without upgrading them.
+ * Parses the records of a session file (header and entries) without upgrading them.
  *
- * @returns Empty if the file does not exist or is not a session.
+ * @returns The records; empty if the file does not exist or is not a session.
  * @remarks Cost: O(file). A `SessionManager` reads less and reports issues.
  */
 export function loadEntriesFromFile(path: string): FileEntry[] {

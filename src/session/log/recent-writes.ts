@@ -7,7 +7,7 @@ import { readEntryLines } from "./read-lines.ts";
 import { findMissing } from "./read-session-file.ts";
 import type { LogLine } from "./session-log.ts";
 
-/** Minimum number of bytes of lines that are kept: more than can be written between two checks of a file. */
+/** Minimum total size of lines to keep, in bytes. More than can be written between two checks of a file. */
 const KEPT_BYTES = 256 * 1024;
 
 /** Initial capacity for lines, in bytes. */
@@ -23,7 +23,7 @@ export interface MissingLines {
   readonly areOthers: boolean;
 }
 
-/** Lines as bytes, because strings that live for a while cost the garbage collector more than the rest of an append. */
+/** Lines stored as bytes, because longer-lived strings cost more in garbage collection than the rest of an append. */
 class LineBuffer {
   readonly heads: EntryHead[] = [];
   /** End of each line in the bytes. */
@@ -31,7 +31,7 @@ class LineBuffer {
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #length = 0;
 
-  /** Adds a line; false if it may not fit. */
+  /** Adds a line. Returns false if it may not fit. */
   add({ head, text }: LogLine): boolean {
     // Each UTF-16 unit takes at most three bytes.
     const needed = this.#length + text.length * 3;
@@ -60,18 +60,18 @@ class LineBuffer {
 }
 
 /**
- * Latest appended lines, to append again if the file is truncated or replaced by one that lacks them.
+ * Keeps the latest appended lines, to append them again if the file is truncated or replaced by one that lacks them.
  *
  * This library copies all lines when it replaces a file. Other programs, such as editors, do not.
  *
- * @remarks Cost: O(bytes) per added line, O(entries) for a lookup, which is rare.
+ * @remarks Cost: O(bytes) per added line, and O(entries) for a lookup, which is rare.
  */
 export class RecentWrites {
   #lines = new LineBuffer();
-  /** Lines before those, of the same total size; dropped together. */
+  /** Earlier lines, of the same total size. They are dropped together. */
   #older: LineBuffer | undefined;
 
-  /** Adds a line, unless it would use the whole capacity alone. */
+  /** Adds a line, unless it alone would exceed the whole capacity. */
   add(line: LogLine): void {
     if (this.#lines.add(line) || Buffer.byteLength(line.text) > KEPT_BYTES) return;
     this.#older = this.#lines;
@@ -115,7 +115,7 @@ export class RecentWrites {
   /**
    * Finds the lines that a file lacks after it was replaced or truncated.
    *
-   * @param newest - Ordinal from which on lines of other processes may be missing: a writer truncates its line if the write
+   * @param newest - Ordinal from which on lines of other processes may be missing, because a writer removes its line if the write
    *   fails.
    */
   missingFrom(index: SessionIndex, before: SessionIndex, newest: number): MissingLines {

@@ -35,7 +35,7 @@ import { toAbsolutePath } from "./session-paths.ts";
 import { assertEqual } from "./upgrade-file.ts";
 import { makeBackupName, makeSideFilePath } from "./written-names.ts";
 
-/** Action on one kind of damage, taken or planned. */
+/** Action taken or planned for an issue. */
 export interface RepairAction {
   readonly issue: SessionIssue;
   /** Human-readable description of the action. */
@@ -45,15 +45,15 @@ export interface RepairAction {
 /** Findings and actions of a repair. */
 export interface RepairReport {
   readonly path: string;
-  /** Empty if the file is undamaged, in which case no file was written. */
+  /** Actions taken. Empty if the file is undamaged, in which case nothing was written. */
   readonly actions: readonly RepairAction[];
-  /** Path of the original; undefined if no file was written. */
+  /** Path of the original file; undefined if nothing was written. */
   readonly backup?: string;
-  /** Path of the bytes that do not belong to any entry; undefined if there are none, or no file was written. */
+  /** Path of the file with bytes that do not belong to any entry; undefined if there are none or nothing was written. */
   readonly sideFile?: string;
 }
 
-/** Action for each kind of issue. Kinds that are missing here do not concern lines. */
+/** Action for each kind of issue. Issue codes without an action do not concern lines. */
 const ACTIONS: { readonly [code in IssueCode]?: string } = {
   RECORD_BEFORE_HEADER: "moved to the side file",
   HEADER_REPEATED: "moved to the side file",
@@ -67,7 +67,7 @@ const ACTIONS: { readonly [code in IssueCode]?: string } = {
   RECORDS_GLUED: "split; incomplete records moved to the side file",
   BODY_DAMAGED: "kept as text in a custom entry in its place",
   ID_INVENTED: "written down",
-  ID_DUPLICATE: "rewritten with the id that the reader gave it",
+  ID_DUPLICATE: "rewritten with the id that the reader assigned",
   ENTRY_REPEATED: "moved to the side file",
   PARENT_MISSING: "rewritten as a root",
   PARENT_BRIDGED: "rewritten with the previous entry as its parent",
@@ -75,13 +75,13 @@ const ACTIONS: { readonly [code in IssueCode]?: string } = {
 };
 
 /**
- * Repairs a damaged session file: writes a clean file with the content that a reader finds in it.
+ * Repairs a damaged session file by writing a clean file with the content that readers find in the damaged one.
  *
  * Tree, ids, and contexts are the same as when the damaged file is read. The original is kept next to the repaired file as
  * `<name>.bak`. Bytes that do not belong to any entry are written to `<name>.damaged`. An undamaged file is not changed.
  *
- * @param options - `isDryRun`: whether to report the actions without writing.
- * @throws {SessionError} `NOT_A_SESSION` if the file is another program's or contains no entry, `SESSION_NOT_FOUND`,
+ * @param options - `isDryRun`: whether to only report the actions without writing anything.
+ * @throws {SessionError} `NOT_A_SESSION` if the file belongs to another program or contains no entries, `SESSION_NOT_FOUND`,
  *   `VERSION_TOO_NEW`, `READ_ONLY` if another program wrote it, or `WRITE_FAILED`; the file is then unchanged.
  * @remarks Cost: O(file).
  */
@@ -113,7 +113,7 @@ interface DamagedFile {
   readonly fs: FileSystem;
   readonly fd: number;
   readonly path: string;
-  /** State at the beginning of the repair. */
+  /** State of the file at the beginning of the repair. */
   readonly state: FileState;
 }
 
@@ -159,7 +159,7 @@ function readDamaged(file: DamagedFile): LineSource {
   return source;
 }
 
-/** Reads a file that lost its header; throws if another program wrote it, or it has no entry of a known type. */
+/** Reads a file that has lost its header. Throws if another program wrote it, or if it has no entry of a known type. */
 function readHeaderless(file: DamagedFile): SessionIndex {
   const { fs, fd, path, state } = file;
   const source = detectFileSource(fs, fd, state.size);
@@ -169,12 +169,12 @@ function readHeaderless(file: DamagedFile): SessionIndex {
   if (Array.from(tree.ordinals()).some((ordinal) => isKnownEntryType(tree.typeAt(ordinal)))) return index;
   throw new SessionError(
     "NOT_A_SESSION",
-    `${path} holds no entry of a session; there is nothing to repair.`,
+    `${path} contains no entry of a session; there is nothing to repair.`,
     { details: { path } },
   );
 }
 
-/** Creates a header with the id in the file's name. The working directory is unknown. */
+/** Creates a header with the id from the file's name. The working directory is unknown. */
 function makeHeaderFromName(path: string): SessionHeader {
   const id =
     /^[^_]*_([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\.jsonl$/.exec(basename(path))?.[1] ?? "recovered";
@@ -218,7 +218,7 @@ function writeRepaired(file: DamagedFile, source: LineSource): { backup: string;
   }
 }
 
-/** Returns the time of the first entry, for a session without a header; the epoch if the entry has none. */
+/** Returns the time of the first entry, for a session without a header. Returns the epoch if there is none. */
 function getFirstTime({ tree }: SessionIndex): string {
   return toIsoText(tree.size > 0 ? tree.timeAt(0) : Number.NaN);
 }
@@ -228,7 +228,7 @@ function isStillThere({ fs, path, state }: DamagedFile): boolean {
   return isSameFile(state, findFileState(fs, path));
 }
 
-/** Writes bytes to a new file, numbered if the name is taken. */
+/** Writes bytes to a new file. Adds a number to the name if it is taken. */
 function writeSideFile(fs: FileSystem, path: string, pieces: readonly Uint8Array[]): string {
   return makeUnderFreeName(path, (free) => {
     const fd = createFile(fs, free);
@@ -244,7 +244,7 @@ function writeSideFile(fs: FileSystem, path: string, pieces: readonly Uint8Array
   });
 }
 
-/** Returns the bytes of a file that belong neither to its header nor to an entry, one line per run, without blank ones. */
+/** Returns the bytes of a file that belong neither to its header nor to an entry, as one line per run, without blank lines. */
 function readUnclaimedBytes({ fs, fd, state }: DamagedFile, index: SessionIndex): Uint8Array[] {
   const { tree, spans, headerSpan } = index;
   const claimed = Array.from(tree.ordinals(), (ordinal) => spans.at(ordinal));

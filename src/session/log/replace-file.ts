@@ -30,14 +30,14 @@ import { Lease } from "./lease.ts";
 import { hasHeader, type OldFile, takeOver } from "./takeover.ts";
 import { lockPath, MAX_STRAYS, makeBackupName, makeOldFilePath, makeStrayPath } from "./written-names.ts";
 
-/** Replacement of an old file. */
+/** Replacement for an old file. */
 export interface Replacement extends Omit<Content, "fs" | "path" | "mode"> {
   readonly old: OldFile;
-  /** Name in the same folder for a copy of the old bytes, inaccessible to other users. */
+  /** Name for a copy of the old bytes in the same folder, which is inaccessible to other users. */
   readonly backup?: string;
 }
 
-/** Maximum wait for another process that is replacing the file. */
+/** Maximum time to wait for another process that is replacing the file, in milliseconds. */
 const WAIT_MS = 10_000;
 
 const POLL_MS = 1;
@@ -49,13 +49,13 @@ const SETTLE_ATTEMPTS = 2;
 const here = new Set<string>();
 
 /**
- * Replaces a session file while other processes continue to append to it; its permissions do not change.
+ * Replaces a session file while other processes continue to append to it. Its permissions do not change.
  *
  * The old file has a second, hidden name until all lines appended to it are in the new one. After a crash, the process that finds
  * that name copies the lines. Must be called inside `replaceExclusively`.
  *
- * A failure after the new file is at the path becomes a process warning: the replacement has taken effect, and the next writer
- * completes it.
+ * A failure after the new file is at the path is reported as a process warning, because the replacement has taken effect and the
+ * next writer completes it.
  *
  * @returns Path of the backup, if one was requested.
  * @throws {FileChangedError} If the file was truncated, or another one is at the path; nothing was changed.
@@ -95,7 +95,7 @@ function renameOver(old: OldFile, temporary: string): void {
 }
 
 /**
- * Renames the old file, then renames the new one to its path. Used if open files cannot be replaced, or cannot have a second
+ * Renames the old file, and then renames the new one to its path. Used if open files cannot be replaced or cannot have a second
  * name.
  */
 function exchangeFiles(old: OldFile, temporary: string): void {
@@ -113,7 +113,7 @@ function exchangeFiles(old: OldFile, temporary: string): void {
   }
 }
 
-/** Moves a file to an unused path. A file that an unaware program creates there in the meantime is set aside. */
+/** Moves a file to an unused path. If another program creates a file there in the meantime, that file is set aside. */
 function moveToFree(fs: FileSystem, from: string, path: string): void {
   while (!moveIfFree(fs, from, path)) {
     if (!fs.lstatSync(path).isFile()) throw new FileChangedError(`${path} is not a plain file`);
@@ -130,7 +130,7 @@ function putBack(fs: FileSystem, path: string): void {
   }
 }
 
-/** Copies the last lines of the old file, and removes its hidden name; retries once. */
+/** Copies the last lines of the old file and removes its hidden name. Retries once. */
 function settleFile(old: OldFile): void {
   const { fs, path } = old;
   for (let attempt = 1; ; attempt++) {
@@ -140,7 +140,7 @@ function settleFile(old: OldFile): void {
       syncFolder(fs, dirname(path));
       markCopied(fs, makeOldFilePath(path));
       removeOldFile(fs, path);
-      // Repeated for unaware writers that opened the file by its path.
+      // Repeated for other programs that opened the file by its path.
       takeOver(old);
       return;
     } catch (error) {
@@ -152,14 +152,14 @@ function settleFile(old: OldFile): void {
 }
 
 function warnUnsettled(path: string, error: unknown): void {
-  const warning = `${path} was replaced, but the work after that failed: ${getErrorMessage(error)}. Until the next append or refresh, the old content may still be in ${makeOldFilePath(path)}, and a power cut may bring it back.`;
+  const warning = `${path} was replaced, but the work after the replacement failed: ${getErrorMessage(error)}. Until the next append or refresh, the old content may still be in ${makeOldFilePath(path)}, and a power failure may bring it back.`;
   process.emitWarning(warning, { code: "SESSIONTREE_REPLACED" });
 }
 
 /**
- * Replaces a session file while no other process does. First completes an interrupted replacement.
+ * Runs a replacement of a session file while no other process replaces it. First completes an interrupted replacement.
  *
- * @param waitMs - Maximum wait for another process, in milliseconds; blocks the thread.
+ * @param waitMs - Maximum time to wait for another process, in milliseconds. Blocks the thread.
  * @throws {SessionError} `WRITE_FAILED` if another process, or a call further up the stack, is replacing the file.
  */
 export function replaceExclusively<T>(fs: FileSystem, path: string, replace: () => T, waitMs = WAIT_MS): T {
@@ -173,7 +173,7 @@ export function replaceExclusively<T>(fs: FileSystem, path: string, replace: () 
 }
 
 /**
- * Prevents other processes and calls from replacing or deleting a session file.
+ * Reserves a session file, so that no other process or call can replace or delete it.
  *
  * @returns A function that ends the reservation.
  * @throws {SessionError} `WRITE_FAILED`, as `replaceExclusively` does.
@@ -201,7 +201,7 @@ export function reserveFile(fs: FileSystem, path: string, waitMs = WAIT_MS): () 
  * Completes a replacement that a killed process left unfinished, or waits until a running one has ended.
  *
  * @returns Whether all lines of the old file are now in the new one.
- * @remarks Cost: one lookup of a name if there is nothing to do.
+ * @remarks Cost: one file name lookup if there is nothing to do.
  */
 export function finishReplacement(fs: FileSystem, path: string, waitMs: number): boolean {
   if (!isHalfReplaced(fs, path)) return true;
@@ -209,7 +209,7 @@ export function finishReplacement(fs: FileSystem, path: string, waitMs: number):
   do {
     if (here.has(lockPath(path))) {
       if (!isAnythingAt(fs, path)) throw makeBusyError(path);
-      // The call further up the stack then finds its work completed.
+      // The call further up the stack then finds its work already done.
       takeOverHidden(fs, path);
       return true;
     }
@@ -235,8 +235,8 @@ function isAnythingAt(fs: FileSystem, path: string): boolean {
 }
 
 /**
- * Waits for a file that is being replaced, whose path may be unused for a moment, or for longer if the replacing process was
- * killed; then the old file is restored.
+ * Waits for a file that is being replaced. There may be no file at its path for a moment, or for longer if the replacing process
+ * was killed. In that case, the old file is restored.
  *
  * @throws {SessionError} `WRITE_FAILED` if another process, or a call further up the stack, takes too long.
  */
@@ -244,7 +244,7 @@ export function awaitFile(fs: FileSystem, path: string): void {
   if (!isAnythingAt(fs, path) && !finishReplacement(fs, path, WAIT_MS)) throw makeBusyError(path);
 }
 
-/** Returns whether a file exists at a path, after waiting as `awaitFile` does if there is none. */
+/** Returns whether a file exists at a path. If there is none, first waits as `awaitFile` does. */
 export function isThere(path: string, fs: FileSystem = realFileSystem): boolean {
   try {
     if (fs.statSync(path, { throwIfNoEntry: false }) !== undefined) return true;
@@ -255,7 +255,7 @@ export function isThere(path: string, fs: FileSystem = realFileSystem): boolean 
   }
 }
 
-/** Calls a function again after waiting as `awaitFile` does, if the file did not exist. */
+/** Calls a function. If the file does not exist, waits as `awaitFile` does and calls the function again. */
 export function retryAfterReplacement<T>(fs: FileSystem, path: string, call: () => T): T {
   try {
     return call();
@@ -266,7 +266,7 @@ export function retryAfterReplacement<T>(fs: FileSystem, path: string, call: () 
   }
 }
 
-/** Removes the files that an interrupted replacement left of a session that is being deleted. */
+/** Removes files that an interrupted replacement left, for a session that is being deleted. */
 export function removeOldFile(fs: FileSystem, path: string): void {
   for (const stray of listStrayNames(fs, path).reverse()) removeFile(fs, stray);
   // Removed last, because it indicates that there may be others.
@@ -274,7 +274,7 @@ export function removeOldFile(fs: FileSystem, path: string): void {
 }
 
 /**
- * Removes files that killed processes left, after copying lines that are in no other file. Must be called while the file is
+ * Removes files that killed processes left, after copying lines that are not in any other file. Must be called while the file is
  * reserved.
  */
 export function finishInterrupted(fs: FileSystem, path: string): void {
@@ -291,8 +291,8 @@ export function finishInterrupted(fs: FileSystem, path: string): void {
 }
 
 /**
- * Returns whether the new file is not at the path yet: the path is unused, or has a file to which another program appended while
- * there was none.
+ * Returns whether the new file is not at the path yet: no file exists there, or only one that another program's append created
+ * after the old file was moved away.
  */
 function isExchangeHalfDone(fs: FileSystem, hidden: string, path: string): boolean {
   const now = fs.lstatSync(path, { throwIfNoEntry: false });
@@ -302,7 +302,7 @@ function isExchangeHalfDone(fs: FileSystem, hidden: string, path: string): boole
   );
 }
 
-/** Copies the lines of an old file that only has its hidden name, and of files that were set aside. */
+/** Copies the lines of an old file that has only its hidden name, and of files that were set aside. */
 function takeOverHidden(fs: FileSystem, path: string): void {
   for (const name of [makeOldFilePath(path), ...listStrayNames(fs, path)]) takeOverFile(fs, name, path);
 }
@@ -316,7 +316,7 @@ function takeOverFile(fs: FileSystem, from: string, path: string): void {
   try {
     const isTaken = takeOver({ fs, path, fd, copied: 0 });
     if (isTaken) markCopied(fs, from);
-    // Another session is at the path. The lines belong to the old one, and are in no other file.
+    // Another session is at the path. The lines belong to the old session and are not in any other file.
     else
       makeUnderFreeName(join(dirname(path), makeBackupName(path)), (free) => linkOrCopyFile(fs, from, free));
   } finally {
@@ -334,11 +334,11 @@ function keepCopy({ fs, path, fd, copied }: OldFile, wanted: string): string {
   }
 }
 
-/** Throws unless only appends have changed the old file: those are copied later, other changes require a new copy. */
+/** Throws unless the old file was changed only by appends. Appended lines are copied later; other changes require a new copy. */
 function assertReplaceable({ fs, fd, copied }: OldFile, name: string): void {
   const open = getOpenState(fs, fd);
   if (isSameFile(findFileState(fs, name), open) && open.size >= copied) return;
-  throw new FileChangedError("another process changed the file meanwhile");
+  throw new FileChangedError("another process changed the file in the meantime");
 }
 
 function takeLock(fs: FileSystem, path: string, lock: string, waitMs: number): Lease {
@@ -371,6 +371,6 @@ function listStrayNames(fs: FileSystem, path: string): string[] {
 
 function findFreeStrayName(fs: FileSystem, path: string): string {
   const number = listStrayNames(fs, path).length + 1;
-  if (number > MAX_STRAYS) throw new FileChangedError(`another program makes ${path} again and again`);
+  if (number > MAX_STRAYS) throw new FileChangedError(`another program keeps creating ${path}`);
   return makeStrayPath(path, number);
 }

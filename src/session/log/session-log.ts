@@ -9,7 +9,7 @@ export interface LogLine {
   readonly head: EntryHead;
   /** Record as JSON, without a line break. */
   readonly text: string;
-  /** Value that JSON cannot represent, and its path in the record; the text has a replacement there. */
+  /** Description of a value that JSON cannot represent, with its path in the record. The text contains a replacement there. */
   readonly replaced?: string;
 }
 
@@ -20,23 +20,23 @@ export type TakeLine = (ordinal: number, bytes: Uint8Array) => void;
 export type TakeText = (ordinal: number, text: string) => void;
 
 /**
- * Reason why a log is read-only: it was opened read-only, its version is too new, another program wrote the file, or it is
- * closed. An error if the lease was lost.
+ * Reason why a log is read-only: it was opened read-only (`mode`), its version is too new, another program wrote the file
+ * (`foreign`), or it is closed. If the lease was lost, the reason is the error.
  */
 export type ReadOnlyReason = "mode" | "version" | "foreign" | "closed" | SessionError;
 
 /** Change made by other writers. */
 export type LogChange =
-  /** Other writers appended entries, from this ordinal on. */
+  /** Other writers appended entries, which begin at this ordinal. */
   | { readonly kind: "foreign"; readonly from: number }
-  /** All lines were replaced: earlier ordinals are no longer valid. */
+  /** All lines were replaced. Earlier ordinals are no longer valid. */
   | { readonly kind: "reloaded"; readonly before: SessionIndex };
 
 /**
- * Storage of the lines of one session.
+ * Storage for the lines of one session.
  *
- * Interface between a session and a file, memory, or a database. A log indexes its lines, reads them, and appends new ones.
- * Appending is synchronous; a remote log may queue lines and write them in `flush`.
+ * A log is the interface between a session and a file, memory, or a database. It indexes its lines, reads them, and appends new
+ * ones. Appending is synchronous. A remote log may queue lines and write them in `flush`.
  *
  * @remarks Every log passes the suite in test/conformance.
  */
@@ -45,7 +45,7 @@ export interface SessionLog extends LineSource {
   readonly path: string | undefined;
   /** Reason why appends are not possible; undefined if they are. */
   readonly readOnlyReason: ReadOnlyReason | undefined;
-  /** Called when the log detects that other writers wrote: during any call except `readLines` and `isReplaced`. */
+  /** Called when the log detects changes by other writers, during any call except `readLines` and `isReplaced`. */
   onChange: ((change: LogChange) => void) | undefined;
   /** Called when writing starts to fail, or succeeds again, between two appends. */
   onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
@@ -53,26 +53,27 @@ export interface SessionLog extends LineSource {
   onRestored?: ((ids: readonly string[]) => void) | undefined;
   /** Whether a log with deferred writes currently fails to write appended entries. */
   readonly isDegraded: boolean;
-  /** Whether entries are kept as the given objects, even if JSON cannot represent them. */
+  /** Whether the given entry objects are kept, even if JSON cannot represent them. */
   readonly keepsObjects?: boolean;
   /** Index of the lines. Only a change of kind `reloaded` replaces this object. */
   readonly index: SessionIndex;
 
   /**
    * Reads the lines of entries, as bytes without line breaks. Returns the lines as currently stored, even if other writers have
-   * replaced them; other entries are found by the next call that may report a change.
+   * replaced them. New entries of other writers are found by the next call that may report a change.
    *
    * @param ordinals - Ordinals of the entries; ascending order is fastest.
    * @param take - Called for each line, in the given order.
-   * @param takeText - Called instead of `take` by a log that already has the text; the text equals `decodeText` of the bytes.
+   * @param takeText - Called instead of `take` by a log that already has the text. The text is the same as `decodeText` returns
+   *   for the bytes.
    */
   readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void;
 
   /**
-   * Returns whether other writers have replaced lines that callers know, and reads the new lines if so. `index` changes only when
-   * `refresh` reports the replacement. Data that callers derived from the old lines may contain redacted content.
+   * Returns whether other writers have replaced lines that callers know, and reads the new lines if they have. `index` changes
+   * only when `refresh` reports the replacement. Data that callers derived from the old lines may contain redacted content.
    *
-   * @returns Always false if a log reports a replacement immediately, or no other writer can replace lines.
+   * @returns Always false if the log reports replacements immediately or no other writer can replace lines.
    * @remarks Cost: O(1), and O(bytes) once if they were replaced. May wait for a replacement in progress.
    * @throws {SessionError} `WRITE_FAILED` if the new lines lack entries that this session has.
    */
@@ -83,16 +84,16 @@ export interface SessionLog extends LineSource {
    *
    * @param isLasting - False if the entries need not be on disk before the conversation begins.
    * @param mustExist - Whether to throw `SESSION_NOT_FOUND` if the file was removed, instead of restoring it.
-   * @returns Ordinal of the first entry; the others follow.
+   * @returns Ordinal of the first entry. The other entries have the next ordinals.
    * @throws {SessionError} `WRITE_FAILED`; nothing was added.
    */
   append(lines: readonly LogLine[], isLasting: boolean, mustExist?: boolean): number;
 
   /**
-   * Replaces lines permanently and appends others, in one step. The only call that changes history.
+   * Permanently replaces lines and appends others, in one step. No other method changes history.
    *
-   * @param change - Called for the header and each entry, and again if other writers write in the meantime.
-   * @param more - Returns the lines to append, with the same ids each time; called after each round of changes.
+   * @param change - Called for the header and each entry. Called again if other writers write in the meantime.
+   * @param more - Returns the lines to append, with the same ids each time. Called after each round of changes.
    * @throws {SessionError} `WRITE_FAILED`; nothing was changed. If only loading the new state fails, the call returns, and
    *   `refresh` loads it.
    */
@@ -101,11 +102,11 @@ export interface SessionLog extends LineSource {
   /** Reads lines that other writers appended. */
   refresh(): LogChange | undefined;
 
-  /** Waits until all lines are written, and reads lines that other writers appended: the asynchronous `refresh`. */
+  /** Waits until all lines are written, and reads lines that other writers appended. Asynchronous version of `refresh`. */
   pull(): Promise<void>;
 
   /**
-   * Appends an entry if the stored leaf is the expected one. First writes all earlier lines; then compares and appends in one
+   * Appends an entry if the stored leaf is the expected one. First writes all earlier lines, then compares and appends in one
    * step, and reads lines that other writers appended.
    *
    * @param isLasting - As for `append`.
@@ -114,13 +115,13 @@ export interface SessionLog extends LineSource {
   appendIfLeaf(line: LogLine, expectedLeafId: string | null, isLasting: boolean): Promise<void>;
 
   /**
-   * Yields after reading lines that other writers may have written, until the signal aborts. Ends immediately if there can be no
-   * other writers.
+   * Yields each time after reading lines that other writers may have written, until the signal is aborted. Ends immediately if
+   * there cannot be any other writers.
    */
   changes(signal?: AbortSignal): AsyncIterable<void>;
 
   /**
-   * Rewrites lines of an older version in the current one, if the log can keep a backup. The first append does this
+   * Rewrites lines from an older version in the current version, if the log can keep a backup. The first append does this
    * automatically.
    *
    * @returns Path of the backup; undefined if no upgrade was necessary.
@@ -128,12 +129,12 @@ export interface SessionLog extends LineSource {
    */
   upgrade(): string | undefined;
 
-  /** Resolves when all lines appended so far are durable: they survive a power failure. */
+  /** Resolves when all lines appended so far are durable, so that they survive a power failure. */
   flush(): Promise<void>;
 
-  /** Flushes and releases the log; after that it is read-only. Idempotent. */
+  /** Flushes and releases the log, which is then read-only. Idempotent. */
   close(): Promise<void>;
 
-  /** Closes the log immediately, when its session continues with another log. */
+  /** Closes the log immediately because its session continues with another log. */
   release(): void;
 }

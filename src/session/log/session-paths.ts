@@ -8,9 +8,12 @@ import { type OptionRules, TEXT } from "../../core/format/options.ts";
 import { hashSha256 } from "../fs/digest.ts";
 import { callIfPresent, makeFolder, realFileSystem } from "../fs/file-system.ts";
 
-/** Locations of sessions, for programs that store them in other folders than pi. */
+/** Locations of sessions, for programs that store them in different folders than pi does. */
 export interface SessionPlaces {
-  /** Parent folder of `sessions/`. Default: the variable named by `agentDirVariable`, else `~/.pi/agent`. */
+  /**
+   * Parent folder of `sessions/`. Default: the value of the environment variable named by `agentDirVariable`, or otherwise
+   * `~/.pi/agent`.
+   */
   readonly agentDir?: string;
   /** Name of the environment variable for the agent's folder. Default: `PI_CODING_AGENT_DIR`. */
   readonly agentDirVariable?: string;
@@ -29,8 +32,8 @@ export const PLACES_RULES: OptionRules<SessionPlaces> = {
 };
 
 /**
- * Converts a path to an absolute one. `~` is the home folder, `file://` URLs become paths, and relative paths start at the
- * process's folder.
+ * Converts a path to an absolute path. `~` is the home folder, `file://` URLs are converted to paths, and relative paths are
+ * relative to the process's working directory.
  */
 export function toAbsolutePath(path: string): string {
   if (path.startsWith("file://")) return fileURLToPath(path);
@@ -47,15 +50,15 @@ export function getSessionsRoot(places: SessionPlaces = {}): string {
   return join(toAbsolutePath(agentDir || "~/.pi/agent"), "sessions");
 }
 
-/** Maximum number of bytes of a name in file systems. */
+/** Maximum length of a file name, in bytes. */
 export const MAX_NAME_BYTES = 255;
 
-/** Number of bytes of a long project path that remain readable in its folder's name; a digest makes the name unique. */
+/** Number of bytes of a long project path that remain readable in the name of its folder. A digest makes the name unique. */
 const BEGINNING_BYTES = 180;
 
 const DIGEST_CHARACTERS = 32;
 
-/** Maximum number of characters of a session id in a file name, so that names of backups still fit. */
+/** Maximum length of a session id in a file name, so that the names of backups also fit. */
 const MAX_ID_LENGTH = 200;
 
 /**
@@ -89,7 +92,7 @@ function shortenName(name: string, cwd: string): string {
  * Returns the default folder of a project's sessions, and creates it.
  *
  * @param cwd - The project's working directory.
- * @param agentDir - Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`.
+ * @param agentDir - Default: `PI_CODING_AGENT_DIR`, or otherwise `~/.pi/agent`.
  */
 export function getDefaultSessionDir(cwd: string, agentDir?: string): string {
   const folder = getProjectFolder(cwd, agentDir === undefined ? {} : { agentDir });
@@ -97,11 +100,11 @@ export function getDefaultSessionDir(cwd: string, agentDir?: string): string {
   return folder;
 }
 
-/** Returns the name for the file of a new session; throws if the id is malformed, or too long for a name. */
+/** Returns the name for the file of a new session. Throws if the id is malformed or too long for a file name. */
 export function makeSessionFileName(timestamp: string, id: string): string {
   assertValidSessionId(id);
   if (id.length > MAX_ID_LENGTH) {
-    const message = `A session id of ${id.length} characters is too long for a file; use at most ${MAX_ID_LENGTH}.`;
+    const message = `A session id of ${id.length} characters is too long for a file name; use at most ${MAX_ID_LENGTH}.`;
     throw new SessionError("INVALID_SESSION_ID", message, { details: { id } });
   }
   return `${timestamp.replace(/[:.]/g, "-")}_${id}.jsonl`;
@@ -109,7 +112,7 @@ export function makeSessionFileName(timestamp: string, id: string): string {
 
 /**
  * Returns the key of a project: its real path, or its resolved path if the folder is missing or on another machine. Ignores the
- * case of a drive letter and `\\?\`.
+ * case of drive letters and the prefix `\\?\`.
  */
 export function getProjectKey(cwd: string): string {
   const path = toAbsolutePath(withoutLongPrefix(cwd));
@@ -118,7 +121,7 @@ export function getProjectKey(cwd: string): string {
 }
 
 /**
- * Returns whether Windows connects to another machine and sends it the user's identity when a path is accessed. A path named by a
+ * Returns whether accessing a path on Windows would connect to another machine and send it the user's identity. Paths named in a
  * session must not cause that.
  */
 export function isRemotePath(path: string, platform: string = process.platform): boolean {
@@ -126,12 +129,12 @@ export function isRemotePath(path: string, platform: string = process.platform):
 }
 
 /**
- * Returns the path of a session that another session names, for reading it. A relative path starts at the folder of the session
- * that names it.
+ * Resolves a reference to a session in another session to a path from which it can be read. Relative paths are relative to the
+ * folder of the session that contains the reference.
  *
- * @param name - As stored in the session: a path, a `file://` URL, or any other string.
+ * @param name - Name as stored in the session: a path, a `file://` URL, or any other string.
  * @param from - Path of the session that names it; undefined if it has no file.
- * @returns Undefined if the name is not a path, or refers to a different machine than the session's own path.
+ * @returns Undefined if the name is not a path or refers to a different machine than the session's own path.
  */
 export function findNamedSessionPath(
   name: string,

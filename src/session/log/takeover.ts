@@ -18,9 +18,9 @@ export interface OldFile {
 }
 
 /**
- * Retires the old file, then appends the lines that only it contains to the file at the path.
+ * Retires the old file, and then appends the lines that only it contains to the file at the path.
  *
- * Restarts if a writer truncates its failed line from the old file in the meantime, or another file replaces the one at the path.
+ * Restarts if a writer removes its failed line from the old file in the meantime, or if the file at the path is replaced.
  *
  * @returns False if another session is at the path.
  */
@@ -28,7 +28,7 @@ export function takeOver(old: OldFile): boolean {
   return retryUntilUnchanged(() => takeOverOnce(old));
 }
 
-/** Returns whether a file has a session header, and does not merely contain entries of a session. */
+/** Returns whether a file has a session header and does not merely contain entries of a session. */
 export function hasHeader(fs: FileSystem, path: string): boolean {
   const fd = openForReading(fs, path);
   try {
@@ -55,7 +55,7 @@ function takeOverOnce({ fs, path, fd, copied }: OldFile): boolean {
       ...readLines(fs, fd, before, missing),
     ]);
     if (file.append(bytes, bytes.length, now.position, true) !== undefined) return true;
-    throw new FileChangedError(`${path} is another file now`);
+    throw new FileChangedError(`${path} was replaced by another file`);
   } finally {
     file.release();
   }

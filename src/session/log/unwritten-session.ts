@@ -7,7 +7,7 @@ import { addLines, encodeLines, getBytes } from "./log-lines.ts";
 import { type FileFingerprint, OpenFile } from "./open-file.ts";
 import type { LogLine, TakeLine } from "./session-log.ts";
 
-/** Session whose file does not exist yet: its lines are in memory. */
+/** Session whose file does not exist yet. Its lines are in memory. */
 export class UnwrittenSession {
   readonly isWritten = false;
   readonly index: SessionIndex;
@@ -40,7 +40,10 @@ export class UnwrittenSession {
     readLinesInMemory((...range) => this.#blocks.read(...range), this.index.spans, ordinals, take);
   }
 
-  /** Returns the session with other lines. It will create the same file, which keeps track of the remains of a failed attempt. */
+  /**
+   * Returns a session with different lines. It will create the same file, whose object keeps track of the remains of a failed
+   * attempt.
+   */
   rewritten(lines: Iterable<string | Uint8Array>): UnwrittenSession {
     return new UnwrittenSession(this.#fs, this.#file, lines, this.#maxLineBytes);
   }
@@ -55,7 +58,7 @@ export class UnwrittenSession {
   /**
    * Creates the file with all lines and additional ones.
    *
-   * @throws The system's error; nothing was added, and the next attempt may work.
+   * @throws The system's error. Nothing was added, and another attempt may succeed.
    */
   make(lines: readonly LogLine[], isSynced: boolean): OpenFile {
     const encoded = encodeLines(lines, false);
@@ -69,7 +72,7 @@ export class UnwrittenSession {
   }
 }
 
-/** Creates the fingerprint of a file with these bytes: every session has a different header. */
+/** Creates the fingerprint of a file with these bytes. The header is sufficient, because every session has a different one. */
 function makeHeaderFingerprint(bytes: Uint8Array, { headerSpan }: SessionIndex): FileFingerprint {
   return { offset: 0, bytes: bytes.slice(0, headerSpan?.length), newest: Number.POSITIVE_INFINITY };
 }

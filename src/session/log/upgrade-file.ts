@@ -16,7 +16,7 @@ import { makeBackupName } from "./written-names.ts";
  * Writes and flushes the copy, and compares it with the original, entry by entry, before renaming it.
  *
  * @param log - Log that has read the whole file.
- * @returns Path of the backup, `<name>.v<version>.bak`, numbered if that name is taken.
+ * @returns Path of the backup, `<name>.v<version>.bak`, with a number added if that name is taken.
  * @throws {SessionError} `UPGRADE_FAILED`; the file is unchanged.
  */
 export function upgradeFile(old: OldFile, log: LineSource): string {
@@ -40,7 +40,7 @@ export function upgradeFile(old: OldFile, log: LineSource): string {
   }
 }
 
-/** Throws unless a copy has the same entries at the same positions of the tree. */
+/** Throws unless a copy has the same entries at the same positions in the tree. */
 export function assertEqual(fs: FileSystem, log: LineSource, path: string): void {
   const copy = readSessionFile(fs, path);
   try {

@@ -1,7 +1,7 @@
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 
-/** Number of entries that each addition checks, to drop collected ones. */
+/** Number of entries to check with each addition, to drop those that were garbage-collected. */
 const LOOKS_PER_ADD = 2;
 
 interface Released {
@@ -10,9 +10,9 @@ interface Released {
 }
 
 /**
- * Entries that left the strong cache. An entry or its message is found as long as a caller references it.
+ * Entries that have left the strong cache. An entry or its message can be found as long as a caller references it.
  *
- * @remarks Cost: O(1) per call; memory for at most twice as many entries as are referenced.
+ * @remarks Cost: O(1) per call, with memory for at most twice as many entries as are referenced.
  */
 export class WeakCache {
   readonly #released = new Map<number, Released>();

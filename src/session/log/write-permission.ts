@@ -3,8 +3,8 @@ import { makeForeignFileError, makeTooNewError } from "./file-errors.ts";
 import type { LogLine, SessionLog } from "./session-log.ts";
 
 /**
- * Throws if a session is read-only. All writes of an open session use this check. A repair or merge, which replaces files that
- * are not open here, performs the same checks on the file's content.
+ * Throws if a session is read-only. All writes of an open session use this check. Repairs and merges, which replace files that
+ * are not open, perform the same checks on the content of the file.
  */
 export function assertWritable(log: Pick<SessionLog, "readOnlyReason" | "path" | "index">): void {
   const { readOnlyReason: reason, path } = log;
@@ -28,7 +28,7 @@ export function assertWritable(log: Pick<SessionLog, "readOnlyReason" | "path" |
   }
 }
 
-/** Throws for a line that exceeds the limit, which readers would lose. */
+/** Throws if a line exceeds the limit, because readers would lose it. */
 export function assertReadable({ text, head }: LogLine, maxLineBytes: number): void {
   if (Buffer.byteLength(text) <= maxLineBytes) return;
   throw new SessionError(

@@ -3,38 +3,36 @@ import { hashSha256 } from "../fs/digest.ts";
 import { isTemporaryName } from "../fs/temporary-files.ts";
 import { MAX_NAME_BYTES } from "./session-paths.ts";
 
-/** Maximum number of files that are set aside in one replacement. */
+/** Maximum number of files that can be set aside in one replacement. */
 export const MAX_STRAYS = 9;
 
 /**
- * Maximum number of bytes of a name that leaves room for a dot before it and `.lease` or `.old.9` after it, as file systems
- * count.
+ * Maximum length of a name, in bytes, that leaves room for a dot before it and `.lease` or `.old.9` after it.
  */
 const MAX_KEY_BYTES = MAX_NAME_BYTES - ".".length - ".lease".length;
 
 const KEY_DIGITS = 16;
 
-/** Digest that replaces the name of a session's file that is too long. */
+/** Matches the digest that replaces the name of a session's file if it is too long. */
 const KEY = new RegExp(`^[0-9a-f]{${KEY_DIGITS}}$`);
 
-/** Name of a session's file, with a suffix for a backup or the side file of a repair, and a number. */
+/** Matches the name of a session's file with a suffix for a backup or the side file of a repair, and an optional number. */
 const BACKUP = /^(.+?)(?:\.v\d+)?\.(?:bak|damaged)(?:\.\d+)?$/;
 
-/** Name of a session's file, with the process that saves a partial answer next to it, and a number. */
+/** Matches the name of a session's file, followed by the process that saves a partial answer next to it, and a number. */
 const PARTIAL = /^(.+)\.([0-9a-f]{8}-\d+-\d*)-\d+\.partial$/;
 
-/** Maximum number of bytes after the name of a session's file in the name of a partial answer. */
+/** Maximum number of bytes that follow the name of a session's file in the name of a partial answer. */
 const PARTIAL_BYTES = 64;
 
-/** Hidden name of an old file, or of a file that was set aside. */
+/** Matches the hidden name of an old file or of a file that was set aside. */
 const OLD = new RegExp(`^\\.(.+)\\.old(?:\\.[1-${MAX_STRAYS}])?$`);
 
 /**
- * Kind of a file next to sessions that contains text from them, derived from its name.
+ * Kind of a file that is next to sessions and contains text from them, derived from its name.
  *
- * `backup`: a backup of an upgrade, a repair, or a merge in place, or the side file of a repair; `old`: a file that a replacement
- * has moved away until it is complete; `partial`: the part of an answer that had arrived; `temporary`: a file that is being
- * written.
+ * `backup`: a backup of an upgrade, a repair, or a merge in place, or the side file of a repair; `old`: a file that was moved
+ * away until its replacement is complete; `partial`: a partial answer; `temporary`: a file that is being written.
  */
 export interface WrittenName {
   readonly kind: "backup" | "old" | "partial" | "temporary";
@@ -45,11 +43,12 @@ export interface WrittenName {
 }
 
 /**
- * Returns the kind of a file next to sessions, derived from its name; undefined if this library does not write such files.
+ * Returns the kind of a file next to sessions, derived from its name. Returns undefined if this library does not write such
+ * files.
  *
- * This is the only list of these names: all code that searches, removes, or sweeps such files uses it.
+ * This is the only list of these names. All code that searches for, removes, or sweeps such files uses it.
  *
- * @param isSession - Returns whether a name can be that of a session's file.
+ * @param isSession - Returns whether a name can be the name of a session's file.
  */
 export function parseWrittenName(
   name: string,
@@ -67,7 +66,7 @@ export function parseWrittenName(
   return KEY.test(replaced) ? { kind: "old" } : undefined;
 }
 
-/** Returns the name for a backup of a session's file; `version` is the version before an upgrade. */
+/** Returns the name for a backup of a session's file. `version` is the version before an upgrade. */
 export function makeBackupName(path: string, version?: number): string {
   return `${basename(path)}${version === undefined ? "" : `.v${version}`}.bak`;
 }
@@ -77,13 +76,13 @@ export function makeSideFilePath(path: string): string {
   return `${path}.damaged`;
 }
 
-/** Returns the path for the part of an answer that has arrived. */
+/** Returns the path for a partial answer. */
 export function partialAnswerPath(path: string, owner: string, number: number): string {
   const key = makeFileKey(path, MAX_NAME_BYTES - PARTIAL_BYTES);
   return join(dirname(path), `${key}.${owner}-${number}.partial`);
 }
 
-/** Returns whether a partial answer belongs to the session's file next to it, judged by their names. */
+/** Returns whether a partial answer belongs to the session's file next to it, based on their names. */
 export function isPartialAnswerName(name: string, path: string): boolean {
   return PARTIAL.test(name) && name.startsWith(`${makeFileKey(path, MAX_NAME_BYTES - PARTIAL_BYTES)}.`);
 }
@@ -109,7 +108,7 @@ export function findOldFileName(hidden: string): string | undefined {
   return kind === "old" && hidden.endsWith(".old") ? session : undefined;
 }
 
-/** Returns a file's name, or its digest if the name leaves no room for prefix and suffix. */
+/** Returns a file's name, or its digest if the name leaves no room for a prefix and a suffix. */
 function makeFileKey(path: string, maxBytes = MAX_KEY_BYTES): string {
   const name = basename(path);
   return Buffer.byteLength(name) <= maxBytes ? name : hashSha256(name).slice(0, KEY_DIGITS);

@@ -10,10 +10,11 @@ import type { EntryFields } from "./entry-draft.ts";
 const PROJECTED_ROLES: ReadonlySet<unknown> = new Set(["branchSummary", "compactionSummary"]);
 
 /**
- * Throws if a value cannot be stored as a message, or readers of the session could not use it.
+ * Throws if a value cannot be stored as a message, or if readers of the session could not use it.
  *
- * @param findProblems - Lists the problems of a message that has a role.
- * @throws {TypeError} If it has no role, a role whose messages are created from entries, or the shape of an SDK's messages.
+ * @param findProblems - Returns the problems of a message that has a role.
+ * @throws {TypeError} If the message has no role, has a role whose messages are created from entries, or has the shape of an
+ *   SDK's messages.
  * @remarks Cost: O(content blocks). Source: docs/guide.md#append
  */
 export function assertMessage(message: unknown, findProblems = findMessageProblems): void {
@@ -25,12 +26,12 @@ export function assertMessage(message: unknown, findProblems = findMessageProble
   }
   if (PROJECTED_ROLES.has(role)) {
     throw new TypeError(
-      `Messages of role ${role} are made from entries; use branchWithSummary or appendCompaction.`,
+      `Messages of role ${role} are created from entries; use branchWithSummary or appendCompaction.`,
     );
   }
   const problems = findProblems(message);
   if (problems.length === 0) return;
-  throw new TypeError(`This is not a message of a session: ${problems.join("; ")}.${getAdvice(message)}`);
+  throw new TypeError(`This is not a session message: ${problems.join("; ")}.${getAdvice(message)}`);
 }
 
 /** Returns advice for a message of another shape. */
@@ -41,7 +42,7 @@ function getAdvice(message: unknown): string {
     : ` Convert it with ${converter} from sessiontree/convert.`;
 }
 
-/** Types with a special meaning in a file, which callers must not use. */
+/** Types with a special meaning in session files. Callers must not use them. */
 const RESERVED_TYPES: ReadonlySet<unknown> = new Set(["", "session", "leaf"]);
 
 const isString = (value: unknown) => typeof value === "string";
@@ -53,7 +54,7 @@ const isBlock = (block: unknown) => isJsonRecord(block) && isString(block["type"
 const isReplacement = (value: unknown) =>
   value === null || (isJsonRecord(value) && isContent(value["content"]));
 
-/** Fields that readers require of an entry, and checks of their values. */
+/** Required fields of each entry type, and checks for their values. */
 const NEEDED_FIELDS: {
   readonly [type in SessionEntry["type"]]: { readonly [field: string]: (value: unknown) => boolean };
 } = {
@@ -73,16 +74,16 @@ const NEEDED_FIELDS: {
 /**
  * Returns the fields of a draft.
  *
- * An entry of another session may be malformed; it is copied unchanged, unless it would empty the context.
+ * A malformed entry of another session is copied unchanged, unless it would empty the context.
  *
- * @throws {TypeError} If it has no type, or a reserved one, or its message is not a message.
- * @throws {SessionError} `ENTRY_INVALID` if its type is unknown, or it lacks fields that readers require.
+ * @throws {TypeError} If the draft has no type or a reserved one, or its message is invalid.
+ * @throws {SessionError} `ENTRY_INVALID` if the type is unknown or required fields are missing.
  */
 export function toEntryFields(draft: unknown): EntryFields {
   const { unknownType, ...rest } = isJsonRecord(draft) ? draft : {};
   const type = unknownType === undefined ? rest["type"] : unknownType;
   if (!isJsonRecord(draft) || typeof type !== "string" || RESERVED_TYPES.has(type)) {
-    throw new TypeError('An entry needs a type of its own; "session" and "leaf" are taken by the format.');
+    throw new TypeError('An entry needs its own type; "session" and "leaf" are reserved by the format.');
   }
   const isCopy = isString(draft["id"]) && isString(draft["timestamp"]);
   if (isKnownEntryType(type) === (unknownType !== undefined) && !isCopy) throw makeWrongTypeError(type);
@@ -101,7 +102,8 @@ function makeWrongTypeError(type: string): SessionError {
 }
 
 function assertNeeded(type: SessionEntry["type"], draft: JsonRecord, isCopy: boolean): void {
-  // A compaction without these fields would empty the context; other writers store messages instead of the first kept entry.
+  // A compaction without these fields would empty the context. Other programs store messages instead of the id of the first kept
+  // entry.
   if (isCopy && (type !== "compaction" || Array.isArray(draft["retainedTail"]))) return;
   for (const [field, fits] of Object.entries(NEEDED_FIELDS[type])) {
     if (fits(draft[field])) continue;
@@ -113,10 +115,15 @@ function assertNeeded(type: SessionEntry["type"], draft: JsonRecord, isCopy: boo
   }
 }
 
-/** Throws if a value cannot replace a message's content: it must be null, or have a string or an array of blocks as content. */
+/**
+ * Throws if a value cannot replace a message's content. It must be null or an object whose content is a string or an array of
+ * blocks.
+ */
 export function assertReplacement(replacement: unknown): void {
   if (isReplacement(replacement)) return;
-  throw new TypeError("A replacement is null or { content }, with a text or a list of content blocks.");
+  throw new TypeError(
+    "A replacement must be null or { content } with a string or an array of content blocks.",
+  );
 }
 
 /** Returns whether an entry or a draft is a tool result. */
@@ -125,8 +132,8 @@ export function isToolResult(draft: unknown): boolean {
 }
 
 /**
- * Returns whether only tool results, and entries that are not part of a conversation, were appended since an entry: then another
- * result may still follow.
+ * Returns whether all entries appended since a given entry are tool results or not part of the conversation. Another tool result
+ * may still follow them.
  *
  * @param fromLeaf - Entries leaf → root.
  */
@@ -160,7 +167,7 @@ export function assertEditable(target: SessionEntry, isOnPath: boolean): void {
   );
 }
 
-/** Returns the content in the form of the target's role: assistant messages and tool results only contain blocks. */
+/** Converts content to the form that the target's role requires. Assistant messages and tool results contain only blocks. */
 export function toEditableContent(
   target: SessionEntry,
   content: ContextEditableContent,

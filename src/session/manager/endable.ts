@@ -1,11 +1,11 @@
 import { onAbort } from "../../core/format/abort.ts";
 
 /**
- * Returns an iteration that ends as soon as its consumer returns, even while it waits for the next value.
+ * Returns an iterator that ends as soon as its consumer calls `return()`, even while it waits for the next value.
  *
- * A generator alone would not: its `return()` takes effect only after it stops waiting.
+ * In a plain generator, `return()` takes effect only after the generator stops waiting.
  *
- * @param run - Yields the values until its signal aborts; started by the first `next()`.
+ * @param run - Yields the values until its signal aborts. The first `next()` starts it.
  * @param signal - Also ends the iteration.
  */
 export function makeEndable<T>(

@@ -14,7 +14,7 @@ import type {
 } from "../../core/format/message.ts";
 import { REDACTION_CUSTOM_TYPE } from "../../core/format/redaction.ts";
 
-/** Fields of an entry without its head. Programs store additional data in `details`. */
+/** Fields of an entry without its head. Programs can store additional data in `details`. */
 type Headless<Entry> = Entry extends SessionMessageEntry
   ? { readonly type: "message"; readonly message: StoredMessage; readonly details?: unknown }
   : Entry extends SessionEntryBase
@@ -22,8 +22,9 @@ type Headless<Entry> = Entry extends SessionMessageEntry
     : never;
 
 /**
- * Entry before it has an id, a parent, and a time: the fields of one of the eleven known types, or `unknownType` and any fields
- * for an entry of a type that this library does not know. An entry of another session is accepted and gets a new head.
+ * An entry that does not have an id, a parent, or a time yet: either the fields of one of the eleven known types, or
+ * `unknownType` and arbitrary fields for a type that this library does not know. An entry of another session is also accepted and
+ * gets a new head.
  */
 export type EntryDraft =
   | Headless<SessionEntry>
@@ -31,13 +32,13 @@ export type EntryDraft =
   | SessionEntryBase
   | UnknownEntry;
 
-/** Creates a draft that requires the id or the time of its entry. */
+/** Creates a draft from the id and time that its entry will have. */
 export type DraftMaker = (id: string, timestampMs: number) => EntryDraft;
 
 /** Checked fields of an entry of any type. */
 export type EntryFields = { readonly type: string; readonly [field: string]: unknown } | SessionEntryBase;
 
-/** Creates fields that require the id or the time of their entry. */
+/** Creates fields from the id and time that their entry will have. */
 export type FieldsMaker = (id: string, timestampMs: number) => EntryFields;
 
 /** Message with an optional time. */
@@ -46,8 +47,8 @@ type Untimed<Message> = Message extends { timestamp: number }
   : Message;
 
 /**
- * Message that can be appended: any role except the two that only contexts have. Without `timestamp`, it gets the time of its
- * entry.
+ * Message that can be appended: any role except the two that only exist in contexts. A message without a `timestamp` gets the
+ * time of its entry.
  */
 export type AppendableMessage = Untimed<StoredMessage>;
 
@@ -57,7 +58,7 @@ type StoredMessage = Exclude<AgentMessage, BranchSummaryMessage | CompactionSumm
 /**
  * Passes an entry through the host's hook before it is stored.
  *
- * @throws {SessionError} `ENTRY_INVALID` if the hook changes fields that it must not change.
+ * @throws {SessionError} `ENTRY_INVALID` if the hook changes the id, parent, or type.
  */
 export function prepareEntry(
   made: AnySessionEntry,
@@ -78,7 +79,7 @@ export function makeRedactionRecord(data: JsonRecord): EntryFields {
   return { type: "custom", customType: REDACTION_CUSTOM_TYPE, data };
 }
 
-/** Options for writing an append, and for keeping the leaf. */
+/** Options for writing an append and for keeping the leaf. */
 export interface WriteOptions {
   readonly mustExist?: boolean;
   readonly keepLeaf?: boolean;

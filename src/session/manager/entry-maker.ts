@@ -24,7 +24,7 @@ export interface MadeEntry {
   readonly line: LogLine;
 }
 
-/** Creates entries from drafts and messages: adds id, parent, and time. */
+/** Creates entries from drafts and messages by adding an id, a parent, and a time. */
 export class EntryMaker {
   readonly #options: MakerOptions;
   readonly #isTaken: (id: string) => boolean;
@@ -60,7 +60,7 @@ export class EntryMaker {
     return this.#made(head, stampDraft(head, given));
   }
 
-  /** Recreates an entry, with the same head and other content. */
+  /** Recreates an entry with the same head and different content. */
   again({ entry, line }: MadeEntry, draft: EntryFields): MadeEntry {
     return this.#made(line.head, { ...stampDraft(line.head, draft), timestamp: entry.timestamp });
   }
@@ -79,7 +79,7 @@ export class EntryMaker {
   }
 }
 
-/** Returns whether an entry begins a conversation. Until then, entries need not be on disk. */
+/** Returns whether an entry begins a conversation. Earlier entries need not be on disk. */
 export function isConversation(entry: AnySessionEntry): boolean {
   const message = "message" in entry ? entry.message : undefined;
   return (
@@ -89,14 +89,14 @@ export function isConversation(entry: AnySessionEntry): boolean {
   );
 }
 
-/** Adds a head before a draft's fields, and ignores the draft's own head. */
+/** Adds a head to a draft's fields, ignoring the draft's own head. */
 function stampDraft({ type, id, parentId, timestampMs }: EntryHead, draft: EntryFields): AnySessionEntry {
   const head = { type, id, parentId, timestamp: makeIsoTime(timestampMs) };
   return { ...head, ...draft, ...head };
 }
 
 /**
- * Adds a head to a message, and a time if it has none. Nearly all entries are messages, and objects of one shape are created
+ * Adds a head to a message, and a time if it has none. Most entries are messages, and creating objects of the same shape is
  * fastest.
  */
 function stampMessage({ id, parentId, timestampMs }: EntryHead, given: AppendableMessage): AnySessionEntry {
@@ -104,7 +104,7 @@ function stampMessage({ id, parentId, timestampMs }: EntryHead, given: Appendabl
   return { type: "message", id, parentId, timestamp: makeIsoTime(timestampMs), message };
 }
 
-/** Last formatted time: in a burst, many entries have the same millisecond. */
+/** Last formatted time. Entries appended in quick succession often share a millisecond. */
 const lastTime = { ms: Number.NaN, text: "" };
 
 function makeIsoTime(ms: number): string {

@@ -6,13 +6,13 @@ import { formatProblems } from "../../core/format/validation-problems.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
 
-/** Methods of a session that reading extension state requires; implemented by every `ReadonlySessionManager`, including pi's. */
+/** Session methods required to read extension state. Every `ReadonlySessionManager` implements them, including pi's. */
 export interface StateSession {
   /** Returns the path root → leaf. */
   getBranch(): readonly SessionEntry[];
   /** Returns all entries in file order. */
   getEntries(): readonly SessionEntry[];
-  /** Yields the path leaf → root, only entries of one type: reads fewer bodies than `getBranch`. */
+  /** Yields the entries of one type on the path leaf → root. Reads fewer bodies than `getBranch`. */
   walkUp?(options: { type: string }): Iterable<SessionEntry>;
   /** Receives issues about stored values. */
   reportIssue?(issue: SessionIssue): void;
@@ -21,14 +21,14 @@ export interface StateSession {
 type OnIssue = (issue: SessionIssue) => void;
 
 /**
- * Subset of a [Standard Schema](https://standardschema.dev) that is used. Schemas of zod, valibot, arktype, and others implement
- * it.
+ * Subset of [Standard Schema](https://standardschema.dev) that this library uses. Schemas of zod, valibot, arktype, and others
+ * implement it.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
-    /** Returns the resulting value, or its issues. Promises are rejected, because entries are read synchronously. */
+    /** Returns the resulting value or the issues. Must not return a promise, because entries are read synchronously. */
     readonly validate: (value: unknown) =>
       | { readonly value: Output; readonly issues?: undefined }
       | {
@@ -54,10 +54,10 @@ export interface EntryType<
   readonly schema: Schema;
 
   /**
-   * Appends a value at the leaf, stored as given.
+   * Appends a value at the leaf. The value is stored unchanged.
    *
    * @returns Id of the new entry.
-   * @throws {SessionError} `ENTRY_INVALID` if the value, or its JSON form, does not match the schema; nothing is written.
+   * @throws {SessionError} `ENTRY_INVALID` if the value or its JSON form does not match the schema; nothing is written.
    * @throws {TypeError} If the value contains a cycle or a BigInt.
    */
   append(session: { appendCustomEntry(customType: string, data?: unknown): string }, data: Input): string;
@@ -67,9 +67,9 @@ export interface EntryType<
    *
    * Reports and skips later values that do not match.
    *
-   * @param session - A session of sessiontree or pi, including a read-only one.
-   * @param options - `onIssue`: called once for each value that does not match, if the session has no `reportIssue`, such as
-   *   pi's.
+   * @param session - A sessiontree or pi session, including a read-only one.
+   * @param options - `onIssue`: called once for each value that does not match, if the session has no `reportIssue` method (such
+   *   as a pi session).
    * @remarks Cost: O(path) in heads at worst, plus the bodies of the custom entries up to the result.
    */
   latest(session: StateSession, options?: { readonly onIssue?: OnIssue }): Output | undefined;
@@ -90,9 +90,9 @@ type Reading<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly problems: readonly string[]; readonly cause?: unknown };
 
-/** zod also returns a promise for a transform that throws. */
+/** zod also returns a promise if a transform throws. */
 const ASYNCHRONOUS =
-  "the schema answered with a promise, since it is asynchronous or threw an error; pass one that answers at once";
+  "the schema returned a promise because it is asynchronous or threw an error; pass a synchronous one";
 
 const NOWHERE = { line: 0, offset: 0, length: 0 };
 
@@ -100,13 +100,14 @@ const NOWHERE = { line: 0, offset: 0, length: 0 };
 const reported = new WeakMap<StateSession, WeakSet<CustomEntry>>();
 
 /**
- * Defines a kind of extension state: `custom` entries of one `customType` whose data matches a schema.
+ * Defines a kind of extension state: `custom` entries with one `customType`, whose data matches a schema.
  *
- * State follows the tree: `latest` reads the active path. A stored value that does not match is an issue (`STATE_INVALID`, once
- * per value), never an exception.
+ * State follows the tree: `latest` reads the active path. A stored value that does not match is reported as an issue
+ * (`STATE_INVALID`, once per value), never as an exception.
  *
- * @param customType - Name of the state, unique to the extension; not empty.
- * @param schema - A synchronous Standard Schema, such as one of zod or valibot. Defaults and transforms apply when a value is read.
+ * @param customType - Name of the state. Must be unique to the extension and not empty.
+ * @param schema - A synchronous Standard Schema, for example from zod or valibot. Defaults and transforms are applied when a
+ *   value is read.
  * @returns A frozen object, independent of any session.
  * @throws {TypeError} If the name is empty or not a string.
  * @example
@@ -123,7 +124,7 @@ export function defineEntryType<Schema extends StandardSchema>(
   schema: Schema,
 ): EntryType<Schema> {
   if (typeof customType !== "string" || customType === "") {
-    throw new TypeError("An entry type needs a name; pass a non-empty text.");
+    throw new TypeError("An entry type needs a name; pass a nonempty string.");
   }
   const isOurs = (entry: SessionEntry): entry is CustomEntry =>
     entry.type === "custom" && entry.customType === customType;
@@ -173,13 +174,13 @@ function assertFits(customType: string, schema: StandardSchema, data: unknown): 
     if (reading.ok) continue;
     throw new SessionError(
       "ENTRY_INVALID",
-      `The value does not fit the schema of ${JSON.stringify(customType)} (${reading.problems.join("; ")}); correct it and append again.`,
+      `The value does not match the schema of ${JSON.stringify(customType)} (${reading.problems.join("; ")}); correct it and append again.`,
       { details: { customType, problems: reading.problems }, cause: reading.cause },
     );
   }
 }
 
-/** Returns a value as it will be after writing and reading. */
+/** Returns a value as it will be after it is written and read back. */
 function toStoredForm(data: unknown): unknown {
   const record: unknown = JSON.parse(encodeRecord({ data }));
   return isJsonRecord(record) ? record["data"] : undefined;
@@ -189,7 +190,7 @@ function readState<Schema extends StandardSchema>(schema: Schema, value: unknown
   try {
     const result = schema["~standard"].validate(value);
     if (result instanceof Promise) {
-      // Its rejection must not end the process; the promise itself is reported instead.
+      // An unhandled rejection would end the process. The promise itself is reported instead.
       result.catch(() => undefined);
       return { ok: false, problems: [ASYNCHRONOUS] };
     }

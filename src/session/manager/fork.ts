@@ -18,7 +18,7 @@ import { toAbsolutePath } from "../log/session-paths.ts";
 import { isConversation } from "./entry-maker.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** Copies the settings of a session's header, so that both sessions have the same context; not for version 1, as in pi. */
+/** Copies the settings of a session's header, so that both sessions have the same context. Skips version 1, as pi does. */
 function copySettings(header: SessionHeader, index: SessionIndex): SessionHeader {
   if (index.version < 2) return header;
   const { thinkingLevel, model } = readHeaderSettings(index.header);
@@ -32,7 +32,7 @@ export function planWholeFork(log: SessionLog, header: SessionHeader): CopyPlan 
 
 /** Branch that becomes a session. */
 export interface BranchPlan extends CopyPlan {
-  /** Labels in effect on entries of the branch, to append after it. */
+  /** Current labels of the branch's entries, to append after the branch. */
   readonly labels: readonly LabelToKeep[];
   /** Id of the last copied entry; null if there is none. */
   readonly lastId: string | null;
@@ -44,7 +44,7 @@ interface LabelToKeep {
   readonly timestamp: string;
 }
 
-/** Plans a copy of the path root → `leaf` without label entries, whose children get the label's parent. */
+/** Plans a copy of the path root → `leaf` without label entries. Children of a label entry get the label's parent. */
 export function planBranch(state: SessionState, leaf: number, header: SessionHeader): BranchPlan {
   const { tree } = state;
   const path = withoutLeafRecords(tree.path(leaf), tree);
@@ -74,12 +74,12 @@ export function hasConversation({ cache, tree }: SessionState, ordinals: Iterabl
   return false;
 }
 
-/** Omits leaf records of other writers at the end of a path, which would move the leaf of the copy. */
+/** Omits leaf records of other programs at the end of a path, because they would move the leaf of the copy. */
 function withoutLeafRecords(path: Int32Array, tree: EntryTree): Int32Array {
   return path.subarray(0, path.findLastIndex((ordinal) => tree.typeAt(ordinal) !== "leaf") + 1);
 }
 
-/** Replaces a label as a compaction's first kept entry with the next entry. */
+/** Replaces a compaction's first kept entry with the next entry if it is a label, which the copy omits. */
 function withKeptEntry(entry: AnySessionEntry, tree: EntryTree, path: Int32Array): AnySessionEntry {
   const keptId = "firstKeptEntryId" in entry ? entry.firstKeptEntryId : undefined;
   if (entry.type !== "compaction" || typeof keptId !== "string") return entry;
@@ -129,13 +129,13 @@ export function writeCopy(
     if (log === undefined) throw new TypeError(`the copy at ${path} is empty`);
     return checkOrder(path, log);
   } catch (error) {
-    // No other process uses a copy that cannot be opened.
+    // No other process can be using a copy that cannot be opened.
     removeQuietly(options.fs ?? realFileSystem, path);
     throw error;
   }
 }
 
-/** Creates a session with the lines of a copy. Its file is created when the conversation begins. */
+/** Creates a session from the lines of a copy. Its file is created when the conversation begins. */
 export function beginCopy(
   path: string,
   lines: Iterable<string | Uint8Array>,
@@ -151,7 +151,7 @@ function checkOrder(path: string, log: FileLog): FileLog {
   log.release();
   throw new SessionError(
     "WRITE_FAILED",
-    `The copy at ${path} was removed because it is damaged: ${issue.message} Run "sessiontree verify" on the original, or look at the issues of the session.`,
+    `The copy at ${path} was removed because it is damaged: ${issue.message} Run "sessiontree verify" on the original, or check the session's issues.`,
     { details: { path, issue } },
   );
 }

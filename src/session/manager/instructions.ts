@@ -9,19 +9,20 @@ import type { EntryFields, FieldsMaker } from "./entry-draft.ts";
 /**
  * Returns the entries that replace the instructions of a context; none if they are already in effect.
  *
- * Instructions are a section of a system message, so that later ones replace them. Instructions in a message's content are
- * removed from the context: an edit removes the message, and a compaction that replays them is repeated without them. Sections
- * and tools are kept.
+ * Instructions are stored as a section of a system message, so that later instructions replace them. Instructions in the content
+ * of a message are removed from the context: a context edit removes the message, and a compaction that replays them is repeated
+ * without them. Sections and tools are kept.
  *
  * @param pathIds - Ids of the entries root → leaf.
- * @throws {SessionError} `ENTRY_INVALID` if the context begins with another program's compaction that retains messages.
+ * @throws {SessionError} `ENTRY_INVALID` if the context begins with a compaction by another program that retains messages.
  */
 export function makeInstructionDrafts(
   { entries, messages }: Pick<SessionProjection, "entries" | "messages">,
   pathIds: readonly string[],
   text: string,
 ): (EntryFields | FieldsMaker)[] {
-  if (typeof text !== "string") throw new TypeError("Instructions are a text; pass an empty one for none.");
+  if (typeof text !== "string")
+    throw new TypeError("Instructions must be a string; pass an empty one for none.");
   const { content, sections = {}, toolsAdded } = foldSystemMessages(messages, 0) ?? { content: "" };
   const inForce = sections[INSTRUCTIONS_SECTION] ?? "";
   if (content === "" ? inForce === text : content === text && inForce === "") return [];
@@ -45,7 +46,7 @@ function dropReplay(compaction: AnySessionEntry, pathIds: readonly string[]): Fi
   if (toArray(retainedTail).length > 0) {
     throw new SessionError(
       "ENTRY_INVALID",
-      `Compaction ${compaction.id} retains messages of its own, so that its instructions cannot be replaced. Compact the session first.`,
+      `Compaction ${compaction.id} retains its own messages, so its instructions cannot be replaced. Compact the session first.`,
       { details: { entryId: compaction.id } },
     );
   }
@@ -56,8 +57,8 @@ function dropReplay(compaction: AnySessionEntry, pathIds: readonly string[]): Fi
 }
 
 /**
- * Returns the cost of changing the instructions: answers whose thinking is bound to the old ones, and the prompt that a cache may
- * contain.
+ * Returns the cost of changing the instructions: the answers whose thinking is bound to the old ones, and the size of the prompt
+ * that a provider may have cached.
  */
 export function measureInstructionCost({ entries }: Pick<SessionProjection, "entries">): {
   voidThinkingIds: string[];

@@ -13,7 +13,7 @@ export function findAdded(change: LogChange, tree: EntryTree): number[] {
   return ordinals.filter((ordinal) => before.tree.find(tree.idAt(ordinal)) === NONE);
 }
 
-/** Returns the ordinal of an entry in a tree that was reread; if its line was removed, the ordinal of its nearest ancestor. */
+/** Returns the ordinal of an entry in a reread tree, or the ordinal of its nearest ancestor if its line was removed. */
 export function findPlace(tree: EntryTree, before: EntryTree, leaf: number): number {
   for (let at = leaf; at !== NONE; at = before.parentAt(at)) {
     const now = tree.find(before.idAt(at));
@@ -22,9 +22,9 @@ export function findPlace(tree: EntryTree, before: EntryTree, leaf: number): num
   return NONE;
 }
 
-/** Entries of other processes, queued for delivery to calls that return them and to listeners. */
+/** Queues entries of other processes for delivery to pending calls and listeners. */
 export class ForeignEntries {
-  /** Ids of the entries that were not delivered yet. */
+  /** Ids of the entries that have not been delivered yet. */
   #ids: string[] = [];
   readonly #lists = new Set<AnySessionEntry[]>();
 
@@ -32,7 +32,7 @@ export class ForeignEntries {
     this.#ids.push(id);
   }
 
-  /** Returns an array that receives all entries delivered from now on, until `end`. */
+  /** Returns an array that receives all entries delivered from now on, until `end` is called. */
   collect(): { readonly entries: AnySessionEntry[]; end(): void } {
     const entries: AnySessionEntry[] = [];
     this.#lists.add(entries);
@@ -40,9 +40,9 @@ export class ForeignEntries {
   }
 
   /**
-   * Delivers the entries once, to all receivers; keeps their ids if the bodies cannot be read now.
+   * Delivers the entries to all receivers, once. Keeps their ids if the bodies cannot be read now.
    *
-   * @param read - Returns the existing entries with these ids.
+   * @param read - Returns the entries with these ids that still exist.
    */
   deliver(read: (ids: readonly string[]) => AnySessionEntry[], events: SessionEvents | undefined): void {
     const isAwaited = this.#lists.size > 0 || events?.has("foreign_entries") === true;

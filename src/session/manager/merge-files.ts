@@ -16,7 +16,7 @@ import { isThere, replaceExclusively, replaceFile, retryAfterReplacement } from 
 import { toAbsolutePath } from "../log/session-paths.ts";
 import { makeBackupName } from "../log/written-names.ts";
 
-/** Options for merging two files: the target, which is a free path or the first copy, and the merge options. */
+/** Options for merging two files: the target, which is an unused path or the first copy, and the merge options. */
 export type MergeFilesOptions = MergeOptions &
   ({ readonly to: string } | { readonly inPlace: true }) & { readonly fs?: FileSystem };
 
@@ -28,7 +28,7 @@ export interface MergeFilesResult extends MergeReport {
   readonly backup?: string;
 }
 
-/** Copy: the lines of one without a file, or a file as it was when the merge began. */
+/** One of the copies: the lines of a copy without a file, or a file as it was when the merge began. */
 type OpenCopy = FileCopy | { readonly path?: undefined; readonly source: LineSource };
 
 interface FileCopy {
@@ -38,24 +38,25 @@ interface FileCopy {
 }
 
 /**
- * Merges two diverged copies of a session. The result contains all entries of both; shared entries once.
+ * Merges two diverged copies of a session. The result contains all entries of both copies, and shared entries only once.
  *
- * The result depends neither on the order of the copies nor on the order in which several are merged. The copies do not change,
- * except with `inPlace`: the merged session replaces the first copy, whose old bytes are kept as `<name>.bak` unless they contain
- * content that the second has redacted; if the second copy has no new content, nothing is written.
+ * The result does not depend on the order of the copies, or on the order in which several copies are merged. The copies do not
+ * change unless `inPlace` is set. In that case, the merged session replaces the first copy. Its old bytes are kept as
+ * `<name>.bak`, unless they contain content that the second copy has redacted. If the second copy has no new content, nothing is
+ * written.
  *
  * @param pathA - Path of one copy.
  * @param pathB - Path of the other copy.
  * @throws {TypeError} If the target is missing or ambiguous.
- * @throws {SessionError} `SESSIONS_DIFFER` if they are not copies of one session, `SESSION_EXISTS` if the target path is in use,
- *   `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `VERSION_TOO_NEW`, or `WRITE_FAILED`; nothing was changed.
- * @remarks Cost: O(bytes + n log n); bodies are read piece by piece and never held in memory together. Source: docs/merge.md
+ * @throws {SessionError} `SESSIONS_DIFFER` if they are not copies of one session, `SESSION_EXISTS` if the target path already
+ *   exists, `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `VERSION_TOO_NEW`, or `WRITE_FAILED`; nothing was changed.
+ * @remarks Cost: O(bytes + n log n); bodies are read piece by piece and are never all in memory. Source: docs/merge.md
  */
 export function mergeSessions(pathA: string, pathB: string, options: MergeFilesOptions): MergeFilesResult {
   return mergeCopies(pathA, pathB, options);
 }
 
-/** Merges copies as `mergeSessions` does; they may have no file, except one that is replaced. */
+/** Merges copies as `mergeSessions` does. Only a copy that is replaced must have a file. */
 export function mergeCopies(
   copyA: string | LineSource,
   copyB: string | LineSource,
@@ -64,14 +65,12 @@ export function mergeCopies(
   const { fs = realFileSystem } = options;
   const path = "to" in options && options.to !== undefined ? toAbsolutePath(options.to) : undefined;
   if ((path !== undefined) === ("inPlace" in options && options.inPlace === true)) {
-    throw new TypeError(
-      "Say where the merged session goes: { to: PATH } or { inPlace: true }, and not both.",
-    );
+    throw new TypeError("Specify the target of the merge: { to: PATH } or { inPlace: true }, but not both.");
   }
   if (path !== undefined) assertFree(path, fs);
   const merge = () => mergeInto(fs, path, copyA, copyB, options);
   const replaced = path === undefined && typeof copyA === "string" ? toAbsolutePath(copyA) : undefined;
-  // A missing file may have no folder for the lock.
+  // If the file is missing, its folder, which would contain the lock, may be missing too.
   const isReplaced = replaced !== undefined && isThere(replaced, fs);
   return isReplaced ? replaceExclusively(fs, replaced, () => retryUntilUnchanged(merge)) : merge();
 }
@@ -89,7 +88,8 @@ function mergeInto(
     try {
       const plan = planCopies(a, b, options);
       if (path !== undefined) return writeNew(fs, path, plan);
-      if (a.path === undefined) throw new TypeError("Only a file is replaced: name one, or { to: PATH }.");
+      if (a.path === undefined)
+        throw new TypeError("Only a file can be replaced: pass a path, or { to: PATH }.");
       return plan.changesA() ? replaceCopy(fs, a, plan) : { path: a.path, ...plan.report() };
     } finally {
       closeCopy(fs, b);
@@ -152,12 +152,12 @@ function replaceCopy(fs: FileSystem, copy: FileCopy, plan: MergePlan): MergeFile
   }
 }
 
-/** Throws unless the written file has as many entries as planned, without issues. */
+/** Throws unless the written file has the planned number of entries and no issues. */
 function assertSound(fs: FileSystem, path: string, plan: MergePlan): void {
   const { fd, index } = readSessionFile(fs, path);
   closeQuietly(fs, fd);
   const { entries } = plan.report();
   const [issue] = index.issues;
-  if (issue !== undefined) throw new Error(`the merged session is not sound: ${issue.message}`);
+  if (issue !== undefined) throw new Error(`the merged session is damaged: ${issue.message}`);
   if (index.tree.size !== entries) throw new Error(`${index.tree.size} entries instead of ${entries}`);
 }

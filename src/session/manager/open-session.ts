@@ -49,7 +49,7 @@ export function createLog(cwd: string, options: SessionOptions, session: NewSess
   return FileLog.create(path, header, options);
 }
 
-/** Creates a session in a folder, in a store, or, if `place` is undefined, in memory. */
+/** Creates a session in a folder, in a store, or in memory if `place` is undefined. */
 export function makeLog(
   place: string | DerivedSessions | undefined,
   cwd: string,
@@ -88,7 +88,7 @@ function beginAt(path: string, options: SessionOptions): FileLog {
 /**
  * Creates a session in memory with the given entries. A header among them overrides `session.id`.
  *
- * Reports values that JSON cannot represent: copies of the session have a string in their place.
+ * Reports values that JSON cannot represent. Copies of the session contain a string in their place.
  */
 export function makeMemoryLog(
   cwd: string,
@@ -121,7 +121,7 @@ function currentLog(log: MemoryLog): MemoryLog {
 }
 
 /**
- * Runs work while no other process that uses this function creates a session with an id.
+ * Runs `work` while holding a lock on a session id, so that no other caller of this function creates a session with that id.
  *
  * @throws {SessionError} `WRITE_FAILED` if another process takes too long.
  */
@@ -132,7 +132,7 @@ export function withIdReserved<T>(id: string, options: SessionOptions, work: () 
   return replaceExclusively(realFileSystem, join(folder, id), work);
 }
 
-/** Opens the project's session with exactly this id, or creates it, in a file that exists immediately. */
+/** Opens the project's session with exactly this id, or creates it. Its file is created immediately. */
 export function openOrCreateLog(cwd: string, id: string, options: SessionOptions): FileLog {
   assertValidSessionId(id);
   const find = () => findSessionById(getSessionScope(cwd, options), id);
@@ -147,7 +147,7 @@ export function openOrCreateLog(cwd: string, id: string, options: SessionOptions
   });
 }
 
-/** Copies a session of another project to this one, with a new id and in the current version. */
+/** Copies a session from another project to this one, with a new id and in the current version. */
 export function forkLog(
   sourcePath: string,
   targetCwd: string,
@@ -169,12 +169,12 @@ function getReadingOptions({ fs, maxLineBytes }: SessionOptions): SessionOptions
   return { ...(fs !== undefined && { fs }), ...(maxLineBytes !== undefined && { maxLineBytes }) };
 }
 
-/** Target of a branch's copy: a store, a folder, the path of a file, or, if undefined, memory. */
+/** Destination for a copy of a branch: a store, a folder, the path of a file, or memory if undefined. */
 export type ForkPlace = DerivedSessions | string | { readonly path: string } | undefined;
 
 /**
- * Copies the path root → leaf to a session that names this one as its parent. In a folder, without a conversation, its file is
- * created with the first message.
+ * Copies the path root → leaf to a session that records this one as its parent. In a folder, if the path has no conversation, the
+ * file is created with the first message.
  *
  * @param leafId - Null copies no entry.
  */

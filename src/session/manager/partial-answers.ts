@@ -42,7 +42,7 @@ interface Running {
   savedAtMs: number;
 }
 
-/** Number of answers that this process saved, which makes their names unique. */
+/** Number of answers that this process has saved. Makes their file names unique. */
 let count = 0;
 
 const all = new WeakMap<SessionState, PartialAnswers>();
@@ -58,13 +58,12 @@ export function getPartialAnswers(
 }
 
 /**
- * Saves the part of an answer that has arrived, and recovers answers that a killed process saved: see
- * `SessionManager.savePartialAnswer`.
+ * Saves partial answers, and recovers those saved by a killed process. See `SessionManager.savePartialAnswer`.
  */
 export class PartialAnswers {
   readonly #state: SessionState;
   readonly #report: (issue: SessionIssue) => void;
-  /** Log to which all fields below belong; the session may switch to another one. */
+  /** Log to which all fields below belong. The session may switch to another log. */
   #log: SessionLog;
   #running: Running | undefined;
   /** Encoded answer of a session without a file. */
@@ -88,7 +87,7 @@ export class PartialAnswers {
     });
   }
 
-  /** @param leafId - Leaf when the caller saved, before this module was loaded. */
+  /** @param leafId - Id of the leaf at the time of the call, before this module was loaded. */
   save(message: AssistantMessage, leafId: string | null, options: { readonly everyMs?: number }): void {
     assertOptions(options, { everyMs: makeNumberRule(0, "milliseconds") });
     if (!isAnswerRecord(message))
@@ -110,7 +109,7 @@ export class PartialAnswers {
     } else this.#timer ??= setTimeout(() => this.#write(running), waitMs).unref();
   }
 
-  /** Returns the latest answer for a leaf as an aborted one. */
+  /** Returns the latest partial answer for a leaf as an aborted answer. */
   recover(leafId?: string): AssistantMessage | undefined {
     this.#follow();
     const wanted = this.#listPlaces(leafId);
@@ -136,7 +135,10 @@ export class PartialAnswers {
     this.#end();
   }
 
-  /** Returns the ids of entries whose answer is next at the leaf: only entries outside the conversation follow them. */
+  /**
+   * Returns the ids of the entries that a partial answer can belong to at the current leaf. Only entries outside the conversation
+   * follow them.
+   */
   #listPlaces(leafId: string | undefined): ReadonlySet<string | null> {
     if (leafId !== undefined) return new Set([leafId]);
     const { tree, leaf } = this.#state;
@@ -148,7 +150,7 @@ export class PartialAnswers {
     return places;
   }
 
-  /** Resets the state of a session that this object has left; its file is kept. */
+  /** Resets the state if this object has switched to another session. Keeps the file of the partial answer. */
   #follow(): void {
     if (this.#log === this.#state.log) return;
     this.#log = this.#state.log;
@@ -163,7 +165,7 @@ export class PartialAnswers {
     this.#recovered = [];
   }
 
-  /** Removes saved and recovered answers, because the answer is in the session, or not needed. */
+  /** Removes saved and recovered answers, because the answer has been appended or is not needed. */
   #end(): void {
     const paths = [this.#running?.path, ...this.#recovered];
     this.#forget();
@@ -193,7 +195,7 @@ export class PartialAnswers {
     }
   }
 
-  /** Passes the answer through the host's hook, in the form of its future entry. */
+  /** Passes the answer through the host's hook, in the form of an entry. */
   #prepare({ leafId, message }: Running): PartialAnswer {
     const { beforePersist } = this.#state.options;
     const savedMs = Date.now();
@@ -223,7 +225,7 @@ export class PartialAnswers {
     return answer === undefined || typeof answer === "string" ? [] : [{ path: "", answer, fault: "" }];
   }
 
-  /** Renames a file to match its session's file, which may have been renamed. */
+  /** Renames a partial answer's file to match the session file, which may have been renamed. */
   #withName(file: string, path: string): string {
     if (isPartialAnswerName(basename(file), path)) return file;
     const renamed = partialAnswerPath(path, ownerName(), ++count);
@@ -237,7 +239,7 @@ export class PartialAnswers {
     const about =
       answer === undefined
         ? `The partial answer in ${path} cannot be recovered: ${fault}. Copy what you need, and call discardPartialAnswer.`
-        : `There is a partial answer for ${answer.leafId ?? "the beginning"}, which is not the leaf. Pass that to recoverPartialAnswer or discardPartialAnswer.`;
+        : `There is a partial answer for ${answer.leafId ?? "the beginning"}, which is not the leaf. Pass that id to recoverPartialAnswer or discardPartialAnswer.`;
     const entryId = answer?.leafId ?? undefined;
     const place = { code: "PARTIAL_ANSWER_LEFT", line: 0, offset: 0, length: 0, message: about } as const;
     this.#report(entryId === undefined ? place : { ...place, entryId });

@@ -9,8 +9,8 @@ import {
 } from "../fs/limited-scripts.ts";
 
 /**
- * Milliseconds that an expression may take for texts that are redacted, in addition to the time for their length; sufficient on a
- * busy machine.
+ * Maximum time for an expression when redacting, in milliseconds, in addition to the time allowed for the length of the strings.
+ * Sufficient on a busy machine.
  */
 const REDACTION_MS = 3_000;
 
@@ -22,31 +22,31 @@ const IS_IN = `texts.some((text) => {
 const ALL_MATCHES = `texts.flatMap((text) =>
   Array.from(text.matchAll(expression), (match) => [match.index, match.index + match[0].length]))`;
 
-/** Creates the redactor of a string or an expression, which must match neither the empty string nor the replacement. */
+/** Creates a redactor for a string or a regular expression, which must match neither the empty string nor the replacement. */
 export function makeRedactor(matching: string | RegExp, replacement = REDACTED_TEXT): TextRedactor {
-  if (typeof replacement !== "string") throw new TypeError("replacement must be a text.");
+  if (typeof replacement !== "string") throw new TypeError("replacement must be a string.");
   const pattern = toPattern(matching);
   const redactor = new TextRedactor(pattern, replacement);
   if (redactor.hasMatch(replacement)) {
-    throw new TypeError("The replacement holds what is to be redacted; choose another replacement.");
+    throw new TypeError("The replacement contains the text to redact; choose another replacement.");
   }
   return redactor;
 }
 
 function toPattern(matching: string | RegExp) {
   if (matching instanceof RegExp) {
-    // Does not test the expression itself, which may have state.
+    // Tests a copy, because the expression itself may have state.
     const isEmpty = new RegExp(matching.source, matching.flags.replace(/[gy]/g, "")).test("");
     if (!isEmpty) return makeExpressionPattern(matching);
   } else if (typeof matching !== "string") {
-    throw new TypeError("matching must be a text or a regular expression.");
+    throw new TypeError("matching must be a string or a regular expression.");
   } else if (matching !== "") return makeLiteralPattern(matching);
   throw new TypeError(
-    "An empty text matches everywhere; give a text or an expression that does not match it.",
+    "An empty string matches everywhere; pass a string or an expression that does not match it.",
   );
 }
 
-/** Creates the pattern of an expression, which throws a `TypeError` if it takes too long, and ignores empty matches. */
+/** Creates a pattern from a regular expression. It throws a `TypeError` if matching takes too long, and ignores empty matches. */
 function makeExpressionPattern(expression: RegExp): TextPattern {
   const scripts = makeLimitedScripts([makeMatchAll(expression)]);
   const [isIn, allMatches] = [scripts(IS_IN), scripts(ALL_MATCHES)];

@@ -5,9 +5,9 @@ import { getErrorTrace } from "../../core/format/errors.ts";
 export interface SessionEventMap {
   /** This object appended an entry. */
   entry_appended: { readonly entry: AnySessionEntry };
-  /** Another process appended entries; the leaf of this object does not move. */
+  /** Another process appended entries. This object's leaf does not move. */
   foreign_entries: { readonly entries: readonly AnySessionEntry[] };
-  /** The store had lost stored entries, such as after a failover; this object has appended them again. */
+  /** The store had lost entries, for example in a failover. This object has appended them again. */
   entries_restored: { readonly entries: readonly AnySessionEntry[] };
   /** The leaf moved. */
   leaf_changed: { readonly leafId: string | null; readonly previousLeafId: string | null };
@@ -23,7 +23,7 @@ export type SessionListener<Name extends keyof SessionEventMap> = (event: Sessio
 type Listeners = { [Name in keyof SessionEventMap]: Set<SessionListener<Name>> };
 
 /**
- * Calls listeners in order of registration. A listener that throws or rejects affects neither other listeners nor the session.
+ * Calls listeners in registration order. A listener that throws or rejects does not affect other listeners or the session.
  */
 export class SessionEvents {
   readonly #listeners: Listeners = {
@@ -44,7 +44,7 @@ export class SessionEvents {
     };
   }
 
-  /** Returns whether an event has listeners, so that unneeded events are not created. */
+  /** Returns whether an event has listeners, so that callers can avoid creating unneeded events. */
   has(name: keyof SessionEventMap): boolean {
     return this.#listeners[name].size > 0;
   }
@@ -62,7 +62,7 @@ export class SessionEvents {
   }
 }
 
-/** Handles the rejection of a callback's result, if it is a promise, because an unhandled rejection ends the program. */
+/** Handles the rejection if a callback returned a promise. An unhandled rejection would end the process. */
 export function onRejection(given: unknown, onError: (error: unknown) => void): void {
   new Promise((resolve) => resolve(given)).catch(onError);
 }

@@ -1,12 +1,12 @@
 import type { FileRow } from "../files/session-row.ts";
 
-/** List row in pi's shape. */
+/** A row of the session list, in pi's shape. */
 export interface SessionInfo extends Omit<FileRow, "title"> {
-  /** Title for display; pi has no such field. */
+  /** Display title. pi does not have this field. */
   readonly title?: string;
   /** Path of the session that this one was forked from; same as `parentSession`. */
   parentSessionPath?: string;
-  /** Text of the first user message with text, or `(no messages)`. */
+  /** Text of the first user message that has text, or `(no messages)`. */
   firstMessage: string;
   /** Text of all user and assistant messages. Read from the file on first access, then cached. */
   allMessagesText: string;
@@ -17,6 +17,6 @@ export interface SessionInfo extends Omit<FileRow, "title"> {
  *
  * @param loaded - Number of files read so far.
  * @param total - Number of files.
- * @param partial - Passed occasionally: the sessions found so far, latest first.
+ * @param partial - Sessions found so far, latest first. Passed only occasionally.
  */
 export type SessionListProgress = (loaded: number, total: number, partial?: readonly SessionInfo[]) => void;

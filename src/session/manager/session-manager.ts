@@ -91,23 +91,28 @@ export interface AppendOptions {
   /** Id of the parent; null for a new root. Default: the leaf. */
   readonly parentId?: string | null;
   /**
-   * Leaf that the caller last saw. If this object's leaf has moved, nothing is appended; `appendIfLeaf` also checks the storage.
-   * A tool result may follow other results, labels, names, and usage that were appended since.
+   * Id of the leaf that the caller last saw. If this object's leaf has moved, nothing is appended; `appendIfLeaf` also checks the
+   * storage. A tool result may still follow other results, labels, names, and usage appended in the meantime.
    */
   readonly expectedLeafId?: string | null;
-  /** Whether to keep the leaf of this object, for example for a result on a branch that the user has left. Default: false. */
+  /**
+   * Whether to leave this object's leaf where it is, for example for a result on a branch that the user has left. Default: false.
+   */
   readonly keepLeaf?: boolean;
-  /** Whether a removed file stays removed, so that the append throws `SESSION_NOT_FOUND`. Default: the value of the open. */
+  /**
+   * Whether to throw `SESSION_NOT_FOUND` if the file was removed, instead of recreating it. Default: the value passed when
+   * opening.
+   */
   readonly mustExist?: boolean;
 }
 
-/** Creates a session without a folder: the constructor, for this file only. */
+/** Creates a session without a folder. Exposes the private constructor to this file. */
 let make: (log: SessionLog, cwd: string, options: LogSessionOptions) => SessionManager;
 
-/** Creates another session with the working directory, folder, and options of this one, which does not change. */
+/** Creates another session with this session's working directory, folder, and options. This session does not change. */
 export let newSessionBeside: (session: SessionManager, options?: NewSessionOptions) => SessionManager;
 
-/** Opens another file (in a store: another id) as `openAsync` does, with the options of this session, which does not change. */
+/** Opens another file (in a store: another id) as `openAsync` does, with this session's options. This session does not change. */
 export let loadSessionBeside: (
   session: SessionManager,
   path: string,
@@ -115,7 +120,7 @@ export let loadSessionBeside: (
 ) => Promise<SessionManager>;
 
 /**
- * Writes the path root → leaf, as `fork` does, to a new file with the header of this session.
+ * Writes the path root → leaf to a new file, as `fork` does, but with this session's header.
  *
  * @returns Absolute path of the file.
  * @throws {SessionError} `SESSION_EXISTS` or `WRITE_FAILED`; nothing was changed.
@@ -123,7 +128,7 @@ export let loadSessionBeside: (
 export let exportBranch: (session: SessionManager, path: string) => string;
 
 /**
- * Opens a session over a log, for stores that do not use files.
+ * Opens a session on top of a log, for stores that do not use files.
  *
  * @param options - `derivedSessions` creates derived sessions. File options are ignored.
  */
@@ -132,11 +137,11 @@ export function openOverLog(log: SessionLog, options: LogSessionOptions): Sessio
 }
 
 /**
- * Session: its tree, its leaf (the parent of the next entry), and its file.
+ * A session: its tree, its leaf (the parent of the next entry), and its file.
  *
- * An append writes the entry to the file, then adds it to the tree as a child of the leaf and makes it the leaf. If it fails with
- * `WRITE_FAILED`, nothing was changed. Entries are never changed or removed. Lookup of an unknown id returns undefined or an
- * empty array instead of throwing. Entries are shared objects: do not change them. Calls are synchronous unless they return a
+ * An append writes the entry to the file, adds it to the tree as a child of the leaf, and makes it the new leaf. If it fails with
+ * `WRITE_FAILED`, nothing was changed. Entries are never changed or removed. Looking up an unknown id returns undefined or an
+ * empty array instead of throwing. Entries are shared objects; do not modify them. Methods are synchronous unless they return a
  * promise.
  *
  * @remarks Source: docs/guide.md
@@ -157,7 +162,7 @@ export class SessionManager {
   private constructor(log: SessionLog, cwd: string, sessionDir: string, options: LogSessionOptions) {
     if (typeof log !== "object" || !("readLines" in log)) {
       throw new TypeError(
-        "Sessions are not made with new. Use SessionManager.create(cwd), open(path) or inMemory().",
+        "Sessions are not created with new. Use SessionManager.create(cwd), open(path) or inMemory().",
       );
     }
     this.#state = new SessionState(log, options);
@@ -186,8 +191,8 @@ export class SessionManager {
    * Opens a session file, even a damaged one. A missing or empty file becomes a new session.
    *
    * @param path - May be relative, begin with `~`, or be a `file://` URL.
-   * @param sessionDir - Folder for sessions derived from this one, or options. Default: the file's folder.
-   * @param cwdOverride - Working directory, instead of the header's.
+   * @param sessionDir - Folder for sessions derived from this one, or options. Default: the folder of the file.
+   * @param cwdOverride - Working directory to use instead of the header's.
    * @throws {SessionError} `NOT_A_SESSION`; the file is not changed.
    */
   static open(path: string, sessionDir?: string | SessionOptions, cwdOverride?: string): SessionManager {
@@ -227,12 +232,12 @@ export class SessionManager {
   }
 
   /**
-   * Opens the project's session with exactly this id, or creates it. If several processes do so at the same time, one creates it,
-   * and all open the same file.
+   * Opens the project's session with exactly this id, or creates it. If several processes call this at the same time, one creates
+   * the session, and all of them open the same file.
    *
    * @param sessionDir - Folder for the file, or options. Default: the project's folder below the agent's.
-   * @throws {SessionError} `INVALID_SESSION_ID`; `SESSION_NOT_FOUND` if the mode is `read-only` and there is none.
-   * @remarks Cost: one file status per file of the project, and headers until one matches.
+   * @throws {SessionError} `INVALID_SESSION_ID`; `SESSION_NOT_FOUND` if the mode is `read-only` and the session does not exist.
+   * @remarks Cost: one `stat` call per file of the project, plus reading headers until one matches.
    */
   static openOrCreate(cwd: string, id: string, sessionDir?: string | SessionOptions): SessionManager {
     assertCwd(cwd, "openOrCreate");
@@ -244,7 +249,7 @@ export class SessionManager {
   /**
    * Creates a session in memory.
    *
-   * @param entries - Initial entries, kept as the given objects, even if JSON cannot represent them. A header among them
+   * @param entries - Initial entries. The given objects are kept, even if JSON cannot represent them. A header among them
    *   overrides `options.id`.
    */
   static inMemory(
@@ -259,7 +264,7 @@ export class SessionManager {
   }
 
   /**
-   * Copies a session, usually of another project, to a new one with its own id.
+   * Copies a session, usually from another project, to a new session with its own id.
    *
    * @throws {SessionError} `SESSION_NOT_FOUND` or `NOT_A_SESSION`
    * @remarks Cost: O(source).
@@ -294,7 +299,7 @@ export class SessionManager {
     signal?: AbortSignal,
   ): Promise<SessionInfo[]> {
     assertCwd(cwd, "list");
-    // Loaded on demand, because a process that opens one session does not require a catalog.
+    // Loaded on demand, because opening a session does not require the catalog.
     const { listInfos } = await import("../../catalog/list/list-infos.ts");
     const scope = getSessionScope(cwd, toSessionOptions(sessionDir));
     return listInfos({ ...scope, ...(signal && { signal }) }, onProgress);
@@ -325,7 +330,7 @@ export class SessionManager {
     return listInfos({ ...scope, ...(signal && { signal }) }, onProgress);
   }
 
-  /** Issues found in the session's data so far; a copy. Reading bodies may find more. */
+  /** Issues found in the session's data so far, as a copy. Reading more bodies may add issues. */
   get issues(): SessionIssue[] {
     return this.#state.log.index.issues;
   }
@@ -333,7 +338,7 @@ export class SessionManager {
   /**
    * Adds an issue about the session's data, such as stored state that does not match its schema.
    *
-   * Adds line and offset if the issue names an entry and no line.
+   * Fills in the line and offset if the issue has an entry id but no line.
    */
   reportIssue(issue: SessionIssue): void {
     const { index } = this.#state.log;
@@ -401,7 +406,7 @@ export class SessionManager {
     return this.#entriesAt(this.#state.fileOrder(tree.children(parent)));
   }
 
-  /** Returns the label in effect on an entry. */
+  /** Returns the current label of an entry. */
   getLabel(id: string): string | undefined {
     return this.#state.labelsAndName.labels().get(id)?.label;
   }
@@ -447,7 +452,7 @@ export class SessionManager {
   }
 
   /**
-   * Returns the roots with their descendants; children are sorted by time.
+   * Returns the roots with their descendants, with children sorted by time.
    *
    * @remarks Cost: O(file), the first time.
    */
@@ -458,7 +463,7 @@ export class SessionManager {
   }
 
   /**
-   * Lists the tool calls in the context without a result, in order, such as calls interrupted by a crash.
+   * Returns the tool calls in the context that have no result, such as calls interrupted by a crash, in order.
    *
    * @param leafId - Default: the leaf.
    * @remarks Cost: O(context). Source: docs/guide.md#after-a-crash
@@ -500,38 +505,37 @@ export class SessionManager {
   /**
    * Returns the entries that form the context at the leaf.
    *
-   * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
+   * @remarks Cost: O(answer). Nothing is reread after an append. Source: docs/format.md#context
    */
   buildContextEntries(): SessionEntry[] {
     return this.#state.context().contextEntries();
   }
 
   /**
-   * Returns the context of the model at the leaf, and the entry of each message.
+   * Returns the model's context at the leaf, and the source entry of each message.
    *
-   * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
+   * @remarks Cost: O(answer). Nothing is reread after an append. Source: docs/format.md#context
    */
   buildSessionProjection(): SessionProjection {
     return this.#state.context().projection();
   }
 
   /**
-   * Returns the context of the model at the leaf: messages, thinking level, and model.
+   * Returns the model's context at the leaf: messages, thinking level, and model.
    *
-   * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
+   * @remarks Cost: O(answer). Nothing is reread after an append. Source: docs/format.md#context
    */
   buildSessionContext(): SessionContext {
     return this.#state.context().context();
   }
 
   /**
-   * Reads entries that other processes appended to the file. The leaf of this object does not move. For a store, use
+   * Reads entries that other processes appended to the file. This object's leaf does not move. For a store, use
    * `refreshAsync`.
    *
-   * @returns Entries of the other processes, in file order.
+   * @returns Entries appended by other processes, in file order.
    * @throws {SessionError} `WRITE_FAILED` if another session is at the path, or a file that lacks other processes' entries;
-   *   `VERSION_TOO_NEW` or another reason for a read-only session if the file lacks this session's entries and must not be
-   *   written.
+   *   `VERSION_TOO_NEW` or another read-only error if the file lacks this session's entries and cannot be written.
    * @remarks Cost: one check of the file, plus the new bytes.
    */
   refresh(): SessionEntry[] {
@@ -539,12 +543,12 @@ export class SessionManager {
   }
 
   /**
-   * Reads entries that other processes appended, in a file or a store. The leaf of this object does not move.
+   * Reads entries that other processes appended, in a file or a store. This object's leaf does not move.
    *
-   * Unlike `refresh`, queries a store, which requires a promise. In a store, also waits until all entries appended here are
-   * durable.
+   * Unlike `refresh`, this also works for stores, which can only be queried asynchronously. For a store, it also waits until all
+   * entries appended by this object are durable.
    *
-   * @returns Entries of the other processes, in order of arrival.
+   * @returns Entries appended by other processes, in order of arrival.
    * @throws {SessionError} `WRITE_FAILED` or `SESSION_NOT_FOUND`
    */
   async refreshAsync(): Promise<SessionEntry[]> {
@@ -562,7 +566,7 @@ export class SessionManager {
    *
    * `return()` also ends the iteration, even while `next()` waits.
    *
-   * @remarks Uses file system events, and checks once a second if there are none.
+   * @remarks Uses file system events, or checks once per second if events are unavailable.
    */
   watch(options: { signal?: AbortSignal } = {}): AsyncGenerator<SessionEntry, void> {
     return makeEndable((end) => this.#watched(end), options.signal);
@@ -586,7 +590,7 @@ export class SessionManager {
   }
 
   /**
-   * Calls a listener on every event of a name.
+   * Calls a listener for every event with the given name.
    *
    * @returns A function that removes the listener.
    */
@@ -595,11 +599,11 @@ export class SessionManager {
   }
 
   /**
-   * Appends a message. Without `timestamp`, it gets the time of its entry.
+   * Appends a message. A message without a `timestamp` gets the time of its entry.
    *
    * @returns Id of the new entry.
-   * @throws {TypeError} If it is not a message of this format, or has a role that only contexts have. The error names the fields,
-   *   and the applicable function of `sessiontree/convert`.
+   * @throws {TypeError} If it is not a message in this format, or has a role that only exists in contexts. The error message
+   *   names the invalid fields and the function of `sessiontree/convert` to use.
    * @throws {SessionError} `WRITE_FAILED`; nothing was changed.
    */
   appendMessage(message: AppendableMessage): string {
@@ -608,16 +612,16 @@ export class SessionManager {
   }
 
   /**
-   * Replaces the instructions (the system prompt) of the context. The latest instructions on the branch apply; the old ones
-   * remain in the tree. Sections and tools of system messages remain in effect.
+   * Replaces the instructions (the system prompt) of the context. The latest instructions on the branch apply; older ones remain
+   * in the tree. Sections and tools of system messages remain in effect.
    *
-   * After a change, providers process requests from the first token again. If these instructions are already in effect, nothing
+   * A change invalidates the provider's prompt cache from the first token. If these instructions are already in effect, nothing
    * is written.
    *
-   * @param text - Instructions; empty for none.
-   * @returns `entryId` of the instructions, if they changed; `voidThinkingIds` of the answers whose thinking Claude 5.1 and later
-   *   no longer accept; `uncachedTokens`, the size of the prompt that a provider's cache may contain.
-   * @throws {SessionError} `ENTRY_INVALID` if the context begins with another program's compaction that retains messages.
+   * @param text - Instructions. An empty string removes them.
+   * @returns `entryId`: id of the instructions, if they changed. `voidThinkingIds`: ids of the answers whose thinking Claude 5.1
+   *   and later no longer accept. `uncachedTokens`: size of the prompt that a provider may have cached.
+   * @throws {SessionError} `ENTRY_INVALID` if the context begins with a compaction by another program that retains messages.
    * @remarks Cost: O(context). Source: docs/guide.md#instructions
    */
   setInstructions(text: string): { entryId?: string; voidThinkingIds: string[]; uncachedTokens: number } {
@@ -638,7 +642,7 @@ export class SessionManager {
     return this.#state.append({ type: "model_change", provider, modelId }).id;
   }
 
-  /** Appends tokens used outside the conversation, and returns the entry. */
+  /** Records tokens used outside the conversation, and returns the entry. */
   appendUsage(kind: string, provider: string, model: string, usage: Usage, note?: string): UsageEntry {
     const entry = this.#state.append({
       type: "usage",
@@ -654,9 +658,9 @@ export class SessionManager {
   }
 
   /**
-   * Appends a compaction: in contexts, its summary replaces the entries before the first kept one.
+   * Appends a compaction. In contexts, its summary replaces the entries before the first kept one.
    *
-   * @param firstKeptEntryId - Null keeps no entries.
+   * @param firstKeptEntryId - Id of the first kept entry; null keeps none.
    * @param tokensBefore - Size of the context before compaction, in tokens.
    */
   appendCompaction<T = unknown>(
@@ -682,12 +686,12 @@ export class SessionManager {
     })).id;
   }
 
-  /** Appends state of an extension, which is never part of the context. */
+  /** Appends an extension's state, which is never part of the context. */
   appendCustomEntry(customType: string, data?: unknown): string {
     return this.#state.append({ type: "custom", customType, ...dropUndefined({ data }) }).id;
   }
 
-  /** Appends a message of an extension, which is part of the context. */
+  /** Appends an extension's message, which is part of the context. */
   appendCustomMessageEntry<T = unknown>(
     customType: string,
     content: string | (TextContent | ImageContent)[],
@@ -703,13 +707,13 @@ export class SessionManager {
     }).id;
   }
 
-  /** Sets the display name; an empty one clears it. Line breaks become spaces. */
+  /** Sets the display name. An empty name clears it. Line breaks become spaces. */
   appendSessionInfo(name: string): string {
     return this.#state.append({ type: "session_info", name: name.replace(/[\r\n]+/g, " ").trim() }).id;
   }
 
   /**
-   * Sets the label of an entry; empty or undefined clears it.
+   * Sets the label of an entry. An empty string or undefined clears it.
    *
    * @throws {SessionError} `ENTRY_NOT_FOUND`
    */
@@ -723,7 +727,7 @@ export class SessionManager {
    * Changes what an entry of the active branch contributes to later contexts.
    *
    * @param replacement - Null removes its messages.
-   * @throws {TypeError} If the replacement is neither null nor has content.
+   * @throws {TypeError} If the replacement is not null and has no content.
    * @throws {SessionError} `ENTRY_NOT_FOUND`, or `ENTRY_INVALID` if the entry cannot be edited.
    */
   appendContextEdit(targetId: string, replacement: null | { content: ContextEditableContent }): string {
@@ -737,9 +741,9 @@ export class SessionManager {
   /**
    * Appends an entry of any type, under any parent, optionally only if the leaf has not moved.
    *
-   * @param draft - Fields of the entry; `unknownType` instead of `type` for a type that this library does not know. Ignores id,
-   *   parent, and time; the options determine the parent.
-   * @throws {TypeError} If it has no type, or its message is not one of this format.
+   * @param draft - Fields of the entry. Use `unknownType` instead of `type` for types that this library does not know. Its id,
+   *   parent, and time are ignored; the options determine the parent.
+   * @throws {TypeError} If the draft has no type, or its message is not in this format.
    * @throws {SessionError} `ENTRY_INVALID` if the draft is invalid, `STALE_LEAF`, or `ENTRY_NOT_FOUND`; nothing was written.
    */
   append(draft: EntryDraft, options: AppendOptions = {}): string {
@@ -748,10 +752,10 @@ export class SessionManager {
   }
 
   /**
-   * Appends several entries in one write, all or none, each the parent of the next.
+   * Appends several entries in one write, all or none. Each entry is the parent of the next.
    *
-   * @param drafts - As for `append`. A function receives the id and time (Unix milliseconds) of its entry.
-   * @returns Ids of the new entries; empty without drafts, in which case nothing is written.
+   * @param drafts - Drafts as for `append`, or functions that receive the id and time (Unix milliseconds) of the entry.
+   * @returns Ids of the new entries. Empty if there are no drafts; then nothing is written.
    * @throws {TypeError} As for `append`.
    * @throws {SessionError} `ENTRY_INVALID`, `STALE_LEAF`, `ENTRY_NOT_FOUND`, or `WRITE_FAILED`; nothing was written.
    */
@@ -779,17 +783,17 @@ export class SessionManager {
   }
 
   /**
-   * Appends an entry under the leaf if no other process has continued the session: a compare-and-swap in the storage.
+   * Appends an entry under the leaf if no other process has continued the session (compare-and-swap in the storage).
    *
-   * Waits until all earlier entries and this one are written. Ignores labels, names, and usage of other processes. In a file,
-   * comparing and appending are two steps; in a store with `supports.conditionalAppend`, they are one.
+   * Waits until all earlier entries and this one are written. Ignores labels, names, and usage written by other processes. In a
+   * file, comparing and appending are two steps; in a store with `supports.conditionalAppend`, they are one.
    *
-   * @param options - `expectedLeafId`: the leaf that the caller last saw; null for a session without a conversation. Default: the
-   *   current leaf.
+   * @param options - `expectedLeafId`: id of the leaf that the caller last saw; null for a session without a conversation.
+   *   Default: the current leaf.
    * @returns Id of the new entry.
    * @throws {TypeError} As for `append`.
-   * @throws {SessionError} `ENTRY_INVALID`. `STALE_LEAF`: nothing was added, and the tree now contains the entries of other
-   *   processes. `WRITE_FAILED`.
+   * @throws {SessionError} `ENTRY_INVALID`. `STALE_LEAF`: nothing was added, and the tree now includes the other processes'
+   *   entries. `WRITE_FAILED`.
    */
   async appendIfLeaf(
     draft: EntryDraft,
@@ -802,7 +806,7 @@ export class SessionManager {
   }
 
   /**
-   * Throws the error that an append would throw, so that callers can check before doing work.
+   * Throws the error that an append would throw, so that callers can check before they start work.
    *
    * @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY`, or `VERSION_TOO_NEW`; `LEASE_HELD` if another process has taken the
    *   lease from this one.
@@ -812,7 +816,7 @@ export class SessionManager {
   }
 
   /**
-   * Moves the leaf to an entry: the next append begins a branch there.
+   * Moves the leaf to an entry, where the next append begins a branch.
    *
    * @throws {SessionError} `ENTRY_NOT_FOUND`
    */
@@ -820,15 +824,15 @@ export class SessionManager {
     this.#state.moveLeaf(this.#state.require(branchFromId));
   }
 
-  /** Moves the leaf before the first entry: the next append begins a new root. */
+  /** Moves the leaf before the first entry. The next append creates a new root. */
   resetLeaf(): void {
     this.#state.moveLeaf(NONE);
   }
 
   /**
-   * Moves the leaf, and appends a summary of the abandoned branch.
+   * Moves the leaf and appends a summary of the abandoned branch.
    *
-   * @param branchFromId - Null moves the leaf before the first entry.
+   * @param branchFromId - Id of the new leaf; null moves the leaf before the first entry.
    * @returns Id of the summary.
    * @throws {SessionError} `ENTRY_NOT_FOUND`
    */
@@ -847,12 +851,12 @@ export class SessionManager {
     ).id;
   }
 
-  /** Records the leaf for the next open, as an entry that every reader of the format supports. */
+  /** Records the leaf for the next time the session is opened, in an entry that every reader of the format supports. */
   persistLeaf(): string {
     return this.appendCustomEntry(LEAF_CUSTOM_TYPE);
   }
 
-  /** Whether the session is in a store, which opens sessions by id instead of path. */
+  /** Whether the session is in a store, where sessions are opened by id instead of by path. */
   get isInStore(): boolean {
     return this.#options.derivedSessions !== undefined;
   }
@@ -885,11 +889,11 @@ export class SessionManager {
   }
 
   /**
-   * Copies the path root → `at` to another session and returns it. Unlike with `createBranchedSession`, this session does not
-   * change.
+   * Copies the path root → `at` to another session and returns it. This object keeps its session, unlike with
+   * `createBranchedSession`.
    *
-   * Omits label entries, and appends the labels in effect on the path. Entries keep their ids. The copy has its own id and names
-   * this session as its parent. In a folder, without a user or assistant message on the path, its file is created with the first
+   * Omits label entries, and appends the current labels of the path. Entries keep their ids. The copy has its own id and records
+   * this session as its parent. In a folder, if the path has no user or assistant message, the file is created with the first
    * one.
    *
    * @throws {SessionError} `ENTRY_NOT_FOUND`, `INVALID_SESSION_ID`, `SESSION_EXISTS`, or `WRITE_FAILED`; nothing was written.
@@ -905,7 +909,7 @@ export class SessionManager {
     return new SessionManager(log, this.#cwd, dirname(path), own);
   }
 
-  /** Switches this object to another file and keeps the working directory. */
+  /** Switches this object to another file, keeping the working directory. */
   setSessionFile(path: string): void {
     this.#state.assertNotPreparing();
     const log = openLog(path, { ...this.#options, cwd: this.#cwd });
@@ -914,7 +918,7 @@ export class SessionManager {
   }
 
   /**
-   * Copies the path root → `leafId` to a session as `fork` does, and switches this object to it.
+   * Copies the path root → `leafId` to a new session, as `fork` does, and switches this object to it.
    *
    * @returns Path of the new file; undefined in memory.
    * @throws {SessionError} `ENTRY_NOT_FOUND`
@@ -927,7 +931,7 @@ export class SessionManager {
   }
 
   /**
-   * Rewrites a file of an older version in the current one. The first append does this automatically.
+   * Rewrites a file from an older version in the current version. The first append does this automatically.
    *
    * @returns Path of the backup; undefined if no upgrade was necessary.
    * @throws {SessionError} `UPGRADE_FAILED`; the file is unchanged.
@@ -938,15 +942,15 @@ export class SessionManager {
   }
 
   /**
-   * Permanently removes the content of an entry from the session, including details added later, and appends a record of the
+   * Permanently removes an entry's content from the session, including details added later, and appends a record of the
    * redaction.
    *
-   * The only operation that rewrites history. Replaces the file atomically, without a backup; ids and the shape of the tree do
-   * not change. Drops lines without an entry. Does not change backups of earlier upgrades.
+   * Replaces the file atomically, without a backup. Ids and the shape of the tree do not change. Drops lines that are not
+   * entries. Does not change backups of earlier upgrades.
    *
    * @param options - `replacement`: text in place of the content. Default: `[redacted]`.
    * @returns Id of the record.
-   * @throws {SessionError} `ENTRY_NOT_FOUND`, `ENTRY_INVALID` if the entry only contains settings, or `WRITE_FAILED`; the file is
+   * @throws {SessionError} `ENTRY_NOT_FOUND`, `ENTRY_INVALID` if the entry contains only settings, or `WRITE_FAILED`; the file is
    *   unchanged.
    * @remarks Cost: O(file).
    */
@@ -973,15 +977,16 @@ export class SessionManager {
   }
 
   /**
-   * Permanently removes all occurrences of a text from the session, and appends a record of the affected entries.
+   * Permanently removes all occurrences of a string from the session, and appends a record that lists the affected entries.
    *
    * Replaces matches in all decoded strings and field names, in JSON inside strings, and in the header. Keeps ids, types, times,
-   * and the working directory, which the result names if they match. Removes signatures of changed content. Like `redactEntry`,
-   * replaces the file in one step without a backup, and drops lines without an entry. `redactEverywhere` of `sessiontree/stores`
-   * redacts many sessions, and files next to them.
+   * and the working directory; the result lists these fields if they match. Removes signatures of changed content. Like
+   * `redactEntry`, replaces the file atomically without a backup, and drops lines that are not entries. `redactEverywhere` of
+   * `sessiontree/stores` redacts many sessions, and the files next to them.
    *
    * @param matching - A string, or a regular expression.
-   * @throws {TypeError} If it matches the empty string or the replacement, or takes exponential time; nothing was changed.
+   * @throws {TypeError} If `matching` matches the empty string or the replacement, or takes exponential time; nothing was
+   *   changed.
    * @throws {SessionError} `WRITE_FAILED`; the file is unchanged.
    * @remarks Cost: O(file).
    */
@@ -989,22 +994,22 @@ export class SessionManager {
     matching: string | RegExp,
     options: RedactTextOptions = {},
   ): Promise<SessionTextRedaction> {
-    // Loaded on demand, because opening and appending do not require it.
+    // Loaded on demand, because most sessions are never redacted.
     const { redactTextOfSession } = await import("./text-redaction.ts");
     return redactTextOfSession(this.#state, matching, options);
   }
 
   /**
-   * Saves the part of an answer that has arrived in a file next to the session's, so that it survives a kill. Call this method
-   * for every piece.
+   * Saves a partial answer in a file next to the session file, so that it survives a crash. Call this method for every piece that
+   * arrives.
    *
-   * The answer belongs to this object and to the leaf at which its first piece arrived. It is removed after this object appends
-   * an answer. A session in memory or in a store keeps it in memory.
+   * The partial answer belongs to this object and to the leaf at the time of its first piece. It is removed after this object
+   * appends an answer. Sessions in memory or in a store keep it in memory.
    *
-   * @param options - `everyMs`: minimum interval between saves; the latest state is saved at the end of an interval. Default:
-   *   1,000.
-   * @throws {TypeError} If it is not an answer.
-   * @throws {SessionError} `WRITE_FAILED`, also for an earlier piece; `READ_ONLY` or another reason for a read-only session.
+   * @param options - `everyMs`: minimum interval between saves, in milliseconds. The latest state is saved at the end of each
+   *   interval. Default: 1,000.
+   * @throws {TypeError} If `message` is not an answer.
+   * @throws {SessionError} `WRITE_FAILED`, possibly for an earlier piece; `READ_ONLY` or another read-only error.
    * @remarks Source: docs/guide.md#interrupted-answers
    */
   async savePartialAnswer(
@@ -1016,19 +1021,19 @@ export class SessionManager {
   }
 
   /**
-   * Returns the part of an answer that had arrived when a process was killed, as an aborted answer to append or discard.
+   * Returns the partial answer that a killed process saved, as an aborted answer to append or discard.
    *
-   * Reports a damaged partial answer as an issue, and one for another leaf if there is none for this leaf. Ignores those of
-   * running processes.
+   * Reports damaged partial answers as issues, and also answers for other leaves if there is none for this one. Ignores partial
+   * answers of running processes.
    *
-   * @param leafId - Id of the answered entry. Default: the leaf.
-   * @returns Undefined if there is none; the latest of several.
+   * @param leafId - Id of the entry being answered. Default: the leaf.
+   * @returns The latest partial answer; undefined if there is none.
    */
   async recoverPartialAnswer(leafId?: string): Promise<AssistantMessage | undefined> {
     return (await this.#partialAnswers()).recover(leafId);
   }
 
-  /** Removes partial answers that `recoverPartialAnswer` returns for a leaf, that this object saved, or that are damaged. */
+  /** Removes the partial answers that `recoverPartialAnswer` returns for a leaf, that this object saved, or that are damaged. */
   async discardPartialAnswer(leafId?: string): Promise<void> {
     (await this.#partialAnswers()).discard(leafId);
   }
@@ -1038,7 +1043,7 @@ export class SessionManager {
     return getPartialAnswers(this.#state, (issue) => this.reportIssue(issue));
   }
 
-  /** Resolves when all entries appended so far are durable: they survive a power failure. */
+  /** Resolves when all entries appended so far are durable, so that they survive a power failure. */
   async flush(): Promise<void> {
     await this.#state.log.flush();
   }
@@ -1098,7 +1103,7 @@ export class SessionManager {
     return exportCopy(this.#state, path, header, this.#options);
   }
 
-  /** Place of derived sessions: a store, a folder, or, if undefined, memory. */
+  /** Storage for derived sessions: a store, a folder, or memory if undefined. */
   get #place(): DerivedSessions | string | undefined {
     return this.#options.derivedSessions ?? (this.isPersisted() ? this.#sessionDir : undefined);
   }
@@ -1150,7 +1155,7 @@ export type ReadonlySessionManager = Pick<
   | "getSessionName"
 >;
 
-/** Returns the checked options for opening a session, with a working directory that overrides theirs. */
+/** Validates the options for opening a session, and overrides their working directory if one is given. */
 function toOpening<Options extends SessionOptions>(
   given: string | Options | undefined,
   cwdOverride: string | undefined,

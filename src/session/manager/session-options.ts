@@ -18,13 +18,18 @@ import {
 
 /** Options for opening or creating a session, accepted wherever pi accepts the string `sessionDir`. */
 export interface SessionOptions extends SessionPlaces, FileLogOptions {
-  /** One flat folder for the sessions of all projects. Default: one folder per project below the agent's. */
+  /** A single flat folder for the sessions of all projects. Default: one folder per project, below the agent's folder. */
   readonly sessionDir?: string;
-  /** Working directory, instead of the header's. */
+  /** Working directory to use instead of the header's. */
   readonly cwd?: string;
-  /** Whether `close` records the current leaf for the next open, if it is not the last entry. Default: false. */
+  /**
+   * Whether `close` records the current leaf for the next time the session is opened, if it is not the last entry. Default:
+   * false.
+   */
   readonly persistLeafOnClose?: boolean;
-  /** May redact an entry before it is stored. Must change neither its id, parent, or type, nor the session. */
+  /**
+   * Called before an entry is stored, for example to redact it. Must not change the entry's id, parent, or type, or the session.
+   */
   readonly beforePersist?: (entry: AnySessionEntry) => AnySessionEntry;
   /** Returns Unix milliseconds, for tests. Default: the clock. */
   readonly now?: () => number;
@@ -34,19 +39,22 @@ export interface SessionOptions extends SessionPlaces, FileLogOptions {
 export interface NewSessionOptions {
   /** Session id. Default: a UUIDv7. */
   id?: string;
-  /** Path of the session from which this one is forked. */
+  /** Path of the session that this one was forked from. */
   parentSession?: string;
 }
 
 /** Options for `SessionManager.fork`. */
 export interface ForkOptions extends NewSessionOptions {
-  /** Last entry of the copy; null: the position before the first entry. Default: the leaf. */
+  /** Id of the last entry to copy; null copies no entries. Default: the leaf. */
   readonly at?: string | null;
-  /** Path of the new file, which must not exist. Default: the folder or store of this session, or memory. */
+  /**
+   * Path of the new file, which must not exist. Default: a new file in this session's folder, or the store or memory, as for this
+   * session.
+   */
   readonly to?: string;
 }
 
-/** Creates and opens the sessions derived from another one, if they are neither in files nor in memory. */
+/** Creates and opens sessions derived from another one, for storage other than files and memory. */
 export interface DerivedSessions {
   begin(header: SessionHeader, lines?: Iterable<string | Uint8Array>): SessionLog;
   load(id: string, load: LoadOptions): Promise<SessionLog>;
@@ -83,7 +91,7 @@ export function toSessionOptions(given: string | SessionOptions | undefined): Se
 }
 
 /**
- * Throws if a working directory is not a string, such as the value of an environment variable that is not set.
+ * Throws if a working directory is not a string, for example because an environment variable is not set.
  *
  * @param name - Name of the called method.
  * @throws {TypeError}
@@ -91,11 +99,11 @@ export function toSessionOptions(given: string | SessionOptions | undefined): Se
 export function assertCwd(cwd: unknown, name: string): asserts cwd is string {
   if (typeof cwd === "string") return;
   throw new TypeError(
-    `SessionManager.${name} needs cwd, the working directory of the project, as a text, such as process.cwd(); it is ${cwd === null ? "null" : `of type ${typeof cwd}`}.`,
+    `SessionManager.${name} needs cwd, the working directory of the project, as a string, such as process.cwd(); it is ${cwd === null ? "null" : `of type ${typeof cwd}`}.`,
   );
 }
 
-/** Returns the scope of a project's sessions with these options. */
+/** Returns the scope in which to find a project's sessions. */
 export function getSessionScope(
   cwd: string,
   { sessionDir, ...places }: SessionOptions,

@@ -33,7 +33,7 @@ import { ForeignEntries, findAdded, findPlace } from "./log-changes.ts";
 import { SessionEvents } from "./session-events.ts";
 
 /**
- * State of a `SessionManager`: one tree, one log, one leaf, and the data derived from them.
+ * State of a `SessionManager`: a tree, a log, a leaf, and the data derived from them.
  *
  * All appends use `append`; all moves of the leaf use `moveLeaf`.
  */
@@ -45,17 +45,17 @@ export class SessionState {
   #events: SessionEvents | undefined;
   #labelsAndName: LabelsAndName | undefined;
   #maker: EntryMaker | undefined;
-  /** Context at the leaf: extended with each append there, and dropped when the leaf moves in any other way. */
+  /** Context at the leaf. Extended by each append, and dropped when the leaf moves in any other way. */
   #context: PathProjection | undefined;
-  /** Outlives the context, so that a message remains the same object as long as its entry does. */
+  /** Outlives the context, so that a message remains the same object for as long as its entry does. */
   #cachedProjection: ProjectEntry | undefined;
   #leaf: number;
   /** Id of the leaf, cached because every append needs it; null before the first entry. */
   #leafId: string | null;
-  /** Revision of the tree's links from which cache and context were built. */
+  /** Revision of the tree's links when the cache and context were built. */
   #revision: number;
   #isDegraded = false;
-  /** Ids of own entries that arrive as a change of the log: those written by `rewrite` or `appendIfLeaf`. */
+  /** Ids of entries that this object wrote with `rewrite` or `appendIfLeaf`, which arrive as a change of the log. */
   readonly #ownIds = new Set<string>();
   #foreign: ForeignEntries | undefined;
   /** Whether the host's `beforePersist` is running. */
@@ -135,7 +135,7 @@ export class SessionState {
     return ordinal !== NONE && this.tree.commonAncestor(ordinal, this.#leaf) === ordinal;
   }
 
-  /** Returns the context at the leaf; a live view, for immediate use. */
+  /** Returns the context at the leaf as a live view, for immediate use. */
   context(): PathProjection {
     this.#keepUp();
     this.#context ??= this.#buildContext();
@@ -157,14 +157,14 @@ export class SessionState {
   };
 
   /**
-   * Drops data that other processes have replaced, because redacted content must not be in any context or copy, even if it is in
-   * memory.
+   * Drops data that other processes have replaced. Redacted content must not appear in any context or copy, even if it is still
+   * in memory.
    */
   dropReplaced(): void {
     if (this.#log.isReplaced()) this.#log.refresh();
   }
 
-  /** Sorts ordinals (default: all) in file order, which may differ if other processes wrote. */
+  /** Sorts ordinals (default: all) in file order, which may differ from numeric order if other processes wrote to the file. */
   fileOrder(given?: Iterable<number>): Int32Array {
     const { spans, tree } = this.#log.index;
     return given === undefined ? spans.allInFileOrder(tree.size) : spans.inFileOrder(given);
@@ -231,7 +231,7 @@ export class SessionState {
     } finally {
       this.#ownIds.delete(entry.id);
     }
-    // In the meantime, the session may have switched to another log, which does not contain the entry.
+    // The session may have switched to another log that does not contain the entry.
     if (log !== this.#log) return entry;
     const ordinal = this.require(entry.id);
     log.readLines([ordinal], (_, bytes) => {
@@ -246,11 +246,11 @@ export class SessionState {
   }
 
   /**
-   * Replaces lines and appends a record of the change, in one step. The only call that changes history.
+   * Replaces lines and appends a record of the change, in one step. No other method changes history.
    *
    * @param record - Creates the record from the ids of the changed entries.
    * @param isRecorded - Whether to append the record even if no entry changed.
-   * @returns The record's entry, and the ids of the changed entries.
+   * @returns The entry of the record, and the ids of the changed entries.
    */
   rewrite(
     change: LineChange,
@@ -280,7 +280,7 @@ export class SessionState {
     if (isEmpty()) return { record: undefined, ids: [] };
     const { entry, line } = made;
     const ordinal = this.tree.find(entry.id);
-    // Written, but the new lines could not be read; the next look reads them.
+    // The lines were written but could not be read back. The next refresh reads them.
     if (ordinal === NONE) return { record: entry, ids: [...ids] };
     this.#entries.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
     this.#advance(ordinal, entry);
@@ -308,7 +308,8 @@ export class SessionState {
   /**
    * Switches to another log: a new, branched, or opened session.
    *
-   * @param isCopy - Whether the new log contains the entries of this one; entries already loaded then remain the same objects.
+   * @param isCopy - Whether the new log contains the entries of this one. If so, entries that are already loaded remain the same
+   *   objects.
    */
   replaceLog(log: SessionLog, isCopy = false): void {
     const cache = new EntryCache(log);
@@ -330,7 +331,7 @@ export class SessionState {
   assertNotPreparing(): void {
     if (!this.#isPreparing) return;
     throw new TypeError(
-      "beforePersist may only alter the entry; append, switch or close the session after the append.",
+      "beforePersist may only change the entry; append, switch or close the session after the append.",
     );
   }
 
@@ -396,7 +397,7 @@ export class SessionState {
     this.#leafId = id;
   }
 
-  /** Drops caches of entries that got a new parent, such as when the parent arrived late. */
+  /** Drops cached entries that got a new parent, for example because the parent arrived late. */
   #keepUp(): void {
     const { revision } = this.#log.index;
     if (revision === this.#revision) return;
@@ -430,19 +431,19 @@ export class SessionState {
 
   #takeChange(change: LogChange): void {
     if (change.kind === "reloaded") this.#reload(change.before);
-    // Other processes' lines may precede known ones, and labels and names follow file order.
+    // Lines of other processes may precede known ones, and labels and names follow file order.
     else this.#labelsAndName = undefined;
     this.#foreign ??= new ForeignEntries();
     for (const ordinal of this.#findNew(change)) this.#foreign.add(this.tree.idAt(ordinal));
     this.emitForeign();
   }
 
-  /** Delivers other processes' entries to their receivers; retries later if their bodies cannot be read now. */
+  /** Delivers the entries of other processes to their receivers. Retries later if their bodies cannot be read now. */
   emitForeign(): void {
     this.#foreign?.deliver((ids) => this.#getEntries(ids), this.#events);
   }
 
-  /** Collects other processes' entries as they are found, for a call that returns them, until `end`. */
+  /** Collects the entries of other processes as they are found, for a call that returns them, until `end` is called. */
   collectForeign(): { readonly entries: AnySessionEntry[]; end(): void } {
     this.#foreign ??= new ForeignEntries();
     return this.#foreign.collect();

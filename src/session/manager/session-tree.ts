@@ -7,7 +7,7 @@ export interface SessionTreeNode {
   entry: SessionEntry;
   /** Sorted by time. */
   children: SessionTreeNode[];
-  /** Label in effect on the entry. */
+  /** Current label of the entry. */
   label?: string;
   /** Time at which the label was set, ISO 8601. */
   labelTimestamp?: string;
@@ -47,7 +47,7 @@ export function buildTree(
   return roots;
 }
 
-/** Sorts siblings by time; entries without a time come first, and equal ones remain in file order. */
+/** Sorts siblings by time. Entries without a time are first, and entries with equal times remain in file order. */
 function sortByTime(tree: EntryTree, siblings: SessionTreeNode[]): void {
   const getTime = (node: SessionTreeNode) => tree.timeAt(tree.find(node.entry.id)) || 0;
   siblings.sort((a, b) => getTime(a) - getTime(b));
@@ -61,7 +61,7 @@ export function* walkTree(
   const open = start === NONE ? [...getChildren(NONE).reverse()] : [start];
   for (let ordinal = open.pop(); ordinal !== undefined; ordinal = open.pop()) {
     yield ordinal;
-    // One by one, because a million arguments of one call would overflow the stack.
+    // Pushed one by one, because a call with a million arguments would overflow the stack.
     for (const child of getChildren(ordinal).reverse()) open.push(child);
   }
 }

@@ -18,23 +18,23 @@ import { MemoryLog } from "../log/memory-log.ts";
 import type { SessionLog } from "../log/session-log.ts";
 import { openLog } from "./open-session.ts";
 
-/** Name for the leaf in place of an entry's id. */
+/** Name that refers to the leaf in place of an entry's id. */
 const LEAF_NAME = "@leaf";
 
 /** Number of entries after which reading can stop. */
 const SLICE = 1024;
 
-/** Maximum number of candidates in an error. */
+/** Maximum number of candidates listed in an error message. */
 const MAX_NAMED = 3;
 
 /**
- * Read-only view of a session: its tree of heads, and bodies one after the other.
+ * Read-only view of a session: its tree of heads, with bodies read one at a time.
  *
- * Unlike a `SessionManager`, keeps no bodies, so that a file of any size can be displayed or checked with little memory.
+ * Unlike a `SessionManager`, it does not keep bodies, so a file of any size can be displayed or checked with little memory.
  */
 export class SessionView {
   readonly log: SessionLog;
-  /** Name of its file, or of a file created from it. */
+  /** Name of the session's file, or of a file created from the session. */
   readonly fileName: string;
   readonly #labelsAndName: LabelsAndName;
   /** For a small file, the entries parsed when it was opened, by ordinal. */
@@ -106,7 +106,7 @@ export class SessionView {
     return this.log.index.version;
   }
 
-  /** Number of bytes of the file. */
+  /** Size of the file, in bytes. */
   get size(): number {
     return this.log.index.position;
   }
@@ -121,7 +121,7 @@ export class SessionView {
     return this.log.index.issues;
   }
 
-  /** Labels in effect, by the id of the labeled entry. */
+  /** Current labels, keyed by the id of the labeled entry. */
   get labels(): ReadonlyMap<string, LabelMark> {
     return this.#labelsAndName.labels();
   }
@@ -140,7 +140,7 @@ export class SessionView {
   }
 
   /**
-   * Title, as displayed in lists.
+   * Title as displayed in lists.
    *
    * @remarks Cost: the messages up to the first answer.
    */
@@ -151,11 +151,11 @@ export class SessionView {
   }
 
   /**
-   * Finds the entry that a user's text refers to: by id, by its label, by the beginning of an id, or `@leaf`.
+   * Finds an entry by its id, its label, or the beginning of its id, or the leaf by `@leaf`.
    *
    * @returns Id of the entry.
-   * @throws {SessionError} `ENTRY_NOT_FOUND`, also if several entries match.
-   * @remarks Cost: O(1) for an id, else O(entries).
+   * @throws {SessionError} `ENTRY_NOT_FOUND` if no entry matches, or several do.
+   * @remarks Cost: O(1) for an id, otherwise O(entries).
    */
   findEntry(name: string): string {
     const { tree, leaf } = this;
@@ -168,7 +168,7 @@ export class SessionView {
     throw makeUnknownEntryError(name, candidates);
   }
 
-  /** Returns the end of the path to an entry, or to NONE: at most `max` ordinals, ending with the entry itself. */
+  /** Returns the last ordinals of the path to an entry: at most `max`, ending with the entry itself. Empty for NONE. */
   pathTo(ordinal: number, max: number): number[] {
     const path: number[] = [];
     for (let at = ordinal; at !== NONE && path.length < max; at = this.tree.parentAt(at)) path.push(at);
@@ -188,8 +188,8 @@ export class SessionView {
    * Reads entries, upgraded to the current version; a damaged body becomes an issue.
    *
    * @param ordinals - Ordinals of the entries, ideally in ascending order.
-   * @param take - Called for each entry, in the given order; undefined means a damaged body.
-   * @remarks Cost: O(bytes of their lines); the memory of one entry and a few megabytes.
+   * @param take - Called for each entry, in the given order. An undefined entry means that the body is damaged.
+   * @remarks Cost: O(bytes of the lines). Uses the memory of one entry plus a few megabytes.
    */
   readEntries(
     ordinals: Iterable<number>,
@@ -206,7 +206,7 @@ export class SessionView {
       const failures: unknown[] = [];
       const give = (ordinal: number, record: JsonRecord | undefined) => {
         if (failures.length > 0) return;
-        // Errors of `take` are not file errors, as which the log would treat them.
+        // The log would treat errors thrown by `take` as file errors.
         try {
           const entry = record && decodeEntryAt(record, index.tree, ordinal, index);
           if (entry === undefined) this.report("BODY_DAMAGED", ordinal);
@@ -243,6 +243,6 @@ function makeUnknownEntryError(name: string, candidates: readonly string[]): Ses
   const message =
     candidates.length === 0
       ? `Entry ${name} not found in this session. "sessiontree tree SESSION --all" shows the ids of all entries.`
-      : `${candidates.length} entries go by ${name}, such as ${candidates.slice(0, MAX_NAMED).join(", ")}. Give more of the id.`;
+      : `${candidates.length} entries match ${name}, such as ${candidates.slice(0, MAX_NAMED).join(", ")}. Enter more of the id.`;
   return new SessionError("ENTRY_NOT_FOUND", message, { details: { entryId: name } });
 }

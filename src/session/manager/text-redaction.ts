@@ -12,27 +12,27 @@ import { makeRedactionRecord } from "./entry-draft.ts";
 import { makeRedactor } from "./redactor.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** Options for redacting a text in a session. */
+/** Options for redacting a string in a session. */
 export interface RedactTextOptions {
   /** Replacement text. Default: `[redacted]`. */
   readonly replacement?: string;
-  /** Whether to make no changes. Default: false. */
+  /** Whether to only report matches without changing anything. Default: false. */
   readonly dryRun?: boolean;
 }
 
-/** Result of redacting a text in a session. */
+/** Result of redacting a string in a session. */
 export interface SessionTextRedaction {
-  /** Whether the text was found in an entry, the header, or a damaged line. */
+  /** Whether the string was found in an entry, the header, or a damaged line. */
   readonly isFound: boolean;
-  /** Ids of entries that contained the text. */
+  /** Ids of the entries that contained the string. */
   readonly entryIds: readonly string[];
-  /** Names of fields that still contain the text, because changing them would break the session. */
+  /** Names of fields that still contain the string, because changing them would break the session. */
   readonly standing: readonly string[];
   /** Id of the record; absent if nothing was changed. */
   readonly recordId?: string;
 }
 
-/** Redacts a text in a session: see `SessionManager.redactText`. */
+/** Redacts a string in a session. See `SessionManager.redactText`. */
 export function redactTextOfSession(
   state: SessionState,
   matching: string | RegExp,
@@ -73,7 +73,7 @@ function findText(log: SessionLog, redactor: TextRedactor): SessionTextRedaction
   return { entryIds, standing: [...standing], isFound };
 }
 
-/** Returns whether any line of a file contains the text, including lines that are not entries. */
+/** Returns whether any line of a file contains the string, including lines that are not entries. */
 function isInFile(path: string | undefined, look: (line: string) => boolean): boolean {
   let isFound = false;
   if (path === undefined || !isThere(path)) return isFound;

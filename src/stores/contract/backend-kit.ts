@@ -4,8 +4,8 @@ import { selectSessions } from "./select-sessions.ts";
 import { sessionExists, sessionNotFound, writesLost } from "./store-errors.ts";
 
 /**
- * Parts of a `SessionBackend` that backends share: the facts of a session after lines, selecting and sorting a list of facts, the
- * types of entries that never make an append stale, and the errors of the contract.
+ * Building blocks for `SessionBackend` implementations: updating a session's facts after new lines, selecting and
+ * sorting sessions for a list, the entry types that never make an append stale, and the errors of the contract.
  *
  * @remarks Source: docs/stores.md#the-contract
  */

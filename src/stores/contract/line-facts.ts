@@ -17,7 +17,7 @@ const HALF_PAIR = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc0
 const UNSTORABLE = new RegExp(`\\u0000|${HALF_PAIR.source}`);
 const ALL_UNSTORABLE = new RegExp(UNSTORABLE.source, "g");
 
-/** Reads the facts that an entry's line can be queried by; undefined if it holds no entry with an id. */
+/** Parses the facts that an entry's line can be queried by; undefined if the line does not contain an entry with an id. */
 export function parseEntryFacts(text: string, withSearchText: boolean): EntryFacts | undefined {
   const record = parseRecord(text);
   if (record === undefined) return undefined;
@@ -39,7 +39,7 @@ export function parseEntryFacts(text: string, withSearchText: boolean): EntryFac
   };
 }
 
-/** Returns the facts of a session that only has its header, as a backend receives them. */
+/** Returns the facts of a session that has only a header, in the form passed to backends. */
 export function makeStorableFacts(header: SessionHeader): SessionFacts {
   const { cwd, name, parentSession, createdMs, ...facts } = makeHeaderFacts(header);
   return {
@@ -51,12 +51,12 @@ export function makeStorableFacts(header: SessionHeader): SessionFacts {
   };
 }
 
-/** Returns the beginning of a first message, as stores list it. */
+/** Returns the beginning of a first message, as shown in a store's list. */
 export function shortenMessage(text: string): string {
   return toStorable(text.slice(0, MAX_FIRST_MESSAGE));
 }
 
-/** Replaces U+0000 and halves of surrogate pairs in a string, because not every database can store them. */
+/** Replaces U+0000 and halves of surrogate pairs in a string, because some databases cannot store them. */
 export function toStorable(text: string): string {
   return text.replace(ALL_UNSTORABLE, "\ufffd");
 }
@@ -82,7 +82,7 @@ function toStorableName(name: string | null): string | null {
 function buildSearchText(record: JsonRecord, type: string): Pick<EntryFacts, "searchText"> {
   const entry: AnySessionEntry = { id: "", parentId: null, timestamp: "", ...record, type };
   const texts = getSearchedText(entry)?.parts.map(({ text }) => text) ?? [];
-  // A search for failures also looks for the tool, whose call can be in another session.
+  // A search for failures also matches the tool's name, and the call itself may be in another session.
   const { toolName } = getMessageFields(entry);
   if (typeof toolName === "string" && toolName !== "") texts.push(toolName);
   return texts.length === 0 ? {} : { searchText: toStorable(texts.join("\n")) };

@@ -9,12 +9,12 @@ import { SessionIndex } from "../../core/jsonl/session-index.ts";
 /** Maximum number of bytes searched for a header, which must be at the very front. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
 
-/** Bytes whose header is read before the rest. */
+/** Bytes of a session whose header has already been read. */
 export interface HeadedBytes {
   readonly header: SessionHeader;
   /** All pieces, including those already read. */
   readonly pieces: AsyncGenerator<Uint8Array, void>;
-  /** Closes the source, whether or not pieces were read. */
+  /** Closes the source, whether or not any pieces were read. */
   close(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export async function readHeaderFirst(
   }
 }
 
-/** Makes the error for bytes without a header; it names the program that wrote them, if it is recognized. */
+/** Creates the error for bytes without a header. The error identifies the program that wrote the bytes, if it is known. */
 function makeNoHeaderError(front: readonly Uint8Array[]): SessionError {
   const source = detectForeignSource(() => front);
   if (source !== undefined) return notASession("This", {}, source);

@@ -2,10 +2,10 @@ import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import { toStorable } from "./line-facts.ts";
 
-/** A row, with columns as the driver parsed them. */
+/** Row with its columns as parsed by the driver. */
 export type Row = { readonly [column: string]: unknown };
 
-/** Returns rows as records. */
+/** Returns rows as records. Throws a `TypeError` if a row is not an object. */
 export function toRows(rows: readonly unknown[]): Row[] {
   return rows.map((row) => {
     if (isJsonRecord(row)) return row;
@@ -15,19 +15,19 @@ export function toRows(rows: readonly unknown[]): Row[] {
   });
 }
 
-/** Reads a string; undefined for null. */
+/** Returns the string in a column; undefined for null. */
 export function readText(row: Row, column: string): string | undefined {
   const value = row[column];
   if (value === null || value === undefined) return undefined;
-  return typeof value === "string" ? value : refuseColumn(column, "a text");
+  return typeof value === "string" ? value : refuseColumn(column, "a string");
 }
 
-/** Reads a required string. */
+/** Returns the string in a column that must not be null. */
 export function readRequiredText(row: Row, column: string): string {
-  return readText(row, column) ?? refuseColumn(column, "a text");
+  return readText(row, column) ?? refuseColumn(column, "a string");
 }
 
-/** Reads a whole number; some drivers return bigint as a string. */
+/** Returns the whole number in a column. Some drivers return bigint values as strings. */
 export function readNumber(row: Row, column: string): number {
   const value = row[column];
   const number = typeof value === "string" || typeof value === "bigint" ? Number(value) : value;
@@ -36,32 +36,32 @@ export function readNumber(row: Row, column: string): number {
     : refuseColumn(column, "a number");
 }
 
-/** Reads a whole number; undefined for null. */
+/** Returns the whole number in a column; undefined for null. */
 export function readOptionalNumber(row: Row, column: string): number | undefined {
   return row[column] === null ? undefined : readNumber(row, column);
 }
 
 function refuseColumn(column: string, what: string): never {
   throw new TypeError(
-    `The client gave something else than ${what} in column ${column}; set no other type parsers for it.`,
+    `The client returned something other than ${what} in column ${column}; do not set other type parsers for it.`,
   );
 }
 
-/** Returns whether a column can hold a string unchanged. */
+/** Returns whether a column can store a string unchanged. */
 export function isStorable(text: string): boolean {
   return toStorable(text) === text;
 }
 
 /**
- * Returns the form of a string for case-insensitive search.
+ * Converts a string to the form used for case-insensitive search.
  *
- * Upper case, because it maps each letter independently of its neighbors: a part of a string remains a part.
+ * Uses uppercase because it maps each letter independently of its neighbors, so that a substring remains a substring.
  */
 export function searchForm(text: string): string {
   return toStorable(text.toUpperCase());
 }
 
-/** Columns of a session, as `readSessionFacts` reads them. */
+/** Session columns required by `readSessionFacts`. */
 export const SESSION_COLUMNS =
   "s.id, s.cwd, s.parent_session, s.name, s.created_ms, s.last_message_ms, s.message_count, s.first_message";
 

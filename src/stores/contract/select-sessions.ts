@@ -1,7 +1,7 @@
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import type { BackendListQuery, ListPosition } from "./session-backend.ts";
 
-/** Orders sessions as lists do: most recently modified first, then by id, ascending by code unit. */
+/** Compares sessions in list order: most recently modified first, then by id, ascending by code unit. */
 export function compareSessions(a: ListPosition, b: ListPosition): number {
   return b.modifiedMs - a.modifiedMs || (a.id < b.id ? -1 : Number(a.id > b.id));
 }
@@ -17,7 +17,7 @@ export function hasText(text: string, part: string): boolean {
 }
 
 /**
- * Answers a list query from the facts of all sessions, for backends that hold them in memory.
+ * Evaluates a list query on the facts of all sessions, for backends that keep the facts in memory.
  *
  * @remarks Cost: O(n log n).
  */

@@ -8,25 +8,25 @@ import type { NewSessionOptions, SessionOptions } from "../../session/manager/se
 export interface StoreSupport {
   /** Whether sessions outlive the process. */
   readonly durable: boolean;
-  /** Whether appends return before they are written; `flush` waits until they are. */
+  /** Whether appends return before they are written. `flush` waits until they are written. */
   readonly queued: boolean;
   /** Whether `appendIfLeaf` compares and appends atomically. */
   readonly conditionalAppend: boolean;
-  /** Whether `redactEntry` and the upgrade of old versions work. */
+  /** Whether `redactEntry` and upgrades from old versions work. */
   readonly rewrite: boolean;
-  /** Whether `search` uses an index, usually of whole words. Otherwise it reads everything, and finds any part of a string. */
+  /** Whether `search` uses an index, usually of whole words. Otherwise, it reads everything and finds any part of a string. */
   readonly indexedSearch: boolean;
-  /** Whether the store reports entries of other processes to `watch`; otherwise `watch` polls. */
+  /** Whether the store reports entries from other processes to `watch`. Otherwise, `watch` polls. */
   readonly watch: boolean;
 }
 
-/** Options of a session in a store, without those that concern files. */
+/** Session options that apply to stores: all options except those for files. */
 export type StoreSessionOptions = Pick<
   SessionOptions,
   "now" | "beforePersist" | "persistLeafOnClose" | "mustExist"
 >;
 
-/** Options of a new session in a store. */
+/** Options for creating a session in a store. */
 export interface CreateInStoreOptions extends NewSessionOptions, StoreSessionOptions {
   /** Working directory, which identifies the project. */
   readonly cwd: string;
@@ -34,22 +34,22 @@ export interface CreateInStoreOptions extends NewSessionOptions, StoreSessionOpt
   readonly createAtOnce?: boolean;
 }
 
-/** Options for opening a session of a store. */
+/** Options for opening a session in a store. */
 export interface OpenInStoreOptions extends StoreSessionOptions {
-  /** `read-only` appends nothing. */
+  /** Access mode. With `read-only`, nothing can be appended. */
   readonly mode?: "read-write" | "read-only";
-  /** Working directory, instead of the header's. */
+  /** Working directory to use instead of the one in the header. */
   readonly cwd?: string;
-  /** Aborts opening with `ABORTED`. */
+  /** Cancels opening with `ABORTED`. */
   readonly signal?: AbortSignal;
 }
 
-/** Options for a session in a store that is opened, or created if it does not exist. */
+/** Options for opening a session in a store, or creating it if it does not exist. */
 export interface OpenOrCreateOptions
   extends Omit<CreateInStoreOptions, "id" | "createAtOnce">,
     Pick<OpenInStoreOptions, "signal"> {}
 
-/** Filters and page size for listing the sessions of a store. */
+/** Filters and page size for listing the sessions in a store. */
 export interface ListInStoreOptions {
   /** Only sessions of this project. */
   readonly cwd?: string;
@@ -59,9 +59,9 @@ export interface ListInStoreOptions {
   readonly idPrefix?: string;
   /** Maximum number of sessions. Default: all. */
   readonly limit?: number;
-  /** Continues after this session, the last one of an earlier list. */
+  /** Last session of the previous page. The list begins after it. */
   readonly after?: Pick<SessionRow, "modified" | "id">;
-  /** Aborts listing with `ABORTED`. */
+  /** Cancels listing with `ABORTED`. */
   readonly signal?: AbortSignal;
 }
 
@@ -73,21 +73,21 @@ export interface SearchInStoreOptions extends SearchSessionOptions {
 
 /** Options for importing a session's bytes into a store. */
 export interface ImportIntoStoreOptions {
-  /** Aborts the import with `ABORTED`; nothing is added then. */
+  /** Cancels the import with `ABORTED`. Nothing is added in this case. */
   readonly signal?: AbortSignal;
 }
 
 /** Options for closing a store. */
 export interface CloseStoreOptions {
-  /** Whether to discard pending writes, so that closing neither waits nor fails. Default false. */
+  /** Whether to discard pending writes, so that closing does not wait or fail. Default false. */
   readonly discard?: boolean;
 }
 
 /**
- * A place for many sessions.
+ * Storage for many sessions.
  *
- * In any store, a session is a `SessionManager` with the same bytes: a session that is copied from store to store and back is
- * byte for byte the same.
+ * In every store, a session is a `SessionManager` with the same bytes: copying a session from store to store and back
+ * preserves every byte.
  *
  * @remarks Every store passes `sessionStoreSuite` of `sessiontree/testing`. Source: docs/stores.md
  */
@@ -95,7 +95,7 @@ export interface SessionStore {
   readonly supports: StoreSupport;
 
   /**
-   * Creates a session, which is stored with its first user or assistant message, or immediately with `createAtOnce`.
+   * Creates a session. It is stored with its first user or assistant message or, with `createAtOnce`, immediately.
    *
    * @throws {SessionError} `INVALID_SESSION_ID`; `SESSION_EXISTS`, from `flush` if the store is queued.
    */
@@ -109,10 +109,11 @@ export interface SessionStore {
   open(id: string, options?: OpenInStoreOptions): Promise<SessionManager>;
 
   /**
-   * Opens the session with exactly this id, or creates and stores it. If several callers do so concurrently, one creates it, and
-   * all open the same session.
+   * Opens the session with exactly this id, or creates and stores it. If several callers do this concurrently, one
+   * creates the session and all open the same session.
    *
-   * @param options - Options of the created session, and of the opened one except for `cwd` and `parentSession`.
+   * @param options - Options for creating the session. When opening an existing session, `cwd` and `parentSession` are
+   *   ignored.
    * @throws {SessionError} `INVALID_SESSION_ID`, `STORE_UNAVAILABLE`, `ABORTED`
    */
   openOrCreate(id: string, options: OpenOrCreateOptions): Promise<SessionManager>;
@@ -125,28 +126,28 @@ export interface SessionStore {
   list(options?: ListInStoreOptions): AsyncGenerator<SessionRow, void, undefined>;
 
   /**
-   * Yields entries whose texts hold all words of a query, by the rules of `searchSessions`.
+   * Yields entries whose texts contain all words of a query, according to the rules of `searchSessions`.
    *
-   * @param query - Words in any order, `"a phrase"` in quotes, or with `regex` a regular expression; an empty one matches
-   *   nothing, unless with `failed`, `tools` or `path`.
+   * @param query - Words in any order, `"a phrase"` in quotes, or, with `regex`, a regular expression. An empty query
+   *   matches nothing, except with `failed`, `tools`, or `path`.
    * @throws {TypeError} If an option is invalid.
    * @throws {SessionError} `INVALID_QUERY`, `STORE_UNAVAILABLE`, `ABORTED`
    */
   search(query: string, options?: SearchInStoreOptions): AsyncGenerator<SearchHit, void, undefined>;
 
   /**
-   * Deletes a session: permanently, unless the store has a trash.
+   * Deletes a session. The deletion is permanent unless the store has a trash.
    *
-   * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`; for files also `LEASE_HELD`, `WRITE_FAILED`.
+   * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`; for files, also `LEASE_HELD` and `WRITE_FAILED`.
    */
   delete(id: string): Promise<void>;
 
   /**
    * Yields the bytes of a session, unchanged.
    *
-   * @returns Pieces, each valid until the next is requested.
-   * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`, `ABORTED`; `WRITE_FAILED` if lines that were already yielded
-   *   changed meanwhile, for example because of a redaction.
+   * @returns Pieces, each valid only until the next one is requested.
+   * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`, `ABORTED`; `WRITE_FAILED` if lines that were
+   *   already yielded have changed, for example because of a redaction.
    */
   exportBytes(
     id: string,
@@ -154,18 +155,18 @@ export interface SessionStore {
   ): AsyncGenerator<Uint8Array, void, undefined>;
 
   /**
-   * Creates a session from bytes, which include its header, and stores them unchanged.
+   * Creates a session from its bytes, including the header, and stores them unchanged.
    *
-   * @param pieces - May be cut anywhere; each is fully read before the next is requested.
-   * @returns The session's id, from the header.
+   * @param pieces - Pieces of any size, split anywhere. Each piece is read completely before the next one is requested.
+   * @returns Id of the session, from the header.
    * @throws {SessionError} `SESSION_EXISTS`, `NOT_A_SESSION`, `INVALID_SESSION_ID`, `STORE_UNAVAILABLE`, `ABORTED`; nothing was
    *   added. `WRITE_FAILED`; nothing was added unless only the answer was lost.
    */
   importBytes(pieces: AsyncIterable<Uint8Array>, options?: ImportIntoStoreOptions): Promise<string>;
 
   /**
-   * Appends entries that already have ids, parents and times, such as entries copied from another store. They are stored
-   * unchanged, after all others; entries that are already stored word for word are skipped.
+   * Appends entries that already have ids, parents, and times, such as entries copied from another store. Stores them
+   * unchanged at the end of the session, and skips entries that are already stored in identical form.
    *
    * To continue a session, append through its `SessionManager`.
    *
@@ -174,23 +175,23 @@ export interface SessionStore {
   appendEntries(id: string, entries: readonly AnySessionEntry[]): Promise<void>;
 
   /**
-   * Waits until everything appended to its sessions is written, including appends meanwhile, and releases the store's resources.
-   * Idempotent.
+   * Waits until everything appended to the store's sessions is written, including entries appended while waiting, and
+   * releases the store's resources. Idempotent.
    *
-   * @throws {SessionError} `WRITE_FAILED`, or the error of a session's `flush`; the store is then still open.
+   * @throws {SessionError} `WRITE_FAILED`, or the error of a session's `flush`. The store is then still open.
    */
   close(options?: CloseStoreOptions): Promise<void>;
 
-  /** Closes the store, at the end of `await using`. */
+  /** Closes the store at the end of `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Copies a session from one store to another, byte for byte, under its id.
+ * Copies a session from one store to another, byte for byte, with the same id.
  *
- * Never overwrites. An entry appended meanwhile is copied as a whole or not at all.
+ * Never overwrites a session. An entry appended during the copy is copied completely or not at all.
  *
- * @returns The id.
+ * @returns Id of the session.
  * @throws {SessionError} `SESSION_NOT_FOUND`, `SESSION_EXISTS`, `INVALID_SESSION_ID`, `STORE_UNAVAILABLE`, `ABORTED`; nothing was
  *   added. `WRITE_FAILED`; nothing was added unless only the answer was lost.
  * @remarks Cost: O(bytes); memory O(the longest line).

@@ -1,15 +1,15 @@
 import { SessionError } from "../../core/format/errors.ts";
 
-/** Makes the error for an id that a store or backend does not have. */
+/** Creates the error for a session that does not exist in a store or backend. */
 export function sessionNotFound(id: string): SessionError {
   return new SessionError(
     "SESSION_NOT_FOUND",
-    `There is no session ${id}. List the sessions to see which there are.`,
+    `There is no session ${id}. List the sessions to see which exist.`,
     { details: { id } },
   );
 }
 
-/** Makes the error for an id that a store or backend already has. */
+/** Creates the error for a session that already exists in a store or backend. */
 export function sessionExists(id: string): SessionError {
   return new SessionError(
     "SESSION_EXISTS",
@@ -18,16 +18,16 @@ export function sessionExists(id: string): SessionError {
   );
 }
 
-/** Makes the error for a session without the line that the caller wrote or read before: nothing was added or read. */
+/** Creates the error for a session that lost a line that the caller wrote or read earlier. Nothing was added or read. */
 export function writesLost(id: string): SessionError {
   return new SessionError(
     "WRITES_LOST",
-    `Lines of session ${id} that were stored are lost, as after a failover. Append them again, or open the session again.`,
+    `Lines of session ${id} that were stored have been lost, for example because of a failover. Append them again, or open the session again.`,
     { details: { id } },
   );
 }
 
-/** Makes the error for calls to a closed store. */
+/** Creates the error for calls to a closed store. */
 export function storeClosed(): SessionError {
   return new SessionError("SESSION_CLOSED", "The store was closed; create a new one.");
 }

@@ -26,7 +26,7 @@ const STORE_SESSION_RULES: OptionRules<StoreSessionOptions> = {
   mustExist: SESSION_RULES.mustExist,
 };
 
-/** Rules for options of `create`, in every store. */
+/** Validation rules for the options of `create` in every store. */
 export const CREATE_RULES: OptionRules<Omit<CreateInStoreOptions, "id">> = {
   ...STORE_SESSION_RULES,
   ...NEW_SESSION_RULES,
@@ -34,7 +34,7 @@ export const CREATE_RULES: OptionRules<Omit<CreateInStoreOptions, "id">> = {
   createAtOnce: FLAG,
 };
 
-/** Rules for options of `open`, in every store. */
+/** Validation rules for the options of `open` in every store. */
 export const OPEN_RULES: OptionRules<OpenInStoreOptions> = {
   ...STORE_SESSION_RULES,
   mode: makeChoiceRule("read-write", "read-only"),
@@ -42,7 +42,7 @@ export const OPEN_RULES: OptionRules<OpenInStoreOptions> = {
   signal: SIGNAL,
 };
 
-/** Rules for options of `openOrCreate`, in every store. */
+/** Validation rules for the options of `openOrCreate` in every store. */
 export const OPEN_OR_CREATE_RULES: OptionRules<OpenOrCreateOptions> = {
   ...STORE_SESSION_RULES,
   ...NEW_SESSION_RULES,
@@ -50,7 +50,7 @@ export const OPEN_OR_CREATE_RULES: OptionRules<OpenOrCreateOptions> = {
   signal: SIGNAL,
 };
 
-/** Rules for options of `list`, in every store. */
+/** Validation rules for the options of `list` in every store. */
 export const LIST_RULES: OptionRules<ListInStoreOptions> = {
   cwd: TEXT,
   name: TEXT,
@@ -60,7 +60,7 @@ export const LIST_RULES: OptionRules<ListInStoreOptions> = {
   signal: SIGNAL,
 };
 
-/** Rules for options of `search`, in every store. */
+/** Validation rules for the options of `search` in every store. */
 export const SEARCH_RULES: OptionRules<SearchInStoreOptions> = {
   ...HIT_RULES,
   cwd: TEXT,

@@ -7,17 +7,17 @@ import { Pace } from "../../session/files/time-slices.ts";
 import { SessionView } from "../../session/manager/session-view.ts";
 import type { ListInStoreOptions, SessionStore } from "./session-store.ts";
 
-/** Filters and grouping of a store's usage. */
+/** Options for filtering and grouping the usage in a store. */
 export interface StoreUsageOptions extends GroupOptions {
   /** Only sessions of this project. */
   readonly cwd?: string;
-  /** Aborts with `ABORTED`. */
+  /** Cancels the operation with `ABORTED`. */
   readonly signal?: AbortSignal;
-  /** Adds the location of the session to a row. Default: the row as listed. */
+  /** Adds the session's location to a row. Default: returns the row unchanged. */
   readonly located?: (row: SessionRow) => SessionRow;
 }
 
-/** Yields sessions with their calls; undefined if the session must be read to get them. */
+/** Yields sessions with their calls; undefined for calls that require reading the session. */
 export type UsageLister = (options: ListInStoreOptions) => AsyncGenerator<ListedCalls, void, undefined>;
 
 interface ListedCalls {
@@ -26,10 +26,10 @@ interface ListedCalls {
 }
 
 /**
- * Adds up usage as `collectUsage` does, in a store.
+ * Totals the usage in a store, in the same way as `collectUsage`.
  *
- * @remarks Cost: O(calls) in a store that stores the usage of each line with it; sessions with damaged lines, and all sessions of
- *   other stores, are read whole.
+ * @remarks Cost: O(calls) in a store that records usage with each line. Sessions with damaged lines, and all sessions
+ *   in other stores, are read completely.
  */
 export async function collectStoreUsage(
   store: SessionStore,

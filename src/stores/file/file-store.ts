@@ -53,25 +53,25 @@ import {
   SEARCH_RULES,
 } from "../contract/store-options.ts";
 
-/** Options for a store of session files. */
+/** Options for a file store. */
 export interface FileStoreOptions extends Omit<SessionOptions, "cwd" | "mode" | "createAtOnce"> {
-  /** Whether `delete` removes files permanently instead of moving them to the system's trash. Default false. */
+  /** Whether `delete` removes files permanently instead of moving them to the system trash. Default false. */
   readonly deletesForGood?: boolean;
 }
 
 /**
- * Creates a store of the session files of a folder, or of all projects' folders.
+ * Creates a store for the session files in one folder or in the folders of all projects.
  *
  * These are the files that `SessionManager.create` creates and `SessionManager.list` finds. Sessions have a path.
  *
- * @param options - `sessionDir`: one flat folder. Default: a folder for each project below the agent's folder.
+ * @param options - `sessionDir`: one flat folder. Default: one folder per project in the agent's folder.
  */
 export function fileStore(options: FileStoreOptions = {}): SessionStore {
   assertOptions<FileStoreOptions>(options, { ...SESSION_RULES, deletesForGood: FLAG });
   return new FileStore(options);
 }
 
-/** The store that `fileStore` creates. */
+/** Store returned by `fileStore`. */
 export class FileStore implements SessionStore {
   readonly supports = {
     durable: true,
@@ -84,13 +84,13 @@ export class FileStore implements SessionStore {
   readonly #options: SessionOptions;
   readonly #deletesForGood: boolean;
 
-  /** The flat folder of all sessions, absolute; undefined if each project has its own. */
+  /** Absolute path of the flat folder for all sessions; undefined if each project has its own folder. */
   get folder(): string | undefined {
     const { sessionDir } = this.#options;
     return sessionDir === undefined ? undefined : toAbsolutePath(sessionDir);
   }
 
-  /** The folder that contains the projects' folders. */
+  /** Folder that contains the projects' folders. */
   get root(): string {
     return getSessionsRoot(this.#options);
   }
@@ -112,14 +112,14 @@ export class FileStore implements SessionStore {
       return make();
     };
     if (options.createAtOnce !== true) return makeFree();
-    // Otherwise two processes could create the session concurrently, each in its own file.
+    // Otherwise, two processes could create the session concurrently, each in its own file.
     return withIdReserved(id, this.#options, makeFree);
   }
 
   async open(id: string, options: OpenInStoreOptions = {}): Promise<SessionManager> {
     assertOptions(options, OPEN_RULES);
     const session = await SessionManager.openAsync(this.#require(id), { ...this.#options, ...options });
-    // The session was deleted after it was found: the opened one is a new session at its path.
+    // The session was deleted after it was found, and the opened session is a new one at the same path.
     if (session.getSessionId() !== id) throw sessionNotFound(id);
     return session;
   }
@@ -143,7 +143,7 @@ export class FileStore implements SessionStore {
     const { limit = Number.POSITIVE_INFINITY, name, idPrefix = "", after, signal, cwd } = options;
     const infos = await listSessions({ ...this.#scope(cwd), ...(signal && { signal }) });
     const newest = new Map<string, SessionRow>();
-    // Of several files with the same id, the first counts, which was modified last.
+    // Of several files with the same id, the first one counts, which is the most recently modified.
     for (const info of infos) if (!newest.has(info.id)) newest.set(info.id, toRow(info));
     const wanted = [...newest.values()]
       .filter((one) => name === undefined || hasText(one.name ?? "", name))
@@ -191,7 +191,7 @@ export class FileStore implements SessionStore {
   async #import({ header, pieces }: HeadedBytes): Promise<string> {
     this.#assertFree(header.id);
     const { createdMs } = makeHeaderFacts(header);
-    // The time is part of the file's name, and must be valid.
+    // The time is part of the file name, so it must be valid.
     const timestamp = new Date(createdMs ?? 0).toISOString();
     const folder = getSessionFolder(header.cwd, this.#options);
     const path = makeSessionPath(folder, { ...header, timestamp });
@@ -200,7 +200,7 @@ export class FileStore implements SessionStore {
     try {
       removeLeftovers(realFileSystem, folder);
       await writeSpool(spool, pieces);
-      // Another process may have created the session meanwhile.
+      // Another process may have created the session in the meantime.
       this.#assertFree(header.id);
       putAtFreePath(realFileSystem, spool, path);
     } catch (error) {
@@ -217,7 +217,7 @@ export class FileStore implements SessionStore {
   }
 
   async close(): Promise<void> {
-    // Files are written immediately, and sessions release their own.
+    // Files are written immediately, and each session releases its own.
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -254,7 +254,7 @@ export async function* readFileBytes(
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    // Opening a pipe in the usual way would wait for a writer.
+    // An ordinary open would wait for a writer if the path is a pipe.
     const stream = createReadStream(path, { fd: openToScan(path).fd });
     try {
       for await (const piece of stream) {
@@ -270,8 +270,8 @@ export async function* readFileBytes(
 }
 
 /**
- * Appends entries to a session file, except those that it already holds; returns the log, undefined if the file is missing or
- * empty.
+ * Appends entries to a session file, except those that it already contains. Returns the log; undefined if the file is
+ * missing or empty.
  */
 function appendEntriesToFile(path: string, entries: readonly AnySessionEntry[]): FileLog | undefined {
   const log = FileLog.open(path, { mustExist: true });
@@ -286,7 +286,7 @@ function appendEntriesToFile(path: string, entries: readonly AnySessionEntry[]):
   }
 }
 
-/** Returns whether a log holds exactly this entry. */
+/** Returns whether a log contains exactly this entry. */
 function hasEntry(log: FileLog, entry: AnySessionEntry): boolean {
   const ordinal = log.index.tree.find(entry.id);
   if (ordinal === NONE) return false;

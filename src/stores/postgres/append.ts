@@ -17,13 +17,13 @@ import { encodeLinesAsJson, makeColumnKey, toLineColumns } from "./rows.ts";
 /** Maximum value of the server's `lock_timeout`, in milliseconds. */
 const MAX_LOCK_MS = 2 ** 31 - 1;
 
-/** Destination of appended lines: names, tenant and channel. */
+/** Destination of appended lines. */
 export interface AppendPlace {
   readonly names: Names;
   readonly tenant: string | undefined;
-  /** Undefined to send no notifications. */
+  /** Channel for notifications; undefined to send none. */
   readonly channel: string | undefined;
-  /** Milliseconds to wait for a lock. */
+  /** Maximum time to wait for a lock, in milliseconds. */
   readonly lockMs: number;
 }
 
@@ -57,12 +57,12 @@ export async function appendEntries(
   return { precedingSeq, lastSeq, revision: readNumber(row, "revision") };
 }
 
-/** Removes repeated lines; returns the index of each given line among the distinct ones. */
+/** Removes repeated lines, and returns the index of each given line in the distinct lines. */
 function withoutRepeats(lines: readonly NewEntryLine[]): { distinct: NewEntryLine[]; places: number[] } {
   const known = new Map<string, number>();
   const distinct: NewEntryLine[] = [];
   const places = lines.map((line) => {
-    // A line contains no line break, so the last one separates the two.
+    // A line contains no line break, so the last line break separates the id and the line.
     const key = `${line.entry.id}\n${line.text}`;
     const place = known.get(key) ?? distinct.push(line) - 1;
     known.set(key, place);
@@ -71,7 +71,7 @@ function withoutRepeats(lines: readonly NewEntryLine[]): { distinct: NewEntryLin
   return { distinct, places };
 }
 
-/** Returns the sequence numbers of lines: those of known lines, and consecutive ones for new lines. */
+/** Returns the sequence numbers of lines: known numbers for stored lines, and consecutive numbers for new lines. */
 function getSeqs(row: Row): number[] {
   const known: unknown = JSON.parse(readText(row, "known") ?? "[]");
   let next = readOptionalNumber(row, "first_seq") ?? 0;
@@ -79,9 +79,9 @@ function getSeqs(row: Row): number[] {
 }
 
 /**
- * Replaces, removes and appends lines, in the transaction of `run`.
+ * Replaces, removes, and appends lines in the transaction of `run`.
  *
- * @returns Undefined if the revision is not the expected one; nothing changed.
+ * @returns Undefined, without any change, if the revision is not the expected revision.
  * @remarks Cost: O(changed lines), plus a query for the session's facts.
  */
 export async function amendSession(
@@ -115,7 +115,7 @@ export async function amendSession(
   return { ...receipt, revision: revision + 1 };
 }
 
-/** Notifies watchers that a session has changed. */
+/** Returns the statement that notifies watchers that a session has changed. */
 function notifySql({ sessions }: Names): string {
   return `select pg_notify($1, s.key::text) from ${sessions} s where s.key = $2 and s.watched_until > now()`;
 }
@@ -129,7 +129,7 @@ function replaceSql({ lines }: Names): string {
     where l.session = $1 and l.seq = g.seq`;
 }
 
-/** Recomputes the end of the session, and facts that came from replaced lines. */
+/** Creates the statement that recomputes the end of a session and the facts derived from replaced lines. */
 function makeFactsSql(
   { sessions, lines }: Names,
   key: string,

@@ -8,17 +8,17 @@ export interface PostgresQueries {
   query(text: string, values?: unknown[]): Promise<PostgresResult>;
 }
 
-/** A notification, as a connection reports it. */
+/** Notification received by a connection. */
 export interface PostgresNotification {
   readonly channel: string;
   readonly payload?: string | undefined;
 }
 
-/** A connection of a pool, as in `pg`. */
+/** Connection of a pool, as in `pg`. */
 export interface PostgresConnection extends PostgresQueries {
-  /** Id of the server's process, with which an abandoned statement can be canceled. */
+  /** Id of the server process, used to cancel an abandoned statement. */
   readonly processID?: number | null | undefined;
-  /** Releases the connection; with `true`, closes it. */
+  /** Releases the connection to the pool, or closes it if `isBroken` is true. */
   release(isBroken?: boolean): void;
   on(event: "notification", listener: (message: PostgresNotification) => void): unknown;
   on(event: "error", listener: (error: Error) => void): unknown;
@@ -26,7 +26,7 @@ export interface PostgresConnection extends PostgresQueries {
   off(event: "error", listener: (error: Error) => void): unknown;
 }
 
-/** A pool of connections, such as `Pool` of `pg`. */
+/** Connection pool, such as `Pool` from `pg`. */
 export interface PostgresPool extends PostgresQueries {
   connect(): Promise<PostgresConnection>;
   on(event: "error", listener: (error: Error) => void): unknown;
@@ -35,13 +35,13 @@ export interface PostgresPool extends PostgresQueries {
   off(event: "acquire", listener: (connection: PostgresConnection) => void): unknown;
 }
 
-/** A database inside the process, such as `PGlite`. */
+/** Database that runs inside the process, such as `PGlite`. */
 export interface PostgresEmbedded extends PostgresQueries {
   transaction<T>(run: (queries: PostgresQueries) => Promise<T>): Promise<T>;
   listen(channel: string, take: (payload: string) => void): Promise<() => Promise<void>>;
 }
 
-/** A database client. The host brings the driver; this package includes none. */
+/** Database client. The host provides the driver; this package does not include one. */
 export type PostgresClient = PostgresPool | PostgresEmbedded;
 
 /** Returns whether a client is a pool. */

@@ -9,13 +9,13 @@ import { assertPossibleId, encodeLinesAsJson, NEW_SESSION_COLUMNS, toSessionValu
 
 const UNIQUE_VIOLATION = "23505";
 
-/** Age at which incomplete sessions, left by crashes, are removed. */
+/** Age at which incomplete sessions left by crashes are removed. */
 const ABANDONED_AFTER = "1 day";
 
 /**
- * Creates a session from pieces of lines. It becomes visible with the last piece.
+ * Creates a session from batches of lines. It becomes visible with the last batch.
  *
- * Does not use one transaction: the lines may come from the same database, over the only connection.
+ * Does not use a single transaction, because the lines may be read from the same database over the only connection.
  */
 export async function createSession(
   database: Database,
@@ -36,8 +36,8 @@ export async function createSession(
 }
 
 /**
- * A session that is being created. Each piece is written when the next arrives, so that the last piece and the session appear
- * together.
+ * Session that is being created. Each batch is written when the next one arrives, so that the last batch and the
+ * session become visible together.
  */
 class Making {
   readonly #database: Database;
@@ -70,7 +70,7 @@ class Making {
     return { precedingSeq: 0, lastSeq: this.#lastSeq, revision: this.#revision };
   }
 
-  /** Removes the incomplete session. If that fails, it remains invisible and is removed after a day. */
+  /** Removes the incomplete session. If this fails, the session remains invisible and is removed after a day. */
   async abandon(): Promise<void> {
     if (this.#key === undefined) return;
     const gone = this.#database.query(
@@ -80,7 +80,7 @@ class Making {
     await gone.catch(() => undefined);
   }
 
-  /** Removes incomplete sessions left by crashes, if the role has the right. */
+  /** Removes incomplete sessions left by crashes, if the role has permission. */
   async #clear(): Promise<void> {
     const cleared = this.#database.query(
       `delete from ${this.#names.sessions} s where not s.is_complete and s.made_at < now() - $1::interval`,

@@ -12,25 +12,25 @@ import {
 } from "./client.ts";
 import { TENANT_SETTING } from "./names.ts";
 
-/** SQLSTATE of a server in recovery, such as a standby: another connection may reach the primary. */
+/** SQLSTATE of a server in recovery, such as a standby. Another connection may reach the primary. */
 const READ_ONLY_SERVER = "25006";
 
 /** Runs a statement and returns its rows. */
 export type RunSql = (text: string, values?: unknown[]) => Promise<Row[]>;
 
-/** Tenant and time limit of statements. */
+/** Tenant and time limit for statements. */
 interface DatabaseOptions {
-  /** Default: the connection's setting. */
+  /** Tenant. Default: the connection's setting. */
   readonly tenant?: string | undefined;
-  /** Milliseconds after which a connection that does not answer counts as lost. */
+  /** Time after which an unresponsive connection counts as lost, in milliseconds. */
   readonly timeoutMs?: number | undefined;
 }
 
 /**
- * One interface for both kinds of client, for one tenant.
+ * Common interface to both kinds of clients, for one tenant.
  *
- * With a tenant, every statement runs in a transaction that sets it, because the connections of a pool are shared.
- * Without one, the connection's setting applies.
+ * With a tenant, every statement runs in a transaction that sets the tenant, because the connections of a pool are
+ * shared. Without a tenant, the connection's setting applies.
  */
 export class Database {
   readonly client: PostgresClient;
@@ -44,23 +44,23 @@ export class Database {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Runs a statement that names the tenant itself, or needs none. */
+  /** Runs a statement that specifies the tenant itself or does not need a tenant. */
   readonly run: RunSql = (text, values) => this.connected((run) => run(text, values));
 
-  /** Runs statements over one connection, each on its own. */
+  /** Runs statements over one connection, each in its own transaction. */
   connected<T>(work: (run: RunSql) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const { client } = this;
     if (!isPool(client)) return work(makeRunner(client));
     return onConnection(client, this.#timeoutMs, work, signal);
   }
 
-  /** Runs a statement in its own transaction; the signal cancels it, except in an embedded database. */
+  /** Runs a statement in its own transaction. The signal cancels it, except in an embedded database. */
   query(text: string, values: unknown[] = [], signal?: AbortSignal): Promise<Row[]> {
     if (this.#tenant !== undefined) return this.transaction((run) => run(text, values), signal);
     return this.connected((run) => run(text, values), signal);
   }
 
-  /** Runs statements in one transaction, all or none. */
+  /** Runs statements in one transaction. */
   transaction<T>(work: (run: RunSql) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const tenant = this.#tenant;
     const inTransaction = async (run: RunSql) => {
@@ -83,7 +83,7 @@ function makeRunner(queries: PostgresQueries): RunSql {
   return async (text, values = []) => toRows((await queries.query(text, values)).rows);
 }
 
-/** Uses a connection of a pool, and returns it to the pool only if it is intact. */
+/** Runs work on a connection from a pool, and returns the connection to the pool only if it is intact. */
 async function onConnection<T>(
   pool: PostgresPool,
   timeoutMs: number,
@@ -92,13 +92,13 @@ async function onConnection<T>(
 ): Promise<T> {
   refuseAborted(signal);
   const connection = await waitForConnection(pool, timeoutMs);
-  // An error between two statements has no promise to reject; the next statement fails with it.
+  // An error between two statements has no promise to reject. The next statement fails because of it.
   const ignore = () => undefined;
   connection.on("error", ignore);
   const unlimited = makeRunner(connection);
   const run: RunSql = async (text, values) => {
-    // The server might not have started a statement that is sent and immediately canceled: it would cancel nothing, and then
-    // start it.
+    // If a statement is sent and immediately canceled, the server may receive the cancellation first and then run the
+    // statement.
     refuseAborted(signal);
     return waitUnlessAborted(waitFor(unlimited(text, values), timeoutMs), signal);
   };
@@ -106,7 +106,7 @@ async function onConnection<T>(
   try {
     return await work(run);
   } catch (error) {
-    // No other caller should get a connection that cannot even roll back, or whose server is read-only.
+    // Do not return a connection to the pool if it cannot roll back or its server is read-only.
     isGivenUp = error instanceof NoAnswerError || isSessionError(error, "ABORTED");
     isBroken =
       isGivenUp ||
@@ -117,15 +117,16 @@ async function onConnection<T>(
       ));
     throw error;
   } finally {
-    // A closing connection may still fail, and has no other listener; the pool listens to a connection that is returned.
+    // A closing connection may still fail, and it has no other listener. The pool listens to connections that are
+    // returned.
     if (!isBroken) connection.off("error", ignore);
     connection.release(isBroken);
-    // The server does not notice promptly that the caller no longer waits for a statement.
+    // The server does not notice promptly that the caller stopped waiting for a statement.
     if (isGivenUp) cancelStatement(pool, connection.processID, timeoutMs).catch(ignoreError);
   }
 }
 
-/** Uses a client of the host for one task on the tables in a schema, and translates the errors of the database. */
+/** Runs one task on the tables in a schema with the host's client, and translates database errors. */
 export async function withDatabase<T>(
   database: Database,
   schema: string,
@@ -136,7 +137,7 @@ export async function withDatabase<T>(
     return await work(database);
   } catch (error) {
     if (getSqlState(error) === READ_ONLY_SERVER)
-      throw new Error("the server only reads, as a standby does; use the address of the primary", {
+      throw new Error("the server is read-only, like a standby; use the address of the primary", {
         cause: error,
       });
     throw translateError(error, schema);
@@ -145,13 +146,13 @@ export async function withDatabase<T>(
   }
 }
 
-/** Milliseconds between two attempts to cancel a statement: doubled each time, a minute in all. */
+/** Milliseconds between attempts to cancel a statement. The pause doubles each time, for about 50 seconds in total. */
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 30_000;
 
 /**
- * Cancels the statement of one of our server processes repeatedly until the process has ended, because a busy server may start
- * the statement late. With a pooler, the process id belongs to another process, and nothing happens.
+ * Cancels the statement of a server process repeatedly until the process has exited, because a busy server may start
+ * the statement late. With a pooler, the process id belongs to another process, and this has no effect.
  */
 async function cancelStatement(
   pool: PostgresPool,
@@ -192,19 +193,22 @@ async function runOnce(
   }
 }
 
-/** Cancels the statement of a process, unless another process has got its id meanwhile. */
+/** Cancels the statement of a process, unless its id now belongs to another process. */
 const CANCEL = `select extract(epoch from a.backend_start)::text as started,
     case when a.state = 'active' then pg_cancel_backend(a.pid) end
   from pg_stat_activity a where a.pid = $1 and a.usename = current_user and a.pid <> pg_backend_pid()
     and extract(epoch from a.backend_start)::text = coalesce($2, extract(epoch from a.backend_start)::text)`;
 
-/** Acquires a connection of a pool. If it fails before the caller listens to it, the process does not end. */
+/**
+ * Acquires a connection from a pool. Prevents the process from crashing if the connection fails before the caller
+ * listens to it.
+ */
 export function acquireConnection(pool: PostgresPool): Promise<PostgresConnection> {
   const release = tolerateLostConnections(pool);
   return pool.connect().finally(release);
 }
 
-/** Waits for a connection; releases one that arrives too late. */
+/** Waits for a connection. Releases a connection that arrives too late. */
 async function waitForConnection(pool: PostgresPool, timeoutMs: number): Promise<PostgresConnection> {
   const connecting = acquireConnection(pool);
   try {
@@ -213,7 +217,8 @@ async function waitForConnection(pool: PostgresPool, timeoutMs: number): Promise
     if (error instanceof NoAnswerError) {
       connecting.then(
         (connection) => {
-          // If the pool was ended meanwhile, the connection has no other listener. Of several late connections, one is enough.
+          // If the pool has been closed in the meantime, the connection has no other listener. One listener per
+          // connection is enough.
           connection.off("error", ignoreError);
           connection.on("error", ignoreError);
           connection.release();
@@ -225,7 +230,7 @@ async function waitForConnection(pool: PostgresPool, timeoutMs: number): Promise
   }
 }
 
-/** Error for a server that does not answer: it is unknown whether it ran the statement. */
+/** Error for a server that does not respond. It is unknown whether the server ran the statement. */
 class NoAnswerError extends Error {}
 
 /** Waits for a promise; throws if it takes longer than `ms` milliseconds. */
@@ -242,16 +247,16 @@ export async function waitFor<T>(promise: Promise<T>, ms: number): Promise<T> {
   }
 }
 
-/** Number of active `tolerateLostConnections` calls for each pool. */
+/** Number of active `tolerateLostConnections` calls per pool. */
 const tolerated = new WeakMap<PostgresPool, number>();
 
 /**
- * Prevents lost connections of a pool from ending the process, as an `error` event without a listener would.
+ * Prevents lost connections of a pool from crashing the process, as an `error` event without a listener would.
  *
- * Nothing is lost: the running statement fails, and the next one gets another connection.
+ * No error is hidden: the running statement fails, and the next statement uses another connection.
  *
- * @param client - Only affects pools.
- * @returns A function that ends the protection; idempotent.
+ * @param client - Has no effect unless it is a pool.
+ * @returns A function that ends the protection. Idempotent.
  */
 export function tolerateLostConnections(client: PostgresClient): () => void {
   if (!isPool(client)) return () => undefined;
@@ -274,36 +279,36 @@ export function tolerateLostConnections(client: PostgresClient): () => void {
 }
 
 /**
- * Listens to the errors of a connection until its acquirer can.
+ * Listens to a connection's errors until the caller that acquired it can.
  *
- * The acquirer runs only after the pool's promise resolves. A connection that fails in the packet in which it becomes
+ * The caller continues only after the pool's promise resolves. A connection that fails in the same packet that makes it
  * ready emits its error before that.
  */
 function guardHandover(connection: PostgresConnection): void {
   connection.on("error", ignoreHandoverError);
-  // The acquirer runs in a microtask, and so before this.
+  // The caller continues in a microtask, and therefore before this callback.
   setImmediate(() => connection.off("error", ignoreHandoverError));
 }
 
 function ignoreError(): void {
-  // The next statement opens another connection.
+  // The next statement uses another connection.
 }
 
 function ignoreHandoverError(): void {
-  // The first statement on the connection fails with it.
+  // The first statement on the connection fails because of this error.
 }
 
 /**
- * Classes of SQLSTATE that are final: not supported, data, constraints, authorization, names, rights, limits. After all others,
- * and after errors that the server did not send, a retry may succeed.
+ * SQLSTATE classes of final errors: unsupported features, data, constraints, authorization, names, permissions, limits.
+ * After any other error, including errors not sent by the server, a retry may succeed.
  */
 const FINAL_CLASSES = ["0A", "22", "23", "28", "3D", "3F", "42", "44", "54"];
 
-/** SQLSTATEs for a missing schema, table, function or column. */
+/** SQLSTATEs for a missing schema, table, function, or column. */
 const MISSING_STATES = ["3F000", "42P01", "42883", "42703"];
 
 /**
- * Codes of Node for a rejected server certificate, or a client certificate that the server rejected.
+ * Node error codes for a rejected server certificate, or for a client certificate that the server rejected.
  *
  * @remarks Source: https://nodejs.org/api/tls.html#x509-certificate-error-codes
  */
@@ -317,42 +322,43 @@ const CERTIFICATE_CODES: readonly RegExp[] = [
   /^ERR_SSL_.*(?:CERTIFICATE|UNKNOWN_CA)/,
 ];
 
-/** Messages of `pg`, without a code, for connections that it always refuses. */
+/** Matches messages of `pg` errors without a code, for connections that always fail. */
 const DRIVER_REFUSES = /^SASL: |does not support SSL connections$/;
 
-/** Returns the SQLSTATE of an error; empty if it has none. */
+/** Returns the SQLSTATE of an error; empty if there is none. */
 export function getSqlState(error: unknown): string {
   const code = getErrorCode(error);
   return code.length === 5 ? code : "";
 }
 
-/** Makes a final error if the call will always be refused; returns other errors unchanged, for a retry. */
+/** Creates a final error if the call would always fail; returns other errors unchanged, so that the call is retried. */
 export function translateError(error: unknown, schema: string): unknown {
   if (isSessionError(error)) return error;
   const said = getErrorMessage(error);
   const state = getSqlState(error);
   if (FINAL_CLASSES.includes(state.slice(0, 2))) {
     const advice = MISSING_STATES.includes(state)
-      ? `call migrateDatabase() of sessiontree/postgres, or run "sessiontree db migrate", to make the tables in schema ${schema}`
-      : "correct what it says (address, password, rights), and try again";
+      ? `call migrateDatabase() of sessiontree/postgres, or run "sessiontree db migrate", to create the tables in schema ${schema}`
+      : "correct the address, password, or permissions, and try again";
     return makeFinalError(
-      `The database refuses it (${state}): ${said}; ${advice}.`,
+      `The database refused the call (${state}): ${said}; ${advice}.`,
       { sqlState: state },
       error,
     );
   }
   const code = getErrorCode(error);
   if (CERTIFICATE_CODES.some((codes) => codes.test(code))) {
-    const advice = "give the client the authority that signed it (ssl.ca, or sslrootcert in the address)";
+    const advice =
+      "configure the certificate authority that signed it (ssl.ca, or sslrootcert in the address)";
     return makeFinalError(
-      `The certificate of the database's server is refused (${code}): ${said}; ${advice}.`,
+      `The database server's certificate was rejected (${code}): ${said}; ${advice}.`,
       { code },
       error,
     );
   }
   if (!DRIVER_REFUSES.test(said)) return error;
   const advice = "correct the address (password, sslmode), and try again";
-  return makeFinalError(`The connection to the database cannot be made: ${said}; ${advice}.`, {}, error);
+  return makeFinalError(`Cannot connect to the database: ${said}; ${advice}.`, {}, error);
 }
 
 function makeFinalError(

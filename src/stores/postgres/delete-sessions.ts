@@ -16,22 +16,22 @@ import { assertTenant } from "./rows.ts";
 
 /** Options for deleting the sessions of a tenant. */
 export interface DeleteTenantOptions {
-  /** A client whose role may delete sessions. */
+  /** Client whose role may delete sessions. */
   readonly client: PostgresClient;
   /** Schema of the tables. Default `sessiontree`. */
   readonly schema?: string;
   readonly tenant: string;
-  /** Number of sessions deleted in one transaction. Default 1,000. */
+  /** Number of sessions deleted per transaction. Default 1,000. */
   readonly batchSize?: number;
-  /** Aborts the deletion with `ABORTED`; sessions deleted so far remain deleted. */
+  /** Cancels the deletion with `ABORTED`. Sessions deleted so far remain deleted. */
   readonly signal?: AbortSignal;
 }
 
 /** Options for deleting old sessions. */
 export interface DeleteSessionsOptions extends Omit<DeleteTenantOptions, "tenant"> {
-  /** Sessions without a message since then are deleted. */
+  /** Deletes sessions without a message since this time. */
   readonly before: Date;
-  /** Only sessions of this tenant. Default: of every tenant that the role sees. */
+  /** Only sessions of this tenant. Default: all tenants visible to the role. */
   readonly tenant?: string;
 }
 
@@ -48,7 +48,7 @@ const TENANT_RULES: OptionRules<DeleteTenantOptions> = {
 /**
  * Deletes all sessions of a tenant permanently, in batches.
  *
- * Processes that still have one of them open cannot restore it, not even after a failover.
+ * A process that still has one of the sessions open cannot restore it, even after a failover.
  *
  * @returns Number of deleted sessions.
  * @throws {SessionError} `STORE_UNAVAILABLE` if the database refuses; `ABORTED`.
@@ -73,8 +73,8 @@ export function deleteTenant(options: DeleteTenantOptions): Promise<number> {
 }
 
 /**
- * Permanently deletes sessions whose latest message is older than a time, in batches; for sessions without messages, the time of
- * the header counts.
+ * Permanently deletes sessions whose latest message is older than the given time, in batches. For sessions without
+ * messages, the time of the header counts.
  *
  * @returns Number of deleted sessions.
  * @throws {SessionError} `STORE_UNAVAILABLE` if the database refuses; `ABORTED`.
@@ -118,7 +118,7 @@ async function deleteInBatches(
   }
 }
 
-/** Finds the tenants that have sessions: one index lookup for each. */
+/** Finds the tenants that have sessions, with one index lookup per tenant. */
 async function findTenants(database: Database, { sessions }: Names): Promise<string[]> {
   const rows = await database.query(`with recursive t as (
       (select s.tenant from ${sessions} s where s.is_complete order by s.tenant limit 1)

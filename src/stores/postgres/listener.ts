@@ -11,31 +11,31 @@ import { acquireConnection, waitFor } from "./database.ts";
 /** Milliseconds between attempts to reconnect. */
 const RETRY_MS = [50, 100, 200, 500, 1_000, 2_000];
 
-/** Milliseconds between renewals of the watches. */
+/** Milliseconds between renewals of watches. */
 const RENEW_MS = 30_000;
 
-/** Milliseconds within which our own test notification must arrive; otherwise watchers poll. */
+/** Maximum time for a test notification to arrive, in milliseconds. If it does not arrive, watchers poll. */
 const PROBE_MS = 5_000;
 
 /** Stops listening on one connection. */
 type StopListening = () => Promise<void>;
 
-/** Options of a listener. */
+/** Options for a listener. */
 export interface ListenerOptions {
   readonly client: PostgresClient;
   readonly channel: string;
-  /** Records in the database which sessions are watched; the record lasts for several renewals. */
+  /** Records in the database which sessions are watched. A record remains valid for several renewal periods. */
   readonly mark: (payloads: readonly string[]) => Promise<unknown>;
-  /** Sends a notification over another connection than the listening one. */
+  /** Sends a notification over a connection other than the listening connection. */
   readonly notify: (payload: string) => Promise<unknown>;
 }
 
 /**
  * Notifies watchers that a session has grown. One connection listens for all sessions of a store.
  *
- * Opens the connection for the first watcher and releases it after the last. After a lost connection, reconnects and notifies all
- * watchers, since notifications may have been missed. Records in the database which sessions are watched, so that other sessions
- * cause no notifications.
+ * Opens the connection for the first watcher and closes it after the last one. After a lost connection, reconnects and
+ * notifies all watchers, because notifications may have been missed. Records in the database which sessions are
+ * watched, so that other sessions cause no notifications.
  */
 export class Listener {
   readonly #options: ListenerOptions;
@@ -49,7 +49,7 @@ export class Listener {
     this.#options = options;
   }
 
-  /** Calls `onMore` for each notification with this payload, from when the promise resolves until the signal aborts. */
+  /** Calls `onMore` for each notification with this payload, from the time the promise resolves until the signal aborts. */
   async add(payload: string, onMore: () => void, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const those = this.#interested.get(payload) ?? new Set();
@@ -72,7 +72,7 @@ export class Listener {
     this.#renewal = undefined;
     const listening = this.#listening;
     this.#listening = undefined;
-    // A connection that could not be opened need not be closed.
+    // A connection that failed to open need not be closed.
     const ended = listening?.then(
       (stop) => stop(),
       () => undefined,
@@ -86,7 +86,7 @@ export class Listener {
     those?.delete(onMore);
     if (those?.size === 0) this.#interested.delete(payload);
     if (this.#interested.size > 0) return;
-    // A lost connection cannot stop listening; the error is irrelevant.
+    // Listening cannot be stopped on a lost connection, so the error is irrelevant.
     void this.close({ discard: true });
   }
 
@@ -163,12 +163,12 @@ async function listenEmbedded(
 }
 
 /**
- * Listens over a connection of a pool, and checks that notifications arrive.
+ * Listens on a connection from a pool, and checks that notifications arrive.
  *
- * A pooler such as PgBouncer in transaction mode accepts `LISTEN` but gives the server connection to other clients, so that no
- * notification arrives. A test notification detects that.
+ * A pooler such as PgBouncer in transaction mode accepts `LISTEN` but assigns the server connection to other clients,
+ * so that no notifications arrive. A test notification detects this.
  *
- * @throws An error other than `SessionError`, so that watchers poll instead.
+ * @throws An error that is not a `SessionError`, so that watchers poll instead.
  */
 async function listenAudibly(
   pool: PostgresPool,
@@ -209,7 +209,7 @@ async function listenOnPool(
     if (isOver) return false;
     isOver = true;
     connection.off("notification", onNotification);
-    // The error listener stays: a closing connection may still fail.
+    // Keeps the error listener, because a closing connection may still fail.
     connection.release(isBroken);
     return true;
   };
@@ -224,7 +224,7 @@ async function listenOnPool(
     throw error;
   }
   return async () => {
-    // Closed, not released: its next user must not receive notifications.
+    // Closes the connection instead of releasing it, because its next user must not receive notifications.
     end(true);
   };
 }

@@ -5,7 +5,7 @@ import { Database, type RunSql, withDatabase } from "./database.ts";
 import { DEFAULT_SCHEMA, lockKey, type Names, quoteLiteral, quoteNames } from "./names.ts";
 import { createTables, dropTables } from "./tables.ts";
 
-/** Statement that finds the table of lines and its partitions, the whole table last, each with its search index. */
+/** Query for the table of lines and its partitions, each with its search index. The table itself is last. */
 const PARTS = `select format('%I.%I', n.nspname, c.relname) as part, format('%I', c.relname || '_by_text') as index,
     format('%I.%I', n.nspname, c.relname || '_by_text') as full_index, c.relkind = 'p' as is_split,
     (select i.indisvalid from pg_index i
@@ -18,15 +18,15 @@ const TRIGRAMS = `select format('%I', n.nspname) as schema from pg_extension e
   join pg_namespace n on n.oid = e.extnamespace where e.extname = 'pg_trgm'`;
 
 /**
- * Builds or drops the search index while other processes append. Does nothing if another host is doing it.
+ * Builds or drops the search index while other processes append. Does nothing if another host is already doing this.
  *
- * Does not use a transaction, because all appends would wait until the index is built.
+ * Does not use a transaction, because all appends would then wait until the index is built.
  *
  * @param run - Runs statements over one connection.
  */
 async function changeSearchIndex(run: RunSql, names: Names, isWanted: boolean): Promise<void> {
   const key = lockKey(`${names.schema} search`);
-  // Waiting for the lock would block the build that holds it.
+  // Waiting for the lock would block the build in the process that holds it.
   const [lock] = await run("select pg_try_advisory_lock($1::bigint) as is_mine", [key]);
   if (lock?.["is_mine"] !== true) return;
   try {
@@ -36,7 +36,7 @@ async function changeSearchIndex(run: RunSql, names: Names, isWanted: boolean): 
   }
 }
 
-/** Returns the statements that build or drop the index, each to be run separately; empty if nothing needs to be done. */
+/** Returns the statements that build or drop the index, each to be run separately; empty if there is nothing to do. */
 async function searchIndexSql(run: RunSql, names: Names, isWanted: boolean): Promise<string[]> {
   const parts = await run(PARTS, [names.lines]);
   const whole = parts.at(-1);
@@ -60,22 +60,25 @@ async function searchIndexSql(run: RunSql, names: Names, isWanted: boolean): Pro
 const dropSql = (part: Row) =>
   `drop index${makeConcurrently(part)} if exists ${readRequiredText(part, "full_index")}`;
 
-/** The index of a partitioned table is composed of its partitions' indexes, so it cannot be built concurrently. */
+/**
+ * Returns the `concurrently` clause, except for a partitioned table. Its index is composed of its partitions' indexes
+ * and cannot be built concurrently.
+ */
 const makeConcurrently = (part: Row) => (part["is_split"] === true ? "" : " concurrently");
 
-/** A step between two versions of the tables. */
+/** Step between two versions of the tables. */
 interface Migration {
-  /** Version of the tables after the step. */
+  /** Version of the tables after this step. */
   readonly version: number;
-  /** Its purpose, in a few words. */
+  /** Purpose of the step, in a few words. */
   readonly purpose: string;
-  /** Statements of the step. */
+  /** Returns the statements that apply the step. */
   up(names: Names): string[];
-  /** Statements that revert the step. */
+  /** Returns the statements that revert the step. */
   down(names: Names): string[];
 }
 
-/** All steps, in order. A released step is never changed; add another one. */
+/** All steps, in order. Never change a released step; add another step instead. */
 const MIGRATIONS: readonly Migration[] = [
   { version: 1, purpose: "sessions and their lines", up: createTables, down: dropTables },
 ];
@@ -83,23 +86,23 @@ const MIGRATIONS: readonly Migration[] = [
 /** Version of the tables in this release. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Options of a migration. */
+/** Options for a migration. */
 export interface MigrateOptions {
-  /** A client whose role may create objects in the schema. */
+  /** Client whose role may create objects in the schema. */
   readonly client: PostgresClient;
   /** Name of the schema. Default `sessiontree`. */
   readonly schema?: string;
-  /** Target version; 0 drops all tables with all sessions. Default: that of this release. */
+  /** Target version; 0 drops all tables and all sessions. Default: the version of this release. */
   readonly to?: number;
   /**
-   * Whether the search index should exist: true builds it if it is missing or incomplete, false drops it. Other processes can
-   * append meanwhile; it takes minutes for millions of entries. Default: new tables get it if the extension `pg_trgm` is
-   * available, and existing tables remain unchanged.
+   * Whether the search index should exist: true builds it if it is missing or incomplete, false drops it. Building
+   * takes minutes for millions of entries, but other processes can append in the meantime. Default: new tables get an
+   * index if the extension `pg_trgm` is available, and existing tables remain unchanged.
    */
   readonly searchIndex?: boolean;
 }
 
-/** The versions of the tables before and after. */
+/** Versions of the tables before and after a migration. */
 export interface MigrationResult {
   readonly from: number;
   readonly to: number;
@@ -109,12 +112,12 @@ export interface MigrationResult {
  * Creates the tables of a store, migrates them to another version, or drops them, in one transaction. Then builds or drops the
  * search index, if requested.
  *
- * Safe to call at every start, also by several hosts concurrently: one does the work, the others wait. Creates the schema if it
- * is missing, and never drops it.
+ * Safe to call at every start, even by several hosts concurrently: one host migrates while the others wait. Creates the
+ * schema if it is missing, and never drops it.
  *
  * @throws {TypeError} If `to` is not a version of this release.
- * @throws {SessionError} `VERSION_TOO_NEW` if the tables are of a newer release; `STORE_UNAVAILABLE` if the database
- *   refuses or does not store text as UTF-8. Nothing changed.
+ * @throws {SessionError} `VERSION_TOO_NEW` if the tables were created by a newer release; `STORE_UNAVAILABLE` if the
+ *   database refuses or does not store text as UTF-8. The tables are then unchanged.
  * @throws The client's error if the connection is lost.
  */
 export async function migrateDatabase(options: MigrateOptions): Promise<MigrationResult> {
@@ -140,9 +143,9 @@ export async function migrateDatabase(options: MigrateOptions): Promise<Migratio
 /**
  * Returns the statements that `migrateDatabase` would run now, for review.
  *
- * @returns Each statement with its semicolon: one transaction, then the statements that build or drop the search index, to be run
- *   one by one. Empty if nothing needs to be done.
- * @throws The errors of `migrateDatabase`.
+ * @returns Statements, each with a semicolon: one transaction, then the statements that build or drop the search index,
+ *   which must be run one at a time. Empty if there is nothing to do.
+ * @throws The same errors as `migrateDatabase`.
  */
 export async function migrationSql(options: MigrateOptions): Promise<string[]> {
   const { client, schema = DEFAULT_SCHEMA, to = SCHEMA_VERSION, searchIndex } = options;
@@ -182,18 +185,18 @@ export async function readVersion(run: RunSql, names: Names): Promise<number> {
   return table?.["is_there"] === true ? findVersion(run, names) : 0;
 }
 
-/** Makes the error for tables of a newer release. */
+/** Creates the error for tables created by a newer release. */
 export function makeNewerTablesError(schema: string, version: number): SessionError {
   return new SessionError(
     "VERSION_TOO_NEW",
-    `The tables in schema ${schema} have version ${version}, and this release knows ${SCHEMA_VERSION}; use the release that made them, or a newer one.`,
+    `The tables in schema ${schema} have version ${version}, but this release supports only version ${SCHEMA_VERSION}; use the release that created them, or a newer one.`,
     { details: { schema, version } },
   );
 }
 
 function assertVersion(to: number): void {
   if (Number.isInteger(to) && to >= 0 && to <= SCHEMA_VERSION) return;
-  throw new TypeError(`to must be a version from 0 to ${SCHEMA_VERSION}; leave it out for the newest.`);
+  throw new TypeError(`to must be a version from 0 to ${SCHEMA_VERSION}; omit it for the newest version.`);
 }
 
 /** Returns the statements that migrate from one version to another. */
@@ -224,7 +227,7 @@ async function findVersion(run: RunSql, names: Names): Promise<number> {
 }
 
 async function makeSchema(run: RunSql, names: Names): Promise<void> {
-  // Even `if not exists` requires the right to create a schema.
+  // Even `if not exists` requires permission to create a schema.
   const found = await run("select 1 from pg_namespace where nspname = $1", [names.schema]);
   if (found.length === 0) await run(`create schema ${names.quotedSchema}`);
   await run(getVersionsTable(names));
@@ -236,7 +239,7 @@ async function assertUtf8(run: RunSql): Promise<void> {
   if (encoding === "UTF8") return;
   throw new SessionError(
     "STORE_UNAVAILABLE",
-    `The database keeps text as ${encoding}; make one with encoding UTF8, which holds every text.`,
+    `The database stores text as ${encoding}; create a database with encoding UTF8, which can store any text.`,
     { details: { encoding } },
   );
 }

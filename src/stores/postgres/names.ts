@@ -1,20 +1,20 @@
 import { hashSha256 } from "../../session/fs/digest.ts";
 
-/** PostgreSQL truncates longer names, so that two could become one. */
+/** Maximum length of a name, in bytes. PostgreSQL truncates longer names, so that different names could become equal. */
 const MAX_NAME_BYTES = 63;
 
 /** Default schema. */
 export const DEFAULT_SCHEMA = "sessiontree";
 
-/** Connection setting that names the tenant. */
+/** Connection setting that specifies the tenant. */
 export const TENANT_SETTING = "sessiontree.tenant";
 
-/** SQL: the tenant of the connection; empty if it has none. */
+/** SQL expression for the connection's tenant; empty if there is none. */
 export const TENANT_SQL = `coalesce(current_setting('${TENANT_SETTING}', true), '')`;
 
 /** Names of a store's database objects, quoted for statements. */
 export interface Names {
-  /** Unquoted, for parameters. */
+  /** Unquoted name of the schema, for parameters. */
   readonly schema: string;
   readonly quotedSchema: string;
   readonly versions: string;
@@ -25,23 +25,23 @@ export interface Names {
   readonly addLines: string;
   /** Function that appends entries to a session. */
   readonly append: string;
-  /** Trigger function that leaves marks of deleted sessions. */
+  /** Trigger function that records deleted sessions. */
   readonly noteDeleted: string;
   /** Trigger function that sets the revision of a new session. */
   readonly setRevision: string;
   /** Function that finds lines by text, using the index despite row-level security. */
   readonly findLines: string;
-  /** `findLines` with the types of its arguments. */
+  /** `findLines` with its argument types. */
   readonly findLinesSignature: string;
-  /** Channel of notifications: an unquoted name, so that all clients spell it the same way. */
+  /** Channel for notifications. Needs no quotes, so that all clients spell it the same way. */
   readonly channel: string;
 }
 
 /**
  * Returns the quoted names of a store's database objects.
  *
- * @param schema - Name of the schema, of any characters.
- * @throws {TypeError} If it is empty, holds NUL or takes more than 63 bytes.
+ * @param schema - Name of the schema. May contain any characters except NUL.
+ * @throws {TypeError} If the name is empty, contains NUL, or is longer than 63 bytes.
  */
 export function quoteNames(schema: string): Names {
   const bytes = Buffer.from(typeof schema === "string" ? schema : "");
@@ -68,17 +68,17 @@ export function quoteNames(schema: string): Names {
   };
 }
 
-/** Returns the key of a lock in the database. */
+/** Returns the key of an advisory lock in the database. */
 export function lockKey(name: string): string {
   return BigInt.asIntN(64, BigInt(`0x${hashSha256(`sessiontree ${name}`).slice(0, 16)}`)).toString();
 }
 
-/** Quotes a string for a statement that takes no parameters, such as a definition. */
+/** Quotes a string for a statement that does not accept parameters, such as a definition. */
 export function quoteLiteral(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** Quotes the body of a function, whatever it contains. */
+/** Quotes the body of a function, which may contain any text. */
 export function quoteBody(body: string): string {
   let tag = "$body$";
   for (let i = 0; body.includes(tag); i++) tag = `$body${i}$`;

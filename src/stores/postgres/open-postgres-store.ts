@@ -7,29 +7,29 @@ import { type RetryOptions, repeatUntilAnswered, retryPace } from "../remote/ret
 import { type MigrateOptions, type MigrationResult, migrateDatabase, migrationSql } from "./migrate.ts";
 import { PostgresBackend, type PostgresOptions } from "./postgres-backend.ts";
 
-/** Options of a store in PostgreSQL, including retries. */
+/** Options for a PostgreSQL store, including retries. */
 export interface PostgresStoreOptions extends PostgresOptions, RemoteStoreOptions {}
 
-/** Options for opening a store by its address; the address takes precedence. */
+/** Options for opening a store by its address. The address takes precedence. */
 export interface OpenPostgresOptions extends Omit<PostgresStoreOptions, "client" | "searchClient"> {
   /** Whether to create or migrate the tables first. Default false. */
   readonly migrate?: boolean;
-  /** Maximum number of connections; searches have up to two more. With one, watching polls. Default 4. */
+  /** Maximum number of connections. Searches use up to two more. If 1, watching polls. Default 4. */
   readonly maxConnections?: number;
 }
 
-/** A connection that can be ended. */
+/** Connection that can be closed. */
 interface OwnConnection {
   end(): Promise<void>;
 }
 
-/** A pool that can be ended, as `Pool` of `pg`. */
+/** Pool that can be closed, as `Pool` from `pg`. */
 type OwnPool = InstanceType<typeof import("pg").Pool>;
 
 /** Milliseconds until a connection attempt fails. */
 const CONNECT_MS = 10_000;
 
-/** Number of connections reserved for searches, so that they take none from other calls. */
+/** Number of connections reserved for searches, so that searches do not take connections from other calls. */
 const SEARCH_CONNECTIONS = 2;
 
 /** Returns whether a string is an address that `openPostgresStore` accepts. */
@@ -38,12 +38,12 @@ export function isPostgresUrl(text: string): boolean {
 }
 
 /**
- * Creates a store of sessions in PostgreSQL. Create the tables with `migrateDatabase` first.
+ * Creates a session store in PostgreSQL. Call `migrateDatabase` first to create the tables.
  *
- * Does not connect before the first call. If a pool loses its connections, nothing is lost: appended entries are written when the
+ * Connects at the first call. If a pool loses its connections, no data is lost: appended entries are written when the
  * server is reachable again.
  *
- * @throws {TypeError} If the schema is not a name, or a database cannot hold the tenant.
+ * @throws {TypeError} If the schema is not a valid name, or a database cannot store the tenant.
  * @remarks Source: docs/postgres.md
  */
 export function postgresStore(options: PostgresStoreOptions): SessionStore {
@@ -51,12 +51,12 @@ export function postgresStore(options: PostgresStoreOptions): SessionStore {
 }
 
 /**
- * Opens a store by the address of its database. The host must install the package `pg`.
+ * Opens a store by the address of its database. The host must install the `pg` package.
  *
- * @param url - `postgres://user:password@host:port/database`; this package reads `?schema=` and `?tenant=`, the driver everything
- *   else.
+ * @param url - `postgres://user:password@host:port/database`; this package reads `?schema=` and `?tenant=`, and the
+ *   driver reads everything else.
  * @returns A store that closes its connections when it is closed.
- * @throws {TypeError} If `url` is not such an address.
+ * @throws {TypeError} If `url` is not a PostgreSQL address.
  * @throws {SessionError} `STORE_UNAVAILABLE` if the package is not installed, or the tables cannot be created;
  *   `VERSION_TOO_NEW`.
  */
@@ -70,7 +70,7 @@ export async function openPostgresStore(
   });
   const { address, ...own } = readAddress(url);
   const { migrate: isMigrated = false, maxConnections = 4, ...given } = options;
-  // Listening occupies a connection.
+  // Listening requires a separate connection.
   const settings = { ...given, ...own, ...(maxConnections < 2 && { notify: false }) };
   const pool = await makePool(address, maxConnections);
   const searches = await makePool(address, SEARCH_CONNECTIONS);
@@ -87,10 +87,10 @@ export async function openPostgresStore(
 }
 
 /**
- * Creates, migrates or drops the tables of a store, like `migrateDatabase`, given the address of their database.
+ * Creates, migrates, or drops the tables of a store, like `migrateDatabase`, given the address of the database.
  *
- * @param options - `to`: the target version; 0 drops all tables with all sessions.
- * @throws {TypeError} If `url` is not such an address, or `to` is not a version.
+ * @param options - `to`: the target version; 0 drops all tables and all sessions.
+ * @throws {TypeError} If `url` is not a PostgreSQL address, or `to` is not a version.
  */
 export function migratePostgres(
   url: string,
@@ -107,7 +107,7 @@ export function postgresMigrationSql(
   return askPostgres(url, options, migrationSql);
 }
 
-/** Uses a pool for one task on the tables of a database, then ends it. */
+/** Runs one task on the tables of a database with a new pool, then closes the pool. */
 async function askPostgres<T>(
   url: string,
   { to, ...pace }: Pick<MigrateOptions, "to"> & RetryOptions,
@@ -123,7 +123,7 @@ async function askPostgres<T>(
   }
 }
 
-/** A backend that owns its pools, and ends them. */
+/** Backend that owns its pools and closes them. */
 class OwningBackend extends PostgresBackend {
   readonly #pools: readonly OwnPool[];
   readonly #connections = new Set<OwnConnection>();
@@ -145,7 +145,8 @@ class OwningBackend extends PostgresBackend {
       await this.#ended;
       return;
     }
-    // The pool waits for connections in use, so they are closed here; one that is being opened has its own time limit.
+    // The pool waits for connections in use, so close them here. A connection that is being opened has its own time
+    // limit.
     for (const connection of this.#connections) connection.end().catch(() => undefined);
     this.#ended.catch(() => undefined);
   }
@@ -154,7 +155,7 @@ class OwningBackend extends PostgresBackend {
 function readAddress(text: string): { address: string; schema?: string; tenant?: string } {
   if (!isPostgresUrl(text)) {
     throw new TypeError(
-      "A store in PostgreSQL has an address such as postgres://user@host/database; correct it.",
+      "The address of a PostgreSQL store must look like postgres://user@host/database; correct it.",
     );
   }
   const url = new URL(text);
@@ -188,7 +189,7 @@ async function loadDriver(): Promise<typeof import("pg").Pool> {
     if (toRecord(error)["code"] !== "ERR_MODULE_NOT_FOUND") throw error;
     throw new SessionError(
       "STORE_UNAVAILABLE",
-      "The package pg, which talks to PostgreSQL, is not installed; npm install pg.",
+      "The pg package, which connects to PostgreSQL, is not installed; run npm install pg.",
       { cause: error },
     );
   }

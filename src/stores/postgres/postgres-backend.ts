@@ -44,25 +44,25 @@ import {
 } from "./queries.ts";
 import { assertTenant, readFactsWithUsage, readStoredLine } from "./rows.ts";
 
-/** Options of a store in PostgreSQL. */
+/** Options for a PostgreSQL store. */
 export interface PostgresOptions {
-  /** A `Pool` of `pg`, a `PGlite`, or an object of the same shape. The caller closes it, after the store. */
+  /** A `Pool` from `pg`, a `PGlite`, or an object of the same shape. The caller must close it after closing the store. */
   readonly client: PostgresClient;
   /** Schema of the tables. Default `sessiontree`. */
   readonly schema?: string;
-  /** Tenant that owns the sessions. Default: the connection's setting `sessiontree.tenant`, else none. */
+  /** Tenant that owns the sessions. Default: the connection's `sessiontree.tenant` setting, or no tenant. */
   readonly tenant?: string;
   /**
-   * Whether appends to watched sessions notify watchers. Default true. The server commits such transactions one at a time: if
-   * thousands of watched sessions grow concurrently, polling is cheaper.
+   * Whether appends to watched sessions notify watchers. Default true. The server commits such transactions one at a
+   * time, so polling is cheaper if thousands of watched sessions grow concurrently.
    */
   readonly notify?: boolean;
   /**
-   * Milliseconds after which an unanswered connection of a pool counts as lost, and the call is retried over another.
-   * Default 30,000.
+   * Milliseconds after which an unresponsive connection from a pool counts as lost, and the call is retried over
+   * another connection. Default 30,000.
    */
   readonly timeoutMs?: number;
-  /** A client for searches, so that they take no connections from other calls. Default: `client`. */
+  /** Client for searches, so that searches do not take connections from other calls. Default: `client`. */
   readonly searchClient?: PostgresClient;
 }
 
@@ -81,9 +81,9 @@ const NO_RIGHT = "42501";
 const CANCELLED = "57014";
 
 /**
- * Sessions in PostgreSQL: a row for each session, a row for each line.
+ * Backend for sessions in PostgreSQL, with one row per session and one row per line.
  *
- * Appends lock the session's row, so that the database decides the order of lines.
+ * Appends lock the session's row, so that the database determines the order of the lines.
  */
 export class PostgresBackend implements SessionBackend {
   readonly supports: BackendSupport;
@@ -100,11 +100,11 @@ export class PostgresBackend implements SessionBackend {
   /** Ends `tolerateLostConnections`. */
   readonly #release: () => unknown;
   #hasTables = false;
-  /** Whether the role may call the function that finds lines; checked again until it may. */
+  /** Whether the role may call the function that finds lines. If not, each search checks again. */
   #mayFindLines = false;
 
   /**
-   * @throws {TypeError} If the schema is not a name, a database cannot hold the tenant, or an option is invalid.
+   * @throws {TypeError} If the schema is not a valid name, a database cannot store the tenant, or an option is invalid.
    */
   constructor(options: PostgresOptions) {
     assertOptions<PostgresOptions>(options, POSTGRES_RULES);
@@ -197,7 +197,7 @@ export class PostgresBackend implements SessionBackend {
     });
   }
 
-  /** Releases the connection for notifications, if there is one; the client stays open. Idempotent. */
+  /** Releases the connection for notifications, if there is one. The client remains open. Idempotent. */
   async close(options: { readonly discard?: boolean } = {}): Promise<void> {
     await this.#listener.close(options);
     this.#release();
@@ -213,8 +213,8 @@ export class PostgresBackend implements SessionBackend {
       const added = this.#listener.add(readText(row, "key") ?? "", onMore, signal);
       await added.catch((error: unknown) => {
         if (getSqlState(error) !== NO_RIGHT) throw error;
-        // Only notifications are refused: a role with read-only rights polls.
-        throw new Error("the role may not say that it watches a session", { cause: error });
+        // Only notifications are refused. A role with read-only permissions polls.
+        throw new Error("the role may not register as a watcher of sessions", { cause: error });
       });
     });
   }
@@ -256,11 +256,11 @@ export class PostgresBackend implements SessionBackend {
   }
 }
 
-/** Makes the error for a search that the server has canceled, because it would cancel the next attempt, too. */
+/** Creates a final error for a search that the server canceled, because the server would also cancel a retry. */
 function searchCancelled(cause: unknown): SessionError {
   return new SessionError(
     "STORE_UNAVAILABLE",
-    "The server canceled the search (57014), as after statement_timeout; search for longer or rarer words, or in one project, or raise the limit.",
+    "The server canceled the search (57014), for example because of statement_timeout; search for longer or rarer words, or in one project, or raise the limit.",
     { details: { sqlState: CANCELLED }, cause },
   );
 }

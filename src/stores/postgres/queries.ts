@@ -4,13 +4,13 @@ import type { BackendListQuery, BackendSearchQuery } from "../contract/session-b
 import { type Names, TENANT_SQL } from "./names.ts";
 import { LINE_COLUMNS, makeColumnKey, makeLikePattern, makePartPattern } from "./rows.ts";
 
-/** A statement and its parameters. */
+/** Statement and its parameters. */
 export interface Query {
   readonly text: string;
   readonly values: unknown[];
 }
 
-/** Maximum bytes of lines in one answer, except for the first line. */
+/** Maximum size of the lines in one response, in bytes. The first line may be larger. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** Collects parameters and returns their placeholders. */
@@ -24,15 +24,16 @@ class Parameters {
 
 const IS_SEEN = `s.tenant = ${TENANT_SQL} and s.is_complete`;
 
-/** Builds a statement about a session; `make` receives its condition. */
+/** Builds a statement for one session. `make` receives the condition that selects the session. */
 export function makeSessionSql(id: string, make: (where: string) => string): Query {
   return { text: make(`${IS_SEEN} and s.id = $1`), values: [id] };
 }
 
 /**
- * Builds the statement that reads a page of lines, each with the session's row; only that row if the page has no lines.
+ * Builds the statement that reads a page of lines, each with the session's row. If there are no lines, it returns only
+ * that row.
  *
- * A single statement sees one state of the database, so lines and revision match.
+ * A single statement sees one state of the database, so the lines match the revision.
  */
 export function readSql(
   names: Names,
@@ -85,7 +86,7 @@ function makePageSql(
   if (name !== undefined) conditions.push(`s.name_search like ${parameters.add(makePartPattern(name))}`);
   if (after !== undefined) {
     const [ms, id] = [parameters.add(after.modifiedMs), parameters.add(after.id)];
-    // Two conditions: an index can start at the first.
+    // The first condition allows an index to find the start.
     conditions.push(`s.modified_ms <= ${ms} and (s.modified_ms < ${ms} or s.id > ${id})`);
   }
   return {
@@ -95,7 +96,7 @@ function makePageSql(
   };
 }
 
-/** Builds the statement that returns whether the role may search with the owner's rights. */
+/** Builds the statement that returns whether the role may search with the owner's permissions. */
 export function mayFindLinesSql({ findLinesSignature }: Names): Query {
   return {
     text: "select has_function_privilege(to_regprocedure($1), 'execute') as may_find",
@@ -103,7 +104,7 @@ export function mayFindLinesSql({ findLinesSignature }: Names): Query {
   };
 }
 
-/** Builds the statement that finds a page of lines with words, through the database function. */
+/** Builds the statement that finds a page of lines containing words, using the database function. */
 export function makeFoundLinesSql(names: Names, { words, cwd, limit, after }: BackendSearchQuery): Query {
   return {
     text: `select ${SESSION_COLUMNS}, ${LINE_COLUMNS}
@@ -121,8 +122,8 @@ export function makeFoundLinesSql(names: Names, { words, cwd, limit, after }: Ba
 }
 
 /**
- * Builds the statement that finds a page of lines with words among those that the role may read: session by session, until the
- * page is full.
+ * Builds the statement that finds a page of lines containing words among the lines that the role may read. It searches
+ * session by session until the page is full.
  */
 export function searchSql(names: Names, { words, cwd, limit, after }: BackendSearchQuery): Query {
   const parameters = new Parameters();
@@ -144,7 +145,7 @@ export function searchSql(names: Names, { words, cwd, limit, after }: BackendSea
   };
 }
 
-/** Period for which a session remains watched without renewal. */
+/** Time for which a session remains watched without a renewal. */
 const WATCHED_FOR = "2 minutes";
 
 /** Builds the statement that marks sessions as watched, by their keys. */

@@ -12,13 +12,16 @@ import {
 } from "../contract/rows.ts";
 import type { FactsWithUsage, NewLine, StoredLine } from "../contract/session-backend.ts";
 
-/** Longer ids are stored as hashes: an index row has at most about 2,700 bytes. */
+/**
+ * Maximum length of a key, in UTF-16 units. Longer strings are stored as hashes, because an index row is limited to
+ * about 2,700 bytes.
+ */
 const MAX_KEY_UNITS = 256;
 
 /** Prefix of hashes. */
 const HASHED = "sha256:";
 
-/** Returns the form of a string in an indexed column: short and unique. */
+/** Converts a string to a short, unique key for an indexed column. */
 export function makeColumnKey(text: string): string {
   if (text.length <= MAX_KEY_UNITS && !text.startsWith(HASHED) && isStorable(text)) return text;
   return HASHED + hashSha256(text);
@@ -35,7 +38,7 @@ export function makeLikePattern(text: string): string {
 }
 
 /**
- * Refuses a tenant that would not arrive unchanged: lone surrogates become U+FFFD.
+ * Validates a tenant. Rejects strings that the database would not store unchanged: lone surrogates become U+FFFD.
  *
  * @throws {TypeError}
  */
@@ -46,16 +49,16 @@ export function assertTenant(tenant: unknown): void {
 
 const decodeBase64 = (bytes: string) => `translate(encode(${bytes}, 'base64'), chr(10), '')`;
 
-/** Columns of a stored line. A string with a byte order mark is also returned as bytes, because some clients drop the mark. */
+/** Columns of a stored line. A string with a byte order mark is also returned as bytes, because some clients remove the mark. */
 export const LINE_COLUMNS = `l.seq, l.line, l.is_unterminated, ${decodeBase64("l.raw")} as raw,
   case when left(l.line, 1) = chr(65279) then ${decodeBase64("convert_to(l.line, 'UTF8')")} end as marked`;
 
-/** Returns lines as JSON for the database functions. */
+/** Encodes lines as JSON for the database functions. */
 export function encodeLinesAsJson(lines: readonly NewLine[]): string {
   return JSON.stringify(lines.map((line, n) => ({ n, ...toLineColumns(line) })));
 }
 
-/** Returns the columns of a line. */
+/** Converts a line to columns. */
 export function toLineColumns({ text, encoding, isUnterminated, entry }: NewLine): object {
   return {
     ...(encoding === "base64" ? { raw: text } : { line: text }),
@@ -72,7 +75,7 @@ function toEntryColumns(entry: EntryFacts): object {
     type,
     time_ms: Number.isSafeInteger(timestampMs) ? timestampMs : null,
     goes_on: !COMMUTING_TYPES.includes(type),
-    // Empty means that the name is removed; null means that the line sets no name.
+    // An empty string means that the name is removed; null means that the line does not set a name.
     ...(sessionName !== undefined && {
       session_name: sessionName ?? "",
       name_search: searchForm(sessionName ?? ""),
@@ -101,7 +104,7 @@ function readMarkedText(row: Row): string | undefined {
   return bytes === undefined ? undefined : Buffer.from(bytes, "base64").toString();
 }
 
-/** Maximum bytes of an id, because it is indexed. */
+/** Maximum length of an id, in bytes. Ids are limited because they are indexed. */
 const MAX_ID_BYTES = 512;
 
 /** Columns of a new session's row, in the order of `toSessionValues`. */
@@ -128,17 +131,17 @@ export function toSessionValues(session: SessionFacts): unknown[] {
   ];
 }
 
-/** Refuses an id that an index or a text column cannot hold. */
+/** Throws if an id is too long for an index or cannot be stored in a text column. */
 export function assertPossibleId(id: string): void {
   if (isStorable(id) && Buffer.byteLength(id) <= MAX_ID_BYTES) return;
   throw new SessionError(
     "INVALID_SESSION_ID",
-    `The session id takes more than ${MAX_ID_BYTES} bytes, or is not valid text; choose another one.`,
+    `The session id is longer than ${MAX_ID_BYTES} bytes or is not valid text; choose another id.`,
     { details: { id } },
   );
 }
 
-/** Reads a session with the usage in its lines. */
+/** Reads a session's facts and the usage recorded in its lines. */
 export function readFactsWithUsage(row: Row): FactsWithUsage {
   const usage: unknown = JSON.parse(readText(row, "usage") ?? "[]");
   const texts = (Array.isArray(usage) ? usage : []).filter((text) => typeof text === "string");

@@ -1,6 +1,6 @@
 import { type Names, quoteBody, quoteLiteral, TENANT_SETTING, TENANT_SQL } from "./names.ts";
 
-/** The fields of a line for `add_lines`; `n` numbers the lines of a call from 0. */
+/** Fields of a line passed to `add_lines`. `n` is the line's index in the call, starting at 0. */
 const GIVEN = `g(n integer, line text, raw text, is_unterminated boolean, entry_id text, parent_id text,
   type text, time_ms bigint, session_name text, name_search text, user_text text, search text, usage text, goes_on boolean, message_ms bigint)`;
 
@@ -46,7 +46,7 @@ create table ${lines} (
   check ((line is null) <> (raw is null))
 )`;
 
-/** Marks of deleted sessions; an empty id is the mark of a whole tenant. */
+/** Table of deleted sessions. An empty id means that the whole tenant was deleted. */
 const deletedSessionsTable = ({ deletedSessions }: Names) => `
 create table ${deletedSessions} (
   tenant text not null collate "C",
@@ -56,7 +56,7 @@ create table ${deletedSessions} (
   primary key (tenant, id)
 )`;
 
-/** Trigger that leaves marks of deleted sessions, so that they are not mistaken for lost ones, whichever client deletes them. */
+/** Trigger that records deleted sessions, so that they are not mistaken for lost sessions. Works for deletions by any client. */
 const noteDeleted = ({ noteDeleted: name, sessions, deletedSessions }: Names) => [
   `
 create function ${name}() returns trigger
@@ -78,7 +78,7 @@ end`)}`,
   `create trigger note_truncated before truncate on ${sessions} for each statement execute function ${name}()`,
 ];
 
-/** Trigger that gives a new session a revision that no earlier session of the same id had. */
+/** Trigger that sets the revision of a new session to one that no earlier session with the same id had. */
 const setRevision = ({ setRevision: name, sessions, deletedSessions }: Names) => [
   `
 create function ${name}() returns trigger
@@ -91,7 +91,7 @@ end`)}`,
   `create trigger set_revision before insert on ${sessions} for each row execute function ${name}()`,
 ];
 
-/** Function that adds lines to a session whose row the caller has locked, after a gap, and updates the row's facts. */
+/** Function that locks a session's row, adds lines to the session after a gap, and updates the row's facts. */
 const addLines = ({ addLines: name, lines, sessions }: Names) => `
 create function ${name}(p_session bigint, p_lines json, p_gap bigint) returns bigint
 language plpgsql set search_path = '' as ${quoteBody(`
@@ -133,8 +133,8 @@ begin
 end`)}`;
 
 /**
- * Function that appends entries in one call, so that the session's row is locked for one call rather than several network round
- * trips.
+ * Function that appends entries in a single call, so that the session's row is locked for that call only, not for
+ * several network round trips.
  */
 const appendLines = (names: Names) => `
 create function ${names.append}(p_tenant text, p_id text, p_lines json, p_has_condition boolean, p_expected text,
@@ -196,14 +196,14 @@ begin
 end`)}`;
 
 /**
- * Function that finds lines by text with the rights of the tables' owner.
+ * Function that finds lines by text with the permissions of the tables' owner.
  *
  * Row-level security prevents the use of the search index: PostgreSQL applies the policy before `like`. The function
  * checks the tenant itself and returns only keys; the caller reads the lines under the policies of its own role.
  *
- * With the index, it collects matches up to a bound. If there are no more, it sorts them. Otherwise the words are frequent, and
- * it searches session by session until the page is full, because the index would not help. At the bound, both cost the same: it
- * is proportional to the square root of the number of lines.
+ * The function uses the index to collect matches up to a limit. If there are no more matches, it sorts them. Otherwise,
+ * the words are frequent and the index would not help, so the function searches session by session until the page is
+ * full. At the limit, which is proportional to the square root of the number of lines, both methods cost the same.
  */
 const findLines = ({ findLines: name, quotedSchema, lines, sessions }: Names) => `
 create function ${name}(p_patterns json, p_project text, p_after_id text, p_after_seq bigint, p_limit integer)
@@ -249,8 +249,8 @@ begin
 end`)}`;
 
 /**
- * Trigram index, which finds any part of a string in any language; an index of words would miss parts of words, paths, and text
- * without spaces. Without the extension, a search reads all texts.
+ * Trigram index, which finds any part of a string in any language. A word index would miss parts of words, paths, and
+ * text without spaces. Without the extension, a search reads all texts.
  */
 const searchIndex = ({ lines }: Names) => `
 do ${quoteBody(`
@@ -268,13 +268,13 @@ begin
   execute format('create index lines_by_text on %s using gin (search %I.gin_trgm_ops)', ${quoteLiteral(lines)}, v_schema);
 end`)}`;
 
-/** Policy that hides rows of other tenants from all roles except the owner of the table. */
+/** Policy that hides rows of other tenants from all roles except the table owner. */
 const hideOtherTenants = (table: string) => [
   `alter table ${table} enable row level security`,
   `create policy tenant on ${table} using (tenant = ${TENANT_SQL}) with check (tenant = ${TENANT_SQL})`,
 ];
 
-/** Returns the statements that create the tables, and the functions that append and find lines. */
+/** Returns the statements that create the tables and the functions for appending and finding lines. */
 export function createTables(names: Names): string[] {
   const { sessions, lines, deletedSessions } = names;
   return [

@@ -8,24 +8,25 @@ import type { Amendment, NewLine, SessionBackend, StoredLine } from "../contract
 import { makeEntryLine, toNewLine } from "./line-codec.ts";
 import { type RemoteLines, readAllLines, toRemoteLines } from "./remote-lines.ts";
 
-/** A change to be made to stored lines. */
+/** Change to make to stored lines. */
 export interface StoredChange {
-  /** Called for the header and each entry; undefined upgrades all to the current version. */
+  /** Called for the header and each entry. Undefined upgrades all lines to the current version. */
   readonly change: LineChange | undefined;
-  /** Whether to remove lines that hold neither the header nor an entry, since their content is unknown. */
+  /** Whether to remove lines that contain neither the header nor an entry, because their content is unknown. */
   readonly dropsRest: boolean;
 }
 
-/** Maximum number of attempts to prepare a change, because other processes change lines meanwhile. */
+/** Maximum number of attempts to make a change while other processes change lines. */
 const MAX_ATTEMPTS = 5;
 
 /**
- * Changes stored lines of a session and appends others, all in one step.
+ * Changes stored lines of a session and appends other lines atomically.
  *
- * May be called again if the answer was lost: no change is made twice.
+ * Can safely be called again if the response was lost: no change is made twice.
  *
- * @returns The revisions before and after; equal if there was nothing to do.
- * @throws {SessionError} The backend's refusal; any other error means that the call may be retried.
+ * @returns Revisions before and after the change; equal if there was nothing to do.
+ * @throws {SessionError} Error with which the backend refused the change. After any other error, the call can be
+ *   retried.
  */
 export async function amendLines(
   backend: SessionBackend,
@@ -47,13 +48,13 @@ export async function amendLines(
     const receipt = await backend.amend?.(id, amendment);
     if (receipt !== undefined) return { before: revision, after: receipt.revision };
   }
-  throw new Error("others changed lines of the session all the time");
+  throw new Error("other processes kept changing lines of the session");
 }
 
-/** The parts of an amendment that are computed from the lines. */
+/** Parts of an amendment that are computed from the lines. */
 type AmendmentPlan = Pick<Amendment, "replace" | "remove" | "facts">;
 
-/** Computes which lines of a session change, and to what. */
+/** Computes which lines of a session change, and their new content. */
 function planAmendment(
   lines: readonly StoredLine[],
   session: RemoteLines,
@@ -67,7 +68,7 @@ function planAmendment(
     const head = index.tree.headAt(ordinal);
     const text = changeLine(encodeCurrentLine(bytes, head, index), head, change);
     const parts = texts.get(line) ?? [];
-    // Copied, because the bytes may be reused. Records of one line remain on one line.
+    // Copies the bytes because the buffer may be reused. Records that share a line remain on one line.
     parts.push(Buffer.from(text));
     texts.set(line, parts);
   });
@@ -82,7 +83,7 @@ function planAmendment(
       else if (!isHeader && dropsRest) remove.push(seq);
       continue;
     }
-    // A header that shares its line with entries is kept before them.
+    // A header that shares its line with entries remains before them.
     const front = isHeader ? [Buffer.from(headerLine(session, undefined, change))] : [];
     const line = toNewLine(Buffer.concat([...front, ...parts]), withSearchText);
     if (line.text !== text.replace(/\r+$/, "") || line.encoding !== encoding) replace.push({ seq, line });
@@ -97,7 +98,7 @@ function planAmendment(
   };
 }
 
-/** Returns the new header; its line remains unchanged unless it must change. */
+/** Returns the new header line, which is unchanged unless it must change. */
 function headerLine(
   { index }: RemoteLines,
   line: string | undefined,
@@ -107,7 +108,7 @@ function headerLine(
   return change?.(header) ?? header;
 }
 
-/** Returns the facts that a list shows, computed from the new lines. */
+/** Computes the facts shown in lists from the new lines. */
 function collectFacts(lines: readonly StoredLine[]): Amendment["facts"] {
   const { header } = toRemoteLines(lines).index;
   if (header === undefined) return {};

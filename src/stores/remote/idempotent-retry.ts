@@ -8,7 +8,7 @@ import type { LogLine } from "../../session/log/session-log.ts";
 import type { SessionBackend } from "../contract/session-backend.ts";
 import { type RemoteLines, readAllLines, type WholeSession } from "./remote-lines.ts";
 
-/** Returns a job that passes to `work` whether an earlier attempt may have succeeded, with its answer lost. */
+/** Creates a job that passes to `work` whether an earlier attempt may have succeeded although its response was lost. */
 export function makeRepeatable(work: (isRepeated: boolean) => Promise<void>): () => Promise<void> {
   let isRepeated = false;
   return async () => {
@@ -22,9 +22,9 @@ export function makeRepeatable(work: (isRepeated: boolean) => Promise<void>): ()
 }
 
 /**
- * Returns whether a stored session was created from this header and from entries with these ids.
+ * Returns whether a stored session was created from this header and entries with these ids.
  *
- * Other processes may have changed its entries since, but not headers and ids.
+ * Other processes may have changed entries since then, but never headers or ids.
  */
 export async function isSameSession(
   backend: SessionBackend,
@@ -38,10 +38,10 @@ export async function isSameSession(
 }
 
 /**
- * Returns those of the sent lines that no other process has changed since, because redacted lines must not come back by being
- * sent again.
+ * Returns the sent lines that no other process has changed since then, because sending redacted lines again must not
+ * restore them.
  *
- * @param known - The state of the session as it was known when they were sent.
+ * @param known - State of the session as known when the lines were sent.
  * @remarks Cost: one call, and O(bytes of the session) if anything was changed.
  */
 export async function findUnchangedLines(
@@ -58,7 +58,10 @@ export async function findUnchangedLines(
   return lines.filter(({ head, text }) => texts.has(text) || !hasEntry(tree, head));
 }
 
-/** Reads the revision of a session; undefined if it no longer exists, in which case sending again reports the reason. */
+/**
+ * Reads the revision of a session; undefined if it no longer exists. In this case, sending the lines again reports the
+ * reason.
+ */
 async function readRevision(backend: SessionBackend, id: string, seq: number): Promise<number | undefined> {
   try {
     return (await backend.read(id, seq, 1)).revision;
@@ -68,7 +71,7 @@ async function readRevision(backend: SessionBackend, id: string, seq: number): P
   }
 }
 
-/** Whether a tree has this entry, whatever its content, and not another one under the same id. */
+/** Returns whether a tree contains this entry, with any content, and not a different entry with the same id. */
 function hasEntry(tree: EntryTree, { id, type, parentId, timestampMs }: EntryHead): boolean {
   const ordinal = tree.find(id);
   if (ordinal === NONE) return false;
@@ -76,19 +79,22 @@ function hasEntry(tree: EntryTree, { id, type, parentId, timestampMs }: EntryHea
   return there.type === type && there.parentId === parentId && there.timestampMs === timestampMs;
 }
 
-/** Maximum number of lines, and of characters in more than one line, that are appended again together. */
+/** Limits of a batch appended again: number of lines, and number of characters unless the batch has a single line. */
 const MAX_LINES = 500;
 const MAX_CHARACTERS = 1024 * 1024;
 
-/** Upper bound of a gap: with a billion appends to one session, its positions are still safe integers. */
+/** Upper limit of a gap. Small enough that positions are safe integers even after half a billion appends to one session. */
 const MAX_GAP = 2 ** 24;
 
-/** Returns a random number of positions to leave free before appended lines; see `AppendCondition`. */
+/** Returns a random number of positions to skip before appended lines; see `AppendCondition`. */
 export function drawGap(): number {
   return Math.floor(Math.random() * MAX_GAP);
 }
 
-/** Returns the entries that this process has read and the backend has lost, in order, without those that wait to be stored. */
+/**
+ * Returns the entries that this process has read but the backend has lost, in order, except entries that are waiting to
+ * be stored.
+ */
 export function findLostLines(
   known: RemoteLines,
   stored: WholeSession,
@@ -107,7 +113,7 @@ export function findLostLines(
   return lines;
 }
 
-/** Splits lines into batches that are appended together. */
+/** Splits lines into batches, each to be appended in one call. */
 export function* splitBatches(lines: readonly LogLine[]): Generator<LogLine[], void> {
   let [batch, characters]: [LogLine[], number] = [[], 0];
   for (const line of lines) {
@@ -122,11 +128,11 @@ export function* splitBatches(lines: readonly LogLine[]): Generator<LogLine[], v
   if (batch.length > 0) yield batch;
 }
 
-/** Makes the error for lost entries that may not be appended again. */
+/** Creates the error for lost entries that must not be appended again. */
 export function notRestored(id: string, count: number): SessionError {
   return new SessionError(
     "WRITES_LOST",
-    `${count} stored entries of session ${id} are lost, and its lines were changed or it was deleted since, so they are not appended again. This process still has them: copy what you need (getEntries), and open the session again.`,
+    `${count} stored entries of session ${id} were lost. Its lines have been changed or it has been deleted since then, so they are not appended again. This process still has them: copy what you need (getEntries), then open the session again.`,
     { details: { id, lostEntries: count } },
   );
 }

@@ -7,16 +7,16 @@ const LF = 0x0a;
 
 const encoder = new TextEncoder();
 
-/** Rejects invalid UTF-8 and keeps a byte order mark, so that encoding returns the same bytes again. */
+/** Rejects invalid UTF-8 and keeps a byte order mark, so that encoding the result returns the same bytes. */
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Maximum number of bytes in lines that are sent together, unless a single line has more. */
+/** Number of bytes at which a batch of lines is sent. */
 const BATCH_BYTES = 1024 * 1024;
 
-/** Maximum number of lines that are sent together. */
+/** Maximum number of lines sent in one batch. */
 const BATCH_LINES = 500;
 
-/** Decodes the bytes of a line, and adds the facts that it can be queried by. */
+/** Decodes the bytes of a line, and adds the facts that the line can be queried by. */
 export function toNewLine(bytes: Uint8Array, withSearchText: boolean): NewLine {
   const text = decodeText(bytes);
   if (text === undefined) return { text: Buffer.from(bytes).toString("base64"), encoding: "base64" };
@@ -24,18 +24,18 @@ export function toNewLine(bytes: Uint8Array, withSearchText: boolean): NewLine {
   return entry === undefined ? { text } : { text, entry };
 }
 
-/** Makes the line of an entry that this library has encoded. */
+/** Creates the line of an entry encoded by this library. */
 export function makeEntryLine(text: string, withSearchText: boolean): NewEntryLine {
   const entry = parseEntryFacts(text, withSearchText);
-  if (entry === undefined) throw new TypeError("a line that is to be appended holds no entry with an id");
+  if (entry === undefined) throw new TypeError("a line to append must contain an entry with an id");
   return { text, entry };
 }
 
-/** Recognizes lines that repeat an earlier entry of their session: they are kept, but do not count as entries. */
+/** Recognizes lines that repeat an earlier entry of the session. They are kept but do not count as entries. */
 class SeenLines {
   readonly #digests = new Set<string>();
 
-  /** Returns the line, without the facts of its entry if it repeats an earlier one. */
+  /** Returns the line, without the facts of its entry if the line repeats an earlier line. */
   withoutRepeat(line: NewLine): NewLine {
     const { entry, ...rest } = line;
     if (entry === undefined) return line;
@@ -46,12 +46,12 @@ class SeenLines {
   }
 }
 
-/** Returns the bytes of a line, without line break. */
+/** Returns the bytes of a line, without a line break. */
 export function toBytes({ text, encoding }: Pick<StoredLine, "text" | "encoding">): Uint8Array {
   return encoding === "base64" ? Buffer.from(text, "base64") : encoder.encode(text);
 }
 
-/** Joins the bytes of lines, a line break after each; the session's last one may have none. */
+/** Joins the bytes of lines, with a line break after each line. The session's last line may not have one. */
 export function joinLines(lines: readonly StoredLine[], isLast: boolean): Uint8Array {
   const pieces: Uint8Array[] = [];
   for (const [i, line] of lines.entries()) {
@@ -65,7 +65,7 @@ export function joinLines(lines: readonly StoredLine[], isLast: boolean): Uint8A
 /**
  * Splits bytes into lines that together contain all of them, in batches of about a megabyte.
  *
- * @param pieces - May be cut anywhere; each is fully read before the next is requested.
+ * @param pieces - Pieces of any size, split anywhere. Each piece is read completely before the next one is requested.
  * @remarks Cost: O(bytes); memory O(batch + longest line).
  */
 export async function* splitLineBatches(

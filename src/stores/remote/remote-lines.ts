@@ -11,7 +11,7 @@ import { parseEntryFacts } from "../contract/line-facts.ts";
 import type { LinePage, SessionBackend, StoredLine } from "../contract/session-backend.ts";
 import { joinLines } from "./line-codec.ts";
 
-/** The lines of a remote session, in memory: those known to be stored, in the backend's order, then the pending writes. */
+/** Lines of a remote session in memory: the lines known to be stored, in the backend's order, then the pending writes. */
 export class RemoteLines {
   readonly index: SessionIndex;
   readonly #blocks = new Blocks();
@@ -24,7 +24,7 @@ export class RemoteLines {
     this.index = new SessionIndex({ readBytes: (offset, length) => this.#blocks.read(offset, length) });
   }
 
-  /** All bytes, as a file would hold them. */
+  /** All bytes, as a file would contain them. */
   get bytes(): Uint8Array {
     return this.#blocks.join();
   }
@@ -33,10 +33,10 @@ export class RemoteLines {
     return this.bytes.subarray(0, this.index.position);
   }
 
-  /** The id of the entry on the last stored line; undefined if that line may not hold an entry with an id of its own. */
+  /** Id of the entry on the last stored line; undefined if that line may not contain an entry that states its id. */
   get lastEntryId(): string | undefined {
     const { tree, spans, position } = this.index;
-    // Entries of this process have lower ordinals than entries of others that precede them.
+    // Entries of this process may have lower ordinals than preceding entries of other processes.
     for (let ordinal = tree.size - 1; ordinal >= 0; ordinal--) {
       const { offset, length } = spans.at(ordinal);
       if (offset >= position || offset + length + LINE_BREAK.length < position) continue;
@@ -63,7 +63,7 @@ export class RemoteLines {
     this.index.end();
   }
 
-  /** Adds pending writes after all lines; returns the ordinal of the first entry. */
+  /** Adds pending writes after all lines, and returns the ordinal of the first entry. */
   appendOwn(lines: readonly LogLine[]): number {
     const encoded = encodeLines(lines, this.index.isMidLine);
     const first = addLines(this.index, encoded);
@@ -72,7 +72,7 @@ export class RemoteLines {
     return first;
   }
 
-  /** Returns whether these are the first pending writes, so that they can be confirmed. */
+  /** Returns whether these lines are the first pending writes and can therefore be confirmed. */
   awaits(lines: readonly LogLine[]): boolean {
     return lines.every((line, i) => this.#pending[i]?.line === line);
   }
@@ -88,9 +88,9 @@ export class RemoteLines {
   /**
    * Adds the next stored lines, from other processes and from this one.
    *
-   * @param isEnd - Whether no lines follow them.
-   * @returns `from`: the ordinal of the first new entry, undefined if there is none. `isTaken`: whether another entry has the id
-   *   of a pending one, so that all lines must be read again.
+   * @param isEnd - Whether these are the session's last lines.
+   * @returns `from`: ordinal of the first new entry; undefined if there is none. `isTaken`: whether another entry has
+   *   the id of a pending entry, so that all lines must be read again.
    */
   merge(
     lines: readonly StoredLine[],
@@ -109,7 +109,7 @@ export class RemoteLines {
     return { from: from < index.tree.size ? from : undefined, isTaken };
   }
 
-  /** Adds the pending writes that are missing; a write whose id is taken appears when it is read. */
+  /** Adds missing pending writes. A write whose id is already in use appears when it is read. */
   adopt(lines: readonly LogLine[]): void {
     const { tree } = this.index;
     for (const line of lines) if (tree.find(line.head.id) === NONE) this.appendOwn([line]);
@@ -121,7 +121,7 @@ export class RemoteLines {
     return this.#pending.some(({ line }) => wanted.has(line));
   }
 
-  /** Returns whether a line is stored, word for word. */
+  /** Returns whether exactly this line is stored. */
   isStored(line: LogLine): boolean {
     const ordinal = this.index.tree.find(line.head.id);
     return ordinal !== NONE && !this.isPending([line]) && this.#isThere({ line, ordinal });
@@ -137,7 +137,7 @@ export class RemoteLines {
     );
   }
 
-  /** Whether the line at a pending entry's position is the pending write itself. */
+  /** Returns whether the line at a pending entry's position is the pending write itself. */
   #isThere({ line, ordinal }: { readonly line: LogLine; readonly ordinal: number }): boolean {
     const { offset, length } = this.index.spans.at(ordinal);
     return Buffer.compare(this.#blocks.read(offset, length), Buffer.from(line.text)) === 0;
@@ -162,7 +162,7 @@ export class RemoteLines {
 /** Number of lines requested at a time. */
 export const PAGE_LINES = 1_000;
 
-/** All lines of a session, as stored and as parsed. */
+/** All lines of a session, both as stored and as parsed. */
 export interface WholeSession {
   readonly lines: readonly StoredLine[];
   readonly known: RemoteLines;
@@ -172,7 +172,7 @@ export interface WholeSession {
 /**
  * Reads all lines of a session at one revision.
  *
- * @throws An error that allows a retry of the call, if lines were lost meanwhile.
+ * @throws An error that permits a retry, if lines were lost while they were read.
  */
 export async function readAllLines(
   backend: SessionBackend,
@@ -183,7 +183,7 @@ export async function readAllLines(
   for (let revision: number | undefined; ; ) {
     const page = await readNext(backend, id, lines.at(-1)?.seq ?? 0, known.lastEntryId);
     onAnswer?.();
-    if (page === undefined) throw new Error("the store has lost lines while they were read");
+    if (page === undefined) throw new Error("the store lost lines while they were read");
     if (revision !== undefined && page.revision !== revision) {
       [lines, known, revision] = [[], new RemoteLines(), undefined];
       continue;
@@ -197,7 +197,7 @@ export async function readAllLines(
   }
 }
 
-/** Reads the page after a line; undefined if the line is lost. */
+/** Reads the page of lines after a line; undefined if that line is lost. */
 export async function readNext(
   backend: SessionBackend,
   id: string,
@@ -212,7 +212,7 @@ export async function readNext(
   }
 }
 
-/** Parses stored lines as all the lines of a session. */
+/** Parses all stored lines of a session. */
 export function toRemoteLines(stored: readonly StoredLine[]): RemoteLines {
   const lines = new RemoteLines();
   lines.take(joinLines(stored, true));

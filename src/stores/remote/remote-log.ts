@@ -20,28 +20,28 @@ import { countCharacters, RetryQueue } from "./retry-queue.ts";
 export interface LogKeeper {
   /** Aborts when all logs are closed. */
   readonly closed: AbortSignal;
-  /** Called when a log starts and stops having pending writes. */
+  /** Called when a log begins or ceases to have pending writes. */
   noteBusy(log: RemoteLog, isBusy: boolean): void;
 }
 
-/** Options of a remote session. */
+/** Options for a remote session. */
 export interface RemoteLogOptions extends RetryOptions {
-  /** Maximum number of bytes in pending writes; beyond that, an append throws. Default 16 MiB. */
+  /** Maximum size of pending writes. If it is exceeded, an append throws. Default 16 MiB. */
   readonly maxQueueBytes?: number;
   /** Maximum number of entries in pending writes. Default 10,000. */
   readonly maxQueueEntries?: number;
-  /** Milliseconds between polls for entries of other processes, if the backend reports none. Default 1,000. */
+  /** Milliseconds between polls for entries of other processes, if the backend does not report them. Default 1,000. */
   readonly pollMs?: number;
   /** Whether to write a new session immediately instead of with the first message. Default false. */
   readonly createAtOnce?: boolean;
-  /** `read-only` appends nothing. */
+  /** Access mode. With `read-only`, nothing can be appended. */
   readonly mode?: "read-write" | "read-only";
   /**
-   * Whether `close` discards writes that the store refuses permanently because the session was deleted or replaced by another.
+   * Whether `close` discards writes that the store refuses permanently because the session was deleted or replaced.
    * Default false.
    */
   readonly mustExist?: boolean;
-  /** The store of the session. */
+  /** Store of the session. */
   readonly keeper?: LogKeeper;
 }
 
@@ -49,14 +49,15 @@ const MAX_QUEUE_BYTES = 16 * 1024 * 1024;
 const MAX_QUEUE_ENTRIES = 10_000;
 const POLL_MS = 1_000;
 
-/** Refusals because a session was deleted, or another one has its id. */
+/** Error codes that mean that a session was deleted or that another session has its id. */
 const FINAL: readonly SessionErrorCode[] = ["SESSION_NOT_FOUND", "WRITES_LOST", "SESSION_EXISTS"];
 
 /**
- * A session whose lines are in a remote backend.
+ * Session whose lines are in a remote backend.
  *
- * All lines are held in memory. An append is added to memory immediately and written later, in order; `flush` waits for that.
- * Lines of other processes are read when an append shows that there are some, or when the caller pulls or watches.
+ * All lines are in memory. An append takes effect in memory immediately and is written later, in order; `flush` waits
+ * for pending writes. Lines of other processes are read when an append reveals them, or when the caller pulls or
+ * watches.
  *
  * @remarks Source: docs/stores.md
  */
@@ -98,7 +99,7 @@ export class RemoteLog implements SessionLog {
     this.#place = new RemotePlace(backend, this.#queue, lines, listener, options.mode === "read-only");
   }
 
-  /** Opens the session with an id. */
+  /** Opens a session by id. */
   static async open(
     backend: SessionBackend,
     id: string,
@@ -111,7 +112,7 @@ export class RemoteLog implements SessionLog {
     return log;
   }
 
-  /** Creates a session from its header and further lines, if any; with further lines it is written immediately. */
+  /** Creates a session from its header and any further lines. If there are further lines, the session is written immediately. */
   static begin(
     backend: SessionBackend,
     lines: Iterable<string | Uint8Array>,
@@ -156,7 +157,7 @@ export class RemoteLog implements SessionLog {
     return this.index.tree.find(first.head.id);
   }
 
-  /** Always false: lines that the backend has replaced are reported when they arrive. */
+  /** Always false, because replaced lines are reported when they arrive from the backend. */
   isReplaced(): boolean {
     return false;
   }
@@ -166,9 +167,9 @@ export class RemoteLog implements SessionLog {
     this.#amend(change, more);
   }
 
-  /** Requests entries of other processes, which are reported when they arrive. */
+  /** Requests entries of other processes. They are reported when they arrive. */
   refresh(): LogChange | undefined {
-    // No caller waits for the answer: the next call that waits reports a refusal.
+    // No caller waits for this result. The next call that waits reports a refusal.
     if (this.#isWritten && !this.#options.keeper?.closed.aborted) this.#place.pull().catch(() => undefined);
     return undefined;
   }
@@ -192,7 +193,7 @@ export class RemoteLog implements SessionLog {
   }
 
   upgrade(): undefined {
-    // The first append amends the stored lines; a store keeps no backup.
+    // The first append amends the stored lines. Stores do not keep a backup.
     return undefined;
   }
 
@@ -201,7 +202,7 @@ export class RemoteLog implements SessionLog {
     const signals = [given, keeper?.closed].filter((one) => one !== undefined);
     const signal = AbortSignal.any(signals);
     const subscribe = (onMore: () => void, end: AbortSignal) => this.#place.subscribe(onMore, end);
-    // No caller can subscribe to a session before the backend has it; a pull waits for that.
+    // It is not possible to subscribe before the session is stored in the backend. A pull waits for this.
     await waitOrAbort(this.#begun, signal);
     await this.#pullUntilAnswered(pollMs, signal);
     for await (const _ of changeSignals(subscribe, { pollMs }, signal)) {
@@ -217,10 +218,10 @@ export class RemoteLog implements SessionLog {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     try {
-      // Includes appends meanwhile.
+      // Includes entries appended in the meantime.
       while (!this.#queue.isEmpty) await this.flush();
     } catch (error) {
-      // Otherwise lines that can never be written would keep the store from closing.
+      // Otherwise, lines that can never be written would prevent the store from closing.
       const isFinal = FINAL.some((code) => isSessionError(error, code));
       if (this.#options.mustExist && isFinal) this.discard();
       throw error;
@@ -228,7 +229,7 @@ export class RemoteLog implements SessionLog {
     this.#isClosed = true;
   }
 
-  /** Continues writing pending lines; the store's `close` waits for them. */
+  /** Closes the log but continues writing pending lines. The store's `close` waits for them. */
   release(): void {
     this.#isClosed = true;
   }
@@ -271,7 +272,7 @@ export class RemoteLog implements SessionLog {
     if (count + lines.length <= maxQueueEntries && characters + more <= maxQueueBytes) return;
     throw new SessionError(
       "WRITE_FAILED",
-      `${count} entries wait to be written to the store, and no more fit. Nothing was appended; await flush(), and append again.`,
+      `${count} entries are waiting to be written to the store, and the queue is full. Nothing was appended; await flush(), then append again.`,
       { details: { waitingEntries: count, maxQueueEntries, maxQueueBytes } },
     );
   }
@@ -285,17 +286,17 @@ function parseRemoteLines(lines: Iterable<string | Uint8Array>): RemoteLines {
   return taken;
 }
 
-/** Milliseconds between checks without a signal, because signals may get lost. */
+/** Milliseconds between checks without a signal, because signals may be lost. */
 const LOOK_ANYWAY_MS = 30_000;
 
 /**
- * Yields whenever something may have changed: immediately, at every signal, and periodically.
+ * Yields whenever there may be a change: immediately, at every signal, and periodically.
  *
- * Signals while the consumer is busy are yielded as one. Until the subscription is answered, only the timer counts, so that a
- * slow subscription blocks no caller.
+ * Combines signals that arrive while the consumer is busy. Until the subscription is established, uses only the timer,
+ * so that a slow subscription does not block the consumer.
  *
- * @param subscribe - Subscribes to change signals until the abort signal; returns false if there are none.
- * @throws The rejection of `subscribe`.
+ * @param subscribe - Subscribes to change signals until `end` aborts; returns false if the backend sends no signals.
+ * @throws The error of a rejected `subscribe` call.
  */
 async function* changeSignals(
   subscribe: (onMore: () => void, end: AbortSignal) => Promise<boolean>,
@@ -318,7 +319,7 @@ async function* changeSignals(
       if (!hasHints || end.signal.aborted) return;
       clearInterval(timer);
       timer = setInterval(note, LOOK_ANYWAY_MS);
-      // For changes before the first signal.
+      // Covers changes before the first signal.
       note();
     },
     (error: unknown) => {

@@ -26,18 +26,19 @@ import { RemoteLines, readAllLines, readNext, type WholeSession } from "./remote
 import { type RetryPace, repeatUntilAnswered } from "./retries.ts";
 import { type Job, LineBatch, type RetryQueue } from "./retry-queue.ts";
 
-/** Events that a place reports to its log. */
+/** Listener for events of a `RemotePlace`. */
 export interface PlaceListener {
-  /** Other processes changed the session. */
+  /** Called when other processes have changed the session. */
   onChange(change: LogChange): void;
-  /** Entries that the backend had lost were appended again. */
+  /** Called when entries that the backend had lost have been appended again. */
   onRestored(ids: readonly string[]): void;
 }
 
 /**
- * One session in a backend, and its last known state.
+ * Session in a backend, with its last known state.
  *
- * All calls go through one queue, so that answers come in order; each leaves the known state consistent with the backend.
+ * All calls go through one queue, so that responses arrive in order. Each response leaves the known state consistent
+ * with the backend.
  */
 export class RemotePlace {
   lines: RemoteLines;
@@ -47,15 +48,15 @@ export class RemotePlace {
   readonly #isReadOnly: boolean;
   /** `seq` of the last known line. */
   #knownSeq = 0;
-  /** Id of that line's entry, if it certainly has one. */
+  /** Id of the entry on that line; undefined unless the line certainly contains one. */
   #knownId: string | undefined;
   #revision = 0;
-  /** Pending writes without an answer, in order. */
+  /** Writes that have not been confirmed yet, in order. */
   #waiting: LogLine[] = [];
   #waitingCharacters = 0;
-  /** The batch that can still grow. */
+  /** Batch that can still grow. */
   #open: LineBatch | undefined;
-  /** Number of amendments without an answer: until it arrives, the positions of lines are unknown. */
+  /** Number of amendments that have not been confirmed yet. Until then, the positions of lines are unknown. */
   #amendments = 0;
   #pull: { readonly job: Job; readonly done: Promise<void> } | undefined;
 
@@ -114,7 +115,7 @@ export class RemotePlace {
     this.#knownId = this.lines.lastEntryId;
   }
 
-  /** Creates the session with all lines so far. */
+  /** Creates the session in the backend with all current lines. */
   create(): void {
     const { bytes, pending, index } = this.lines;
     const ids = Array.from(index.tree.ordinals(), (ordinal) => index.tree.idAt(ordinal));
@@ -128,7 +129,7 @@ export class RemotePlace {
     });
   }
 
-  /** Writes appended lines, together with others that follow closely. */
+  /** Writes appended lines, together with lines appended shortly afterward. */
   append(lines: readonly LogLine[]): void {
     this.#wait(lines);
     if (this.#open?.add(lines)) return;
@@ -140,7 +141,7 @@ export class RemotePlace {
           encoded.length > 0 ? await this.#backend.append(this.#id, encoded, condition) : undefined;
         return unsent.length === batch.length ? answer : undefined;
       });
-      // An append determines whether a session that no longer exists was deleted.
+      // The next append determines whether a missing session was deleted.
       await retryOn("SESSION_NOT_FOUND", this.#acknowledge(receipt, batch));
     });
     this.#queue.push(this.#open);
@@ -149,8 +150,8 @@ export class RemotePlace {
   /**
    * Changes stored lines.
    *
-   * @param lines - The session's lines from now on, until the backend answers.
-   * @throws {SessionError} `WRITE_FAILED` if the backend cannot; nothing has changed.
+   * @param lines - Lines that the session has until the backend responds.
+   * @throws {SessionError} `WRITE_FAILED` if the backend cannot change lines. Nothing has changed.
    */
   amend(lines: RemoteLines, change: StoredChange, more: () => readonly LogLine[]): void {
     if (this.#backend.amend === undefined) throw makeCannotAmendError(this.#id);
@@ -165,7 +166,8 @@ export class RemotePlace {
         const stored = await this.#readAll();
         if (stored.revision < after) throw makeLostError();
         if (before === this.#revision) this.#revision = after;
-        // Of several amendments, only the last one checks for lost lines: the lines of the others are not yet stored.
+        // Of several amendments, only the last one checks for lost lines, because lines of later amendments are not yet
+        // stored.
         const isLast = this.#amendments === 1 && stored.revision === this.#revision;
         if (isLast && this.#lostLines(stored, more()).length > 0) throw makeLostError();
         this.#amendments--;
@@ -180,7 +182,7 @@ export class RemotePlace {
     const job: Job = {
       isOptional: true,
       run: () => {
-        // Later requests may not be covered by this answer.
+        // This response may not cover later requests.
         if (this.#pull?.job === job) this.#pull = undefined;
         return this.#catchUp();
       },
@@ -194,7 +196,7 @@ export class RemotePlace {
     return done;
   }
 
-  /** Pulls like `pull`; returns false if the backend does not answer at present. */
+  /** Does the same as `pull`, but returns false if the backend does not currently respond. */
   async pullIfReachable(): Promise<boolean> {
     try {
       await this.pull();
@@ -205,11 +207,11 @@ export class RemotePlace {
     }
   }
 
-  /** Appends an entry if the backend's leaf is the expected one. */
+  /** Appends an entry if the leaf in the backend is the expected leaf. */
   async appendIfLeaf(line: LogLine, expectedLeafId: string | null): Promise<void> {
     const encoded = makeEntryLine(line.text, this.#withSearchText);
     this.#open = undefined;
-    // An entry that was accepted, and then lost, is appended again like a known line.
+    // An entry that was accepted and then lost is appended again like any known line.
     let isAccepted = false;
     const job: Job = {
       isOptional: true,
@@ -226,7 +228,7 @@ export class RemotePlace {
           throw error;
         }
         await retryOn("SESSION_NOT_FOUND", this.#catchUp());
-        // While lines are being changed, its position is provisional, until all lines are read again.
+        // While lines are being changed, the entry's position is provisional until all lines have been read again.
         if (this.#amendments > 0) this.lines.adopt([line]);
         if (this.lines.index.tree.find(line.head.id) === NONE) throw makeLostError();
       }),
@@ -235,7 +237,7 @@ export class RemotePlace {
     await this.#queue.wait(job);
   }
 
-  /** Subscribes to writes of other processes; false if the backend offers no subscription. */
+  /** Subscribes to writes of other processes; returns false if the backend does not offer subscriptions. */
   async subscribe(onMore: () => void, signal: AbortSignal): Promise<boolean> {
     const { supports } = this.#backend;
     if (!supports.watch || this.#backend.subscribe === undefined) return false;
@@ -255,7 +257,7 @@ export class RemotePlace {
     }
   }
 
-  /** Creates the session; undefined if an attempt whose answer was lost has created it. */
+  /** Creates the session in the backend; returns undefined if an earlier attempt already created it but its response was lost. */
   async #created(
     bytes: Uint8Array,
     ids: readonly string[],
@@ -275,7 +277,7 @@ export class RemotePlace {
     }
   }
 
-  /** Returns those of the lines that must be sent; the others were stored by an earlier attempt. */
+  /** Returns the lines that still must be sent. An earlier attempt stored the others. */
   async #unsent(lines: readonly LogLine[]): Promise<readonly LogLine[]> {
     const known = { seq: this.#knownSeq, revision: this.#revision };
     const unchanged = await findUnchangedLines(this.#backend, this.#id, lines, known);
@@ -284,8 +286,8 @@ export class RemotePlace {
   }
 
   /**
-   * The condition for an append to the known lines; empty while lines are being changed, because their positions are unknown
-   * then.
+   * Condition for an append after the known lines. Contains only a gap while lines are being changed, because their
+   * positions are then unknown.
    */
   get #condition(): AppendCondition {
     const gap = drawGap();
@@ -297,7 +299,7 @@ export class RemotePlace {
     };
   }
 
-  /** Makes a call with the condition that the known lines are stored; if some are lost, restores them and repeats the call. */
+  /** Makes a call on condition that the known lines are stored. If lines are lost, restores them and repeats the call. */
   async #afterKnown<T>(call: (condition: AppendCondition, isAgain: boolean) => Promise<T>): Promise<T> {
     try {
       return await call(this.#condition, false);
@@ -308,7 +310,7 @@ export class RemotePlace {
     return retryOn("WRITES_LOST", call(this.#condition, true));
   }
 
-  /** Restores lines that the backend has lost, before lines are changed. */
+  /** Restores lines that the backend has lost. Called before lines are changed. */
   async #assertKnown(more: () => readonly LogLine[]): Promise<void> {
     try {
       await this.#backend.read(this.#id, this.#knownSeq, 1, this.#knownId);
@@ -319,11 +321,11 @@ export class RemotePlace {
   }
 
   /**
-   * Appends known lines that the backend has lost, unless the lines were changed or the session was deleted since: redacted or
-   * deleted lines must not come back.
+   * Appends known lines that the backend has lost, unless lines were changed or the session was deleted in the
+   * meantime, because redacted or deleted lines must not reappear.
    *
-   * @param unsent - Further lines that are not lost, because they were never sent.
-   * @throws {SessionError} `WRITES_LOST` if entries are lost and may not be appended again.
+   * @param unsent - Additional lines that do not count as lost, because they were never sent.
+   * @throws {SessionError} `WRITES_LOST` if entries are lost and must not be appended again.
    */
   async #restore(unsent: readonly LogLine[]): Promise<void> {
     const stored = await this.#readStored();
@@ -353,7 +355,7 @@ export class RemotePlace {
     );
   }
 
-  /** Reads everything after lost entries were appended again; throws if entries were lost again. */
+  /** Reads all lines after lost entries were appended again. Throws if entries were lost again. */
   async #takeRestored(ids: readonly string[], unsent: readonly LogLine[]): Promise<void> {
     const stored = await retryOn("SESSION_NOT_FOUND", this.#readAll());
     if (this.#lostLines(stored, unsent).length > 0) throw makeLostError();
@@ -361,7 +363,7 @@ export class RemotePlace {
     this.#listener.onRestored(ids);
   }
 
-  /** Returns the entries that were stored and no longer are. */
+  /** Returns the entries that were stored but no longer exist. */
   #lostLines(stored: WholeSession, unsent: readonly LogLine[]): LogLine[] {
     const waiting = new Set([...this.#waiting, ...unsent].map(({ head }) => head.id));
     return findLostLines(this.lines, stored, waiting);
@@ -382,13 +384,13 @@ export class RemotePlace {
     }
   }
 
-  /** Creates a session again that the backend has lost entirely. */
+  /** Re-creates a session that the backend has lost entirely. */
   async #createAgain(): Promise<void> {
     const { storedBytes, index } = this.lines;
     const waiting = new Set(this.#waiting.map(({ head }) => head.id));
     const ids = Array.from(index.tree.ordinals(), (ordinal) => index.tree.idAt(ordinal));
     if (this.#isReadOnly) throw sessionNotFound(this.#id);
-    // Another process may have created it first: the next attempt finds the lines that are missing there.
+    // Another process may have re-created it first. The next attempt then finds the lines that are missing.
     await retryOn("SESSION_EXISTS", this.#created(storedBytes, ids, false));
     await this.#takeRestored(
       ids.filter((id) => !waiting.has(id)),
@@ -400,7 +402,7 @@ export class RemotePlace {
     this.lines.index.report({ code: "WRITES_LOST", line: 0, offset: 0, length: 0, message });
   }
 
-  /** Confirms pending writes, and reads lines that precede them; without a receipt, reads all lines again. */
+  /** Confirms pending writes, and reads the lines that precede them. Without a receipt, reads all lines again. */
   async #acknowledge(receipt: AppendReceipt | undefined, written: readonly LogLine[]): Promise<void> {
     const count = written.length;
     if (this.#amendments === 0) {
@@ -413,7 +415,7 @@ export class RemotePlace {
         this.#knownSeq = receipt.lastSeq;
         this.#knownId = written.at(-1)?.head.id ?? this.lines.lastEntryId;
       }
-      // Lost between the answer and the following read.
+      // The lines were lost between the response and the read that followed.
       if (this.lines.isPending(written)) throw makeLostError();
     }
     for (const { text } of this.#waiting.splice(0, count)) this.#waitingCharacters -= text.length;
@@ -436,23 +438,23 @@ export class RemotePlace {
     }
   }
 
-  /** Reads the lines after the last known one; undefined if that one was lost, and all lines were read again instead. */
+  /** Reads the lines after the last known line. If that line was lost, restores lost lines instead and returns undefined. */
   async #readBehind(): Promise<LinePage | undefined> {
     const page = await readNext(this.#backend, this.#id, this.#knownSeq, this.#knownId);
     if (page === undefined) await this.#restore([]);
     return page;
   }
 
-  /** Reads all lines again, because they may have been changed. */
+  /** Reads all lines again because they may have changed. */
   async #reload(): Promise<void> {
     const stored = await this.#readAll();
     if (this.#amendments > 0) return;
-    // Only a change may remove entries.
+    // Entries may disappear only through a change, which increases the revision.
     if (stored.revision > this.#revision) this.#takeAll(stored);
     else await this.#restoreTo(stored, []);
   }
 
-  /** Replaces the known lines with the stored ones, unless lines are being changed. */
+  /** Replaces the known lines with the stored lines, unless lines are being changed. */
   #takeAll({ lines, known, revision }: WholeSession): void {
     if (this.#amendments > 0) return;
     const before = this.lines.index;
@@ -467,9 +469,9 @@ export class RemotePlace {
   }
 }
 
-/** Makes the error for lines that were lost immediately after the store accepted them; the queue sends them again. */
+/** Creates the error for lines that were lost immediately after the store accepted them. The queue sends them again. */
 function makeLostError(): Error {
-  return new Error("the store has lost lines right after it took them");
+  return new Error("the store lost lines immediately after it accepted them");
 }
 
 /** Converts a refusal caused by a concurrent write into an error that the queue retries. */
@@ -481,14 +483,14 @@ async function retryOn<T>(code: SessionErrorCode, answer: Promise<T>): Promise<T
   }
 }
 
-/** Message of the issue for changes, such as redactions, that a backend has lost. */
+/** Issue message for changes, such as redactions, that a backend has lost. */
 const CHANGES_LOST =
-  "Changes of lines that were stored, such as a redaction, are lost, as after a failover; make them again.";
+  "Stored changes to lines, such as a redaction, were lost, for example because of a failover; make them again.";
 
 function makeCannotAmendError(id: string): SessionError {
   return new SessionError(
     "WRITE_FAILED",
-    "This store keeps lines as they are: it can neither redact nor upgrade. Copy the session to one that can, such as files.",
+    "This store cannot change stored lines, so it can neither redact nor upgrade. Copy the session to a store that can, such as a file store.",
     { details: { id } },
   );
 }

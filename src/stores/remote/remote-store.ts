@@ -44,10 +44,10 @@ import { type LogKeeper, RemoteLog, type RemoteLogOptions } from "./remote-log.t
 import { formatReason, RETRY_RULES, type RetryPace, repeatUntilAnswered, retryPace } from "./retries.ts";
 import { BackendSearch } from "./search-backend.ts";
 
-/** Options of a remote store. */
+/** Options for a remote store. */
 export type RemoteStoreOptions = Omit<RemoteLogOptions, "createAtOnce" | "mode" | "mustExist" | "keeper">;
 
-/** Rules for options of a remote store. */
+/** Validation rules for the options of a remote store. */
 const REMOTE_RULES: OptionRules<RemoteStoreOptions> = {
   ...RETRY_RULES,
   maxQueueBytes: makeNumberRule(0, "bytes"),
@@ -61,7 +61,7 @@ const PAGE = 100;
 /**
  * Creates a store on top of a backend.
  *
- * @param backend - Closed together with the store.
+ * @param backend - Backend to use. Closing the store closes the backend.
  * @remarks Source: docs/stores.md
  */
 export function remoteStore(backend: SessionBackend, options: RemoteStoreOptions = {}): SessionStore {
@@ -70,9 +70,9 @@ export function remoteStore(backend: SessionBackend, options: RemoteStoreOptions
 }
 
 /**
- * Creates a store that keeps sessions in memory, for tests and for hosts that want none on disk.
+ * Creates a store that keeps sessions in memory, for tests and for hosts that do not store sessions on disk.
  *
- * It uses an in-memory backend, so that tests behave as with a database.
+ * Uses an in-memory backend, so that the store behaves in the same way as with a database.
  */
 export function memoryStore(): SessionStore {
   return new RemoteStore(new MemoryBackend(), {}, false);
@@ -84,7 +84,7 @@ class RemoteStore implements SessionStore {
   readonly #backend: SessionBackend;
   readonly #options: RemoteStoreOptions;
   readonly #pace: RetryPace;
-  /** Logs with pending writes; the store keeps no reference to other logs. */
+  /** Logs with pending writes. The store does not keep references to other logs. */
   readonly #busy = new Set<RemoteLog>();
   readonly #keeper: LogKeeper;
   readonly #closing = new AbortController();
@@ -131,7 +131,7 @@ class RemoteStore implements SessionStore {
     return await this.open(id, opening);
   }
 
-  /** Stores a session that only has its header, unless another caller has done so. */
+  /** Stores a session that has only a header, unless the session already exists. */
   async #createHeader(header: SessionHeader, signal: AbortSignal | undefined): Promise<void> {
     assertValidSessionId(header.id);
     this.#assertOpen();
@@ -164,7 +164,7 @@ class RemoteStore implements SessionStore {
     }
   }
 
-  /** Yields the items that a backend lists, page by page. */
+  /** Yields the items listed by a backend, page by page. */
   async *#pages<T>(
     options: ListInStoreOptions,
     list: (query: BackendListQuery) => Promise<readonly T[]>,
@@ -211,7 +211,7 @@ class RemoteStore implements SessionStore {
       attempts++;
       return this.#backend.delete(id);
     });
-    // After a lost answer, a missing session may be the one that was deleted.
+    // After a lost response, the session may be missing because an earlier attempt deleted it.
     if (!isDeleted && attempts === 1) throw sessionNotFound(id);
   }
 
@@ -239,7 +239,7 @@ class RemoteStore implements SessionStore {
     try {
       await this.#backend.create(makeStorableFacts(headed.header), lines);
     } catch (error) {
-      // No retry: the pieces have already been read.
+      // There is no retry because the pieces have already been read.
       throw isSessionError(error) ? error : notImported(headed.header.id, error);
     } finally {
       await headed.close();
@@ -259,7 +259,7 @@ class RemoteStore implements SessionStore {
 
   async close({ discard = false }: CloseStoreOptions = {}): Promise<void> {
     if (this.#closing.signal.aborted) return;
-    // Includes appends meanwhile.
+    // Includes entries appended in the meantime.
     while (!discard && this.#busy.size > 0) {
       const flushed = await Promise.allSettled(Array.from(this.#busy, (log) => log.flush()));
       const failed = flushed.find((result) => result.status === "rejected");
@@ -329,7 +329,7 @@ function toRow(facts: SessionFacts): SessionRow {
 function notImported(id: string, cause: unknown): SessionError {
   return new SessionError(
     "WRITE_FAILED",
-    `Session ${id} could not be written: ${formatReason(cause)}. Check the connection, and try again; if it exists then, it was written after all.`,
+    `Session ${id} could not be written: ${formatReason(cause)}. Check the connection and try again; if the session exists then, it was written.`,
     { details: { id }, cause },
   );
 }

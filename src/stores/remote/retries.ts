@@ -4,11 +4,11 @@ import { makeNumberRule, type OptionRules } from "../../core/format/options.ts";
 
 /** Options for retrying calls to a backend. */
 export interface RetryOptions {
-  /** Milliseconds before the second attempt; doubled before each further one. Default 50. */
+  /** Milliseconds before the second attempt. Doubled before each further attempt. Default 50. */
   readonly minRetryMs?: number;
   /** Maximum number of milliseconds between attempts. Default 5,000. */
   readonly maxRetryMs?: number;
-  /** Milliseconds without any answer after which a waiting call fails. Default 15,000. */
+  /** Milliseconds without a response after which a waiting call fails. Default 15,000. */
   readonly giveUpAfterMs?: number;
 }
 
@@ -21,17 +21,18 @@ export function retryPace(options: RetryOptions): RetryPace {
   return { minRetryMs, maxRetryMs, giveUpAfterMs };
 }
 
-/** Returns the milliseconds to wait after a number of failed attempts: longer each time, with random jitter. */
+/** Returns the number of milliseconds to wait after failed attempts. Increases with each attempt and includes random jitter. */
 export function retryDelay({ minRetryMs, maxRetryMs }: RetryPace, attempts: number): number {
   const longest = Math.min(maxRetryMs, minRetryMs * 2 ** Math.min(attempts - 1, 30));
   return longest * (0.5 + Math.random() / 2);
 }
 
 /**
- * Repeats a call until it is answered.
+ * Repeats a call until it succeeds or is refused.
  *
- * @param call - Must be safe to repeat. Its signal aborts when no caller waits for its answer any longer.
- * @throws {SessionError} A `SessionError` of the call itself, `STORE_UNAVAILABLE` after `giveUpAfterMs`, `ABORTED`.
+ * @param call - Call to make, which must be safe to repeat. Its signal aborts when the result is no longer needed.
+ * @throws {SessionError} A `SessionError` thrown by the call itself, `STORE_UNAVAILABLE` after `giveUpAfterMs`, or
+ *   `ABORTED`.
  */
 export async function repeatUntilAnswered<T>(
   call: (end: AbortSignal) => Promise<T>,
@@ -54,14 +55,14 @@ export async function repeatUntilAnswered<T>(
   }
 }
 
-/** Rules for `RetryOptions`. */
+/** Validation rules for `RetryOptions`. */
 export const RETRY_RULES: OptionRules<RetryOptions> = {
   minRetryMs: makeNumberRule(0, "milliseconds"),
   maxRetryMs: makeNumberRule(0, "milliseconds"),
   giveUpAfterMs: makeNumberRule(0, "milliseconds"),
 };
 
-/** Waits some milliseconds, or until the signal aborts. */
+/** Waits for a number of milliseconds, or until the signal aborts. */
 export async function pauseUnless(signal: AbortSignal | undefined, ms: number): Promise<void> {
   await new Promise<void>((resolve) => {
     const timer = setTimeout(() => {
@@ -75,21 +76,21 @@ export async function pauseUnless(signal: AbortSignal | undefined, ms: number): 
   });
 }
 
-/** Makes the error for a backend that does not answer. */
+/** Creates the error for a backend that does not respond. */
 function makeUnavailableError(cause: unknown): SessionError {
   return new SessionError(
     "STORE_UNAVAILABLE",
-    `The store does not answer: ${formatReason(cause)}. Check the connection, and try again.`,
+    `The store does not respond: ${formatReason(cause)}. Check the connection, and try again.`,
     { cause },
   );
 }
 
-/** Returns the message of an error as part of a sentence. */
+/** Returns an error message without its final period, for use within a sentence. */
 export function formatReason(cause: unknown): string {
   return getErrorMessage(cause).replace(/\.$/, "");
 }
 
-/** Waits for a promise; resolves with undefined as soon as the signal aborts. */
+/** Waits for a promise. Resolves to undefined as soon as the signal aborts. */
 export async function waitOrAbort<T>(
   promise: Promise<T>,
   signal: AbortSignal | undefined,
@@ -106,11 +107,11 @@ export async function waitOrAbort<T>(
   }
 }
 
-/** Waits for a promise until it settles, time runs out, or the signal aborts. */
+/** Waits for a promise. Throws if time runs out or the signal aborts first. */
 async function waitWithin<T>(promise: Promise<T>, ms: number, signal: AbortSignal | undefined): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(makeUnavailableError("no answer came in time")), Math.max(1, ms));
+    timer = setTimeout(() => reject(makeUnavailableError("no response in time")), Math.max(1, ms));
   });
   try {
     return await waitUnlessAborted(Promise.race([promise, timeout]), signal);

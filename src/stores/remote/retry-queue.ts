@@ -2,35 +2,35 @@ import { getErrorMessage, isSessionError, SessionError } from "../../core/format
 import type { LogLine } from "../../session/log/session-log.ts";
 import { formatReason, type RetryPace, retryDelay } from "./retries.ts";
 
-/** Work that is done in order, and retried until it is answered. */
+/** Work that is done in order and retried until it succeeds or is refused. */
 export interface Job {
-  /** Does the work; called again after an error. A `SessionError` is a final refusal. */
+  /** Does the work. Called again after an error, except that a `SessionError` is a final refusal. */
   run(): Promise<void>;
-  /** Whether to drop the job when it is refused or no caller waits for it; other jobs remain in the queue. */
+  /** Whether to drop the job if it is refused or no caller waits for it. Other jobs remain in the queue. */
   readonly isOptional: boolean;
 }
 
 interface Waiter {
   readonly job: Job;
-  /** Whether the waiter pushed this job; otherwise it waits for all jobs up to this one. */
+  /** Whether the waiter waits for this job only. Otherwise, it waits for all jobs up to and including this one. */
   readonly isOwner: boolean;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
   timer?: NodeJS.Timeout;
 }
 
-/** Options of a queue. */
+/** Options for a queue. */
 interface QueueOptions extends RetryPace {
-  /** Called when jobs stop succeeding, and when they succeed again. */
+  /** Called when jobs begin to fail, and when they succeed again. */
   readonly onState: (state: "ok" | "degraded", error?: Error) => void;
-  /** Called when the queue gets its first job, and when it is empty again. */
+  /** Called when the queue receives its first job, and when it is empty again. */
   readonly onBusy: (isBusy: boolean) => void;
 }
 
 /**
- * Runs jobs one after the other, in order, each until it is answered.
+ * Runs jobs one at a time, in order, and retries each job until it succeeds or is refused.
  *
- * A refused job that must not get lost remains first, and is tried again with the next job or wait.
+ * A refused job that must not be lost remains first in the queue and is tried again with the next `push` or wait.
  */
 export class RetryQueue {
   readonly #options: QueueOptions;
@@ -48,32 +48,32 @@ export class RetryQueue {
     this.#options = options;
   }
 
-  /** Whether jobs are currently not answered. */
+  /** Whether jobs currently fail. */
   get isDegraded(): boolean {
     return this.#isDegraded;
   }
 
-  /** Whether no jobs are queued. */
+  /** Whether the queue is empty. */
   get isEmpty(): boolean {
     return this.#jobs.length === 0;
   }
 
-  /** Adds a job at the end. It starts after the current task at the earliest. */
+  /** Adds a job at the end of the queue. It starts after the current task at the earliest. */
   push(job: Job): void {
     if (this.#jobs.push(job) === 1) this.#options.onBusy(true);
     this.#start();
   }
 
   /**
-   * Waits until all jobs pushed so far are done; rejects with the error of a refused first job, or if no answer arrived for too
-   * long.
+   * Waits until all jobs pushed so far are done. Rejects with the error of a refused job, or if there is no response
+   * for `giveUpAfterMs`.
    */
   drained(): Promise<void> {
     const last = this.#jobs.at(-1);
     return last === undefined ? Promise.resolve() : this.#waitFor(last, false);
   }
 
-  /** Waits until a queued job is done; rejects if it is refused; see `drained`. */
+  /** Waits until a queued job is done. Rejects if the job is refused, and in the same cases as `drained`. */
   wait(job: Job): Promise<void> {
     return this.#waitFor(job, true);
   }
@@ -84,17 +84,17 @@ export class RetryQueue {
       this.#waiters.push(waiter);
       this.#setTimer(waiter, performance.now());
       this.#start();
-      // Callers wait, so retry now.
+      // A caller is waiting, so retry now.
       this.#wake?.();
     });
   }
 
-  /** Records progress of a long job, so that callers continue waiting. */
+  /** Records progress of a long job, so that callers continue to wait. */
   noteAnswer(): void {
     this.#progressAt = performance.now();
   }
 
-  /** Drops all jobs; the current one is not retried. */
+  /** Drops all jobs. The current job is not retried. */
   stop(): void {
     if (this.#jobs.splice(0).length > 0) this.#options.onBusy(false);
     this.#wake?.();
@@ -134,7 +134,7 @@ export class RetryQueue {
   #drop(job: Job, error: Error): void {
     this.#progress();
     this.#remove(job);
-    // A refusal is an answer, too.
+    // A refusal also shows that the backend responds.
     this.#emitState("ok");
     for (const waiter of this.#take((one) => one.job === job)) {
       if (waiter.isOwner) waiter.reject(error);
@@ -142,7 +142,7 @@ export class RetryQueue {
     }
   }
 
-  /** Keeps a refused job first, where it blocks the others until it is done. */
+  /** Keeps a refused job at the front of the queue, where it blocks the other jobs until it is done. */
   #refuse(error: Error): void {
     this.#attempts = 0;
     this.#emitState("degraded", error);
@@ -156,7 +156,7 @@ export class RetryQueue {
   }
 
   async #pauseAfter(error: unknown): Promise<void> {
-    // Stopped meanwhile: nothing to retry.
+    // The queue was stopped in the meantime, so there is nothing to retry.
     if (this.isEmpty) return;
     this.#attempts++;
     this.#lastError = error instanceof Error ? error : new Error(getErrorMessage(error));
@@ -184,7 +184,7 @@ export class RetryQueue {
     waiter.reject(notWritten(this.#lastError, this.#options.giveUpAfterMs));
   }
 
-  /** Removes a job that no caller waits for; callers that waited for all jobs up to it wait for the ones before it. */
+  /** Removes a job that no caller waits for. Callers that waited for all jobs up to this one now wait for the preceding jobs. */
   #abandon(job: Job): void {
     const at = this.#jobs.indexOf(job);
     this.#remove(job);
@@ -218,10 +218,10 @@ export class RetryQueue {
 }
 
 function notWritten(cause: Error | undefined, ms: number): SessionError {
-  const reason = cause === undefined ? "no answer came" : formatReason(cause);
+  const reason = cause === undefined ? "no response" : formatReason(cause);
   return new SessionError(
     "WRITE_FAILED",
-    `The store has taken nothing for ${ms} ms: ${reason}. What was appended is kept here and tried on; check the connection, and flush again.`,
+    `The store has accepted nothing for ${ms} ms: ${reason}. Appended entries are kept in memory and retried; check the connection and flush again.`,
     { cause },
   );
 }
@@ -229,15 +229,15 @@ function notWritten(cause: Error | undefined, ms: number): SessionError {
 function makeGivenUpError(cause: Error | undefined): SessionError {
   return new SessionError(
     "WRITE_FAILED",
-    "The store was closed, and what was not written was given up. Append it again in a store that is open.",
+    "The store was closed, and pending writes were discarded. Append the entries again in an open store.",
     { cause },
   );
 }
 
-/** Maximum number of lines that are written together. */
+/** Maximum number of lines written in one batch. */
 const MAX_LINES = 500;
 
-/** Maximum number of characters in lines that are written together, unless one call appends more. */
+/** Maximum number of characters written in one batch, unless a single call appends more. */
 const MAX_CHARACTERS = 1024 * 1024;
 
 /** Counts the characters of lines. */
@@ -245,13 +245,13 @@ export function countCharacters(lines: readonly LogLine[]): number {
   return lines.reduce((sum, { text }) => sum + text.length, 0);
 }
 
-/** Writes lines; `isRepeated` if they were sent before, and so may already be stored. */
+/** Writes lines. `isRepeated` is true if they were sent before and may already be stored. */
 type WriteLines = (lines: readonly LogLine[], isRepeated: boolean) => Promise<void>;
 
 /**
- * A batch of lines that are written together.
+ * Batch of lines to write in one call.
  *
- * It grows until it is first sent, and then remains the same, so that sending it again adds nothing.
+ * A batch grows until it is first sent. It then remains the same, so that sending it again adds nothing.
  */
 export class LineBatch implements Job {
   readonly isOptional = false;
@@ -266,7 +266,7 @@ export class LineBatch implements Job {
     this.#characters = countCharacters(lines);
   }
 
-  /** Adds the lines of one call; false if they do not fit, and none is added. */
+  /** Adds the lines of one call. Returns false and adds none of them if they do not fit or the batch has been sent. */
   add(lines: readonly LogLine[]): boolean {
     const characters = this.#characters + countCharacters(lines);
     const fits = this.#lines.length + lines.length <= MAX_LINES && characters <= MAX_CHARACTERS;

@@ -34,14 +34,14 @@ import { joinLines, toBytes } from "./line-codec.ts";
 import { PAGE_LINES } from "./remote-lines.ts";
 import { type RetryPace, repeatUntilAnswered } from "./retries.ts";
 
-/** A backend, and how to read from it. */
+/** Backend, and options for reading from it. */
 export interface BackendReader {
   readonly backend: SessionBackend;
   readonly pace: RetryPace;
   readonly signal: AbortSignal | undefined;
 }
 
-/** A hit in a backend; its branch may still have to be determined. */
+/** Hit in a backend. Its branch may not have been determined yet. */
 interface BackendHit extends EntryHit {
   readonly facts: SessionFacts;
   readonly branch: HitBranch | undefined;
@@ -53,24 +53,27 @@ interface ListFilter {
   readonly cwd?: string;
 }
 
-/** Returns from its facts whether a session is read. */
+/** Returns whether to read a session, based on its facts. */
 type SessionTest = (facts: SessionFacts) => boolean;
 
 /** Number of sessions or lines requested at a time. */
 const PAGE = 100;
 
-/** Number of lines at the front of a session that contain its import origin. */
+/** Number of lines at the beginning of a session that may contain its import origin. */
 const FRONT_LINES = 2;
 
 const WHITE = /\s+/;
 
-/** Maximum number of words of a question that a backend searches for: the longest ones, which are usually the rarest. */
+/**
+ * Maximum number of words per question that a backend searches for. The longest words are used, because they are
+ * usually the rarest.
+ */
 const MAX_ASKED_WORDS = 8;
 
-/** Maximum number of lines read for one word of a question, from the newest sessions. */
+/** Maximum number of lines read per word, from the newest sessions. */
 const MAX_LINES_OF_WORD = 2_000;
 
-/** A search through the sessions of a backend. */
+/** Search in the sessions of a backend. */
 export class BackendSearch {
   readonly #reader: BackendReader;
   readonly #plan: SearchPlan;
@@ -84,7 +87,7 @@ export class BackendSearch {
     this.#searchPace = new Pace(reader.signal);
   }
 
-  /** Yields hits: in the lines that the backend finds, or in whole sessions if the backend cannot find them. */
+  /** Yields hits in lines found by the backend, or in whole sessions if the backend cannot find lines. */
   hits(cwd: string | undefined): AsyncGenerator<BackendHit, void, undefined> {
     const words = this.#getWords();
     const isIndexed = this.#isIndexed && words.length > 0;
@@ -96,8 +99,9 @@ export class BackendSearch {
   /**
    * Yields the entries that best answer a question, best first.
    *
-   * @remarks Cost: one search of the backend for each of at most 8 words, and each session with a hit is read; all sessions are
-   *   read if the backend finds no words, or if only a whole session shows which entries pass the filters.
+   * @remarks Cost: one backend search for each of at most 8 words, plus reading each session with a hit. Reads all
+   *   sessions if the backend cannot search for words, or if determining which entries pass the filters requires whole
+   *   sessions.
    */
   async *answers(cwd: string | undefined, limit: number): AsyncGenerator<BackendHit, void, undefined> {
     const { query, filters } = this.#plan;
@@ -113,7 +117,7 @@ export class BackendSearch {
     yield* search.findHits(limit, (...asked) => this.#readHits(...asked, canFind), this.#searchPace);
   }
 
-  /** Adds the sessions in which the backend finds a word of the question, each with the found lines. */
+  /** Adds each session in which the backend finds a word of the question, with the lines found. */
   async #addFoundLines(
     search: QuestionSearch<SessionFacts, BackendHit & FoundHit>,
     reader: TermTableReader,
@@ -141,9 +145,9 @@ export class BackendSearch {
   }
 
   /**
-   * Reads the hits of a session at some offsets.
+   * Reads the hits in a session at the given offsets.
    *
-   * @param areLines - Whether the offsets are positions of lines, not of bytes.
+   * @param areLines - Whether the offsets are line positions rather than byte offsets.
    */
   async *#readHits(
     facts: SessionFacts,
@@ -176,7 +180,7 @@ export class BackendSearch {
     return this.#reader.backend.search !== undefined;
   }
 
-  /** Returns words that an entry must contain, or, with `needsCalls`, its session. */
+  /** Returns words that an entry or, with `needsCalls`, its session must contain. */
   #getWords(): string[] {
     const { query } = this.#plan;
     if (query.regex !== undefined && !needsCalls(this.#plan))
@@ -211,7 +215,7 @@ export class BackendSearch {
     }
   }
 
-  /** Yields the lines that the backend finds; lines of one session together if they are on one page. */
+  /** Yields the lines found by the backend, grouped by session within each page. */
   async *#foundBySession(
     words: readonly string[],
     filter: ListFilter,
@@ -234,7 +238,7 @@ export class BackendSearch {
     } while (last !== undefined);
   }
 
-  /** Reads the sessions in which the backend finds each word, anywhere in the session. */
+  /** Searches the sessions in which the backend finds every word, anywhere in the session. */
   async *#inSessionsWith(
     words: readonly string[],
     filter: ListFilter,
@@ -252,7 +256,7 @@ export class BackendSearch {
     );
   }
 
-  /** Returns the ids of sessions with a word; undefined if it is in too many lines. */
+  /** Returns the ids of the sessions that contain a word; undefined if too many lines contain it. */
   async #findSessions(word: string, filter: ListFilter): Promise<Set<string> | undefined> {
     const ids = new Set<string>();
     let left = MAX_LINES_OF_WORD;
@@ -264,7 +268,7 @@ export class BackendSearch {
     return ids;
   }
 
-  /** Reads whole sessions, for queries that a backend cannot answer. */
+  /** Searches whole sessions, for queries that a backend cannot evaluate. */
   async *#inSessions(
     filter: ListFilter,
     isWanted?: SessionTest,
@@ -300,7 +304,7 @@ export class BackendSearch {
     } while (last !== undefined);
   }
 
-  /** Whether a session was imported from the requested program. */
+  /** Returns whether a session was imported from the requested program. */
   async #isFrom(id: string): Promise<boolean> {
     const { source } = this.#plan.filters;
     if (source === undefined) return true;
@@ -308,13 +312,13 @@ export class BackendSearch {
     return front !== undefined && isFromSource(importOriginInFront(front), source);
   }
 
-  /** Reads the bytes of a session; undefined if it was deleted since it was found. */
+  /** Reads the bytes of a session; undefined if the session has been deleted. */
   async #bytes(id: string, max = Number.POSITIVE_INFINITY): Promise<Uint8Array | undefined> {
     const lines = await this.#lines(id, max);
     return lines && joinLines(lines, true);
   }
 
-  /** Reads the lines of a session; undefined if it was deleted since it was found. */
+  /** Reads the lines of a session; undefined if the session has been deleted. */
   async #lines(id: string, max = Number.POSITIVE_INFINITY): Promise<StoredLine[] | undefined> {
     const lines: StoredLine[] = [];
     try {
@@ -339,7 +343,7 @@ export class BackendSearch {
   }
 }
 
-/** Reads the entry on a line that a backend found; undefined if there is none. */
+/** Parses the entry on a line found by a backend; undefined if the line does not contain one. */
 function readStoredEntry(line: StoredLine): AnySessionEntry | undefined {
   const record = decodeRecord(toBytes(line));
   const { id, type } = record ?? {};
@@ -347,7 +351,7 @@ function readStoredEntry(line: StoredLine): AnySessionEntry | undefined {
   return { parentId: null, timestamp: "", ...record, id, type };
 }
 
-/** Returns the words that a backend searches for to find words of a question in any form. */
+/** Returns the stems to search for in a backend to find a question's words in all their forms. */
 function selectQuestionWords(words: readonly QuestionWord[]): string[] {
   const heaviest = Math.max(...words.map(({ weight }) => weight));
   const stems = words

@@ -39,7 +39,7 @@ export function getStoredSession(run: RunSql, id: string): StoredSession {
   return session;
 }
 
-/** Returns whether a line is stored, with the entry that is expected there. */
+/** Returns whether a line is stored and contains the expected entry. */
 export function isKnown(run: RunSql, session: number, seq: number, entryId: string | undefined): boolean {
   const [row] = run(`select entry_id from ${lines} where session = ? and seq = ?`, session, seq);
   return row !== undefined && (entryId === undefined || row["entry_id"] === entryId);
@@ -48,7 +48,7 @@ export function isKnown(run: RunSql, session: number, seq: number, entryId: stri
 const UPDATE_SESSION = `update ${sessions} set next_seq = ?, last_seq = ?, leaf_seq = ?,
   ${FACT_COLUMNS.map((column) => `${column} = ?`).join(", ")} where key = ?`;
 
-/** Adds lines after all others, and after a gap; returns the updated session. */
+/** Adds lines at the end of a session, after a gap, and returns the updated session. */
 export function addStoredLines(
   run: RunSql,
   session: StoredSession,
@@ -68,7 +68,7 @@ export function addStoredLines(
   return { ...session, facts, nextSeq, lastSeq: nextSeq - 1, leafSeq };
 }
 
-/** Appends entries, each once, in the transaction of `run`. */
+/** Appends entries in the transaction of `run`, skipping entries that are already stored. */
 export function appendEntries(
   run: RunSql,
   id: string,
@@ -95,15 +95,15 @@ export function appendEntries(
   return { precedingSeq, lastSeq: seqs.at(-1) ?? after.lastSeq, revision: session.revision };
 }
 
-/** Returns the key of a line; a line contains no line break, so the last one separates the two. */
+/** Returns the key of a line. A line contains no line break, so the last line break separates the id and the text. */
 const makeKey = ({ entry, text }: NewEntryLine) => `${entry.id}\n${text}`;
 
-/** Returns whether a missing session was known to the caller and was not deleted. */
+/** Returns whether a missing session was lost: the caller knew it, and it was not deleted. */
 function isLost(run: RunSql, id: string, afterSeq: number | undefined): boolean {
   return afterSeq !== undefined && run(`select 1 from ${deletedSessions} where id = ?`, id).length === 0;
 }
 
-/** Finds the stored line that a new one repeats. */
+/** Returns the position of the stored line that a new line repeats; undefined if there is none. */
 function findStored(
   run: RunSql,
   { key, lastSeq }: StoredSession,
@@ -120,12 +120,12 @@ function getPrecedingSeq(run: RunSql, session: number, seq: number): number {
   return readSeq(run(`select max(seq) as seq from ${lines} where session = ? and seq < ?`, session, seq));
 }
 
-/** Reads the only column `seq`; 0 for null. */
+/** Returns the value of the `seq` column; 0 for null or no row. */
 function readSeq([row]: Row[]): number {
   return (row && readOptionalNumber(row, "seq")) ?? 0;
 }
 
-/** Checks that no entry after the expected one continues the conversation. */
+/** Throws `STALE_LEAF` if an entry after the expected leaf continues the conversation. */
 function assertStoredLeaf(run: RunSql, { key, leafSeq }: StoredSession, expectedLeafId: string | null): void {
   const atLeaf = `select 1 from ${lines} where session = ? and entry_id = ? and seq >= ?`;
   const isLeaf =
@@ -139,9 +139,9 @@ const FIND_LEAF = `select max(seq) as seq from ${lines} where session = ? and en
   and type not in (${COMMUTING_TYPES.map((type) => `'${type}'`).join(", ")})`;
 
 /**
- * Replaces, removes and appends lines, in the transaction of `run`.
+ * Replaces, removes, and appends lines in the transaction of `run`.
  *
- * @returns Undefined if the revision is not the expected one; nothing changed.
+ * @returns Undefined, without any change, if the revision is not the expected revision.
  * @remarks Cost: O(changed lines), plus a query for the end of the session.
  */
 export function amendSession(

@@ -2,15 +2,15 @@ import { readNumber } from "../contract/rows.ts";
 import { isObjectStorage, type SqliteClient } from "./client.ts";
 import type { Database } from "./database.ts";
 
-/** Milliseconds between two checks for changes of other connections. */
+/** Milliseconds between checks for changes made by other connections. */
 const LOOK_MS = 100;
 
-/** Hubs of clients: stores over the same client share one, because a connection does not count its own changes. */
+/** Hub of each client. Stores that use the same client share a hub, because a connection does not count its own changes. */
 const hubs = new WeakMap<SqliteClient, ChangeHub>();
 
 /**
- * Reports changes of sessions: those of this client immediately, and those of other connections when SQLite's change counter
- * increases.
+ * Reports changes to sessions: changes made by this client immediately, and changes made by other connections when
+ * SQLite's change counter increases.
  */
 export class ChangeHub {
   readonly #database: Database;
@@ -60,7 +60,7 @@ export class ChangeHub {
     try {
       version = this.#readVersion();
     } catch (_unreadable) {
-      // Readers get the error themselves when they read.
+      // Readers encounter the error themselves when they read.
     }
     if (version === this.#version) return;
     this.#version = version ?? this.#version;

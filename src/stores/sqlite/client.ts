@@ -1,28 +1,28 @@
-/** A value of a statement's parameter. */
+/** Value of a statement parameter. */
 export type SqliteValue = string | number | null;
 
-/** A prepared statement. */
+/** Prepared statement. */
 export interface SqliteStatement {
   all(...values: SqliteValue[]): unknown[];
   run(...values: SqliteValue[]): unknown;
-  /** In `better-sqlite3`: whether the statement returns rows; `all` refuses others. */
+  /** In `better-sqlite3`: whether the statement returns rows. `all` throws for other statements. */
   readonly reader?: boolean | undefined;
 }
 
-/** A connection to a database: `DatabaseSync` of `node:sqlite`, or `Database` of `bun:sqlite` or `better-sqlite3`. */
+/** Database connection: `DatabaseSync` from `node:sqlite`, or `Database` from `bun:sqlite` or `better-sqlite3`. */
 export interface SqliteConnection {
   prepare(sql: string): SqliteStatement;
-  /** In Bun: prepares a statement once, and throws if the connection was closed. */
+  /** In Bun: prepares a statement once, and throws if the connection is closed. */
   query?(sql: string): SqliteStatement;
 }
 
-/** The storage of a Durable Object with SQLite: `ctx.storage`. */
+/** Storage of a Durable Object with SQLite: `ctx.storage`. */
 export interface SqliteObjectStorage {
   readonly sql: { exec(sql: string, ...values: SqliteValue[]): { toArray(): unknown[] } };
   transactionSync<T>(work: () => T): T;
 }
 
-/** A database that the host has opened. This package includes no driver. */
+/** Database opened by the host. This package does not include a driver. */
 export type SqliteClient = SqliteConnection | SqliteObjectStorage;
 
 /** Returns whether a client is the storage of a Durable Object. */
@@ -39,7 +39,7 @@ export function assertSqliteClient(client: SqliteClient): void {
   const has = (name: string) => typeof Reflect.get(client, name) === "function";
   if (has("prepare") || has("transactionSync")) return;
   const advice = has("exec")
-    ? "pass ctx.storage instead of ctx.storage.sql, because it has the transactions"
+    ? "pass ctx.storage instead of ctx.storage.sql, because only ctx.storage provides transactions"
     : "pass a DatabaseSync of node:sqlite, a Database of bun:sqlite or better-sqlite3, or the ctx.storage of a Durable Object";
-  throw new TypeError(`The option database has no SQLite database; ${advice}.`);
+  throw new TypeError(`The option database is not a SQLite database; ${advice}.`);
 }

@@ -16,9 +16,10 @@ const INSERT_SESSION = `insert into ${sessions} (${FACT_COLUMNS.join(", ")}) val
 const CLEAR = `delete from ${sessions} where is_complete = 0 and made_at < datetime('now', '-1 day')`;
 
 /**
- * Creates a session from pieces of lines. It becomes visible with the last piece.
+ * Creates a session from batches of lines. It becomes visible with the last batch.
  *
- * Uses a transaction for each piece: the lines may come from the same database, over the same connection.
+ * Uses a separate transaction for each batch, because the lines may be read from the same database over the same
+ * connection.
  */
 export async function createSession(
   database: Database,
@@ -37,19 +38,19 @@ export async function createSession(
   }
 }
 
-/** Refuses an id that SQLite would return as another one. */
+/** Throws if SQLite would not return an id unchanged. */
 function assertPossibleId(id: string): void {
   if (isStorable(id)) return;
   throw new SessionError(
     "INVALID_SESSION_ID",
-    "The session id holds a zero byte or half a surrogate pair; choose another one.",
+    "The session id contains a zero byte or half of a surrogate pair; choose another id.",
     { details: { id } },
   );
 }
 
 /**
- * A session that is being created. Each piece is written when the next arrives, so that the last piece and the session appear
- * together.
+ * Session that is being created. Each batch is written when the next one arrives, so that the last batch and the
+ * session become visible together.
  */
 class Making {
   readonly #database: Database;
@@ -70,7 +71,7 @@ class Making {
     const before = this.#pending;
     this.#pending = piece;
     if (before.length === 0) return;
-    // Set only after the commit: before, another session may get the same key.
+    // Set the key only after the commit. Before that, another session may receive the same key.
     this.#key = this.#database.write((run) => {
       if (this.#key === undefined) run(CLEAR);
       return this.#add(run, before).key;
@@ -88,14 +89,14 @@ class Making {
     });
   }
 
-  /** Removes the incomplete session. If that fails, it remains invisible and is removed after a day. */
+  /** Removes the incomplete session. If this fails, the session remains invisible and is removed after a day. */
   abandon(): void {
     const key = this.#key;
     if (key === undefined) return;
     try {
       this.#database.run(`delete from ${sessions} where key = ? and is_complete = 0`, key);
     } catch (_abandoned) {
-      // The original error is reported; CLEAR removes the rest.
+      // The original error is reported. CLEAR removes the session later.
     }
   }
 

@@ -14,7 +14,8 @@ export type RunSql = (sql: string, ...values: SqliteValue[]) => Row[];
 const MAX_STATEMENTS = 100;
 
 /**
- * One interface for all kinds of client. Everything is synchronous, so no other code uses the client during a transaction.
+ * Common interface to all kinds of clients. Everything is synchronous, so no other code uses the client during a
+ * transaction.
  */
 export class Database {
   readonly client: SqliteClient;
@@ -28,13 +29,13 @@ export class Database {
       : makeRunner(client);
   }
 
-  /** Runs statements that only read, all of them in one state of the database. */
+  /** Runs read-only statements on a single state of the database. */
   read<T>(work: (run: RunSql) => T): T {
     // No other connection can write to a Durable Object's database.
     return isObjectStorage(this.client) ? work(this.run) : this.#transaction("begin", work);
   }
 
-  /** Runs statements, all or none. Waits for other writers as long as the client does. */
+  /** Runs statements in one transaction. Waits for other writers as long as the client does. */
   write<T>(work: (run: RunSql) => T): T {
     return isObjectStorage(this.client)
       ? this.client.transactionSync(() => work(this.run))
@@ -74,7 +75,7 @@ function makeRunner(connection: SqliteConnection): RunSql {
 
 function makePreparer(connection: SqliteConnection): (sql: string) => SqliteStatement {
   const { query } = connection;
-  // Bun caches statements itself; statements cached elsewhere outlive the connection there.
+  // Bun caches statements itself. Statements cached here would outlive the connection in Bun.
   if (typeof query === "function") return (sql) => query.call(connection, sql);
   const statements = new Map<string, SqliteStatement>();
   return (sql) => {

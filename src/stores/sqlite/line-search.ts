@@ -15,16 +15,16 @@ import { TABLES } from "./tables.ts";
 
 const { sessions, lines, texts, search } = TABLES;
 
-/** Number of sessions queried together. */
+/** Number of sessions read per query. */
 const SESSIONS_AT_ONCE = 100;
 
-/** Maximum number of candidate lines to sort; if there are more, sessions are searched one by one until the page is full. */
+/** Maximum number of candidate lines to sort. If there are more, sessions are searched one by one until the page is full. */
 const MAX_SORTED = 1_000;
 
-/** Maximum number of trigrams of one word in a query: texts with all of these are compared with the whole word. */
+/** Maximum number of trigrams per word in a query. Texts that contain all of them are compared with the whole word. */
 const MAX_TRIGRAMS = 16;
 
-/** A search through the lines of a database. */
+/** Search in the lines of a database. */
 export class LineSearch {
   readonly #run: RunSql;
   readonly #query: BackendSearchQuery;
@@ -45,7 +45,10 @@ export class LineSearch {
     return found ?? this.#scan(signal);
   }
 
-  /** Finds lines with the index; undefined if the words are so frequent that sorting all lines would take longer than a scan. */
+  /**
+   * Finds lines with the index; undefined if the words are so frequent that sorting all lines would take longer than
+   * scanning.
+   */
   #findInIndex(expression: string): FoundLine[] | undefined {
     const candidates = `select rowid as line from ${search} where ${search} match ?
       union all select line from ${texts} where text is null`;
@@ -69,7 +72,7 @@ export class LineSearch {
     return rows.map((one) => this.#toFound(one, one));
   }
 
-  /** Finds lines by comparing texts, session by session, until the page is full. */
+  /** Finds lines by comparing their texts, session by session, until the page is full. */
   async #scan(signal: AbortSignal | undefined): Promise<FoundLine[]> {
     const pace = new Pace(signal);
     const { after, limit } = this.#query;
@@ -106,7 +109,7 @@ export class LineSearch {
     }
   }
 
-  /** SQL condition: the text contains all words, or is too long to be stored for comparison. */
+  /** SQL condition that the text contains all words or was too long to be stored for comparison. */
   get #inText(): string {
     const words = this.#words.map(() => "instr(t.text, ?) > 0").join(" and ");
     return words === "" ? "" : ` and (t.text is null or (${words}))`;

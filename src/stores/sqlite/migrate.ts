@@ -7,17 +7,17 @@ import { CREATE_SEARCH_INDEX, CREATE_TABLES, CREATE_VERSIONS, DROP_TABLES, TABLE
 
 const { versions } = TABLES;
 
-/** A step between two versions of the tables. */
+/** Step between two versions of the tables. */
 interface Migration {
-  /** Version of the tables after the step. */
+  /** Version of the tables after this step. */
   readonly version: number;
-  /** Its purpose, in a few words. */
+  /** Purpose of the step, in a few words. */
   readonly purpose: string;
   readonly up: (run: RunStatement) => void;
   readonly down: (run: RunStatement) => void;
 }
 
-/** The versions of the tables before and after. */
+/** Versions of the tables before and after a migration. */
 export interface MigrationResult {
   readonly from: number;
   readonly to: number;
@@ -26,7 +26,7 @@ export interface MigrationResult {
 /** Runs a statement without parameters. */
 type RunStatement = (sql: string) => Row[];
 
-/** All steps, in order. A released step is never changed; add another one. */
+/** All steps, in order. Never change a released step; add another step instead. */
 const MIGRATIONS: readonly Migration[] = [
   { version: 1, purpose: "sessions and their lines", up: createTables, down: dropTables },
 ];
@@ -41,7 +41,7 @@ export function readTableVersion(run: RunStatement): number {
   return row === undefined ? 0 : readNumber(row, "version");
 }
 
-/** Returns whether the texts have an index. */
+/** Returns whether the texts have a search index. */
 export function hasSearchIndex(run: RunSql): boolean {
   return hasTable(run, TABLES.search);
 }
@@ -61,11 +61,11 @@ function hasTable(run: RunStatement, name: string): boolean {
 /**
  * Creates the tables, migrates them to another version, or drops them, in one transaction.
  *
- * A database without any tables gets a write-ahead log, so that readers and a writer do not wait for each other.
+ * Enables the write-ahead log for a database without tables, so that readers and a writer do not wait for each other.
  *
- * @param to - Target version; 0 drops all tables with all sessions. Default: that of this release.
- * @returns The versions before and after.
- * @throws {SessionError} `VERSION_TOO_NEW` if the tables are of a newer release.
+ * @param to - Target version; 0 drops all tables and all sessions. Default: the version of this release.
+ * @returns Versions before and after the migration.
+ * @throws {SessionError} `VERSION_TOO_NEW` if the tables were created by a newer release.
  */
 export function migrateTables(database: Database, to = SQLITE_SCHEMA_VERSION): MigrationResult {
   assertTarget(to);
@@ -96,7 +96,7 @@ export function listMigrationSql(database: Database, to = SQLITE_SCHEMA_VERSION)
 function assertTarget(to: number): void {
   if (Number.isInteger(to) && to >= 0 && to <= SQLITE_SCHEMA_VERSION) return;
   throw new TypeError(
-    `to must be a version from 0 to ${SQLITE_SCHEMA_VERSION}; leave it out for the newest.`,
+    `to must be a version from 0 to ${SQLITE_SCHEMA_VERSION}; omit it for the newest version.`,
   );
 }
 
@@ -120,11 +120,11 @@ function applySteps(run: RunStatement, to: number): MigrationResult {
   return { from, to };
 }
 
-/** Makes the error for tables of a newer release. */
+/** Creates the error for tables created by a newer release. */
 export function makeNewerTablesError(version: number): SessionError {
   return new SessionError(
     "VERSION_TOO_NEW",
-    `The database has tables of version ${version}, and this release knows ${SQLITE_SCHEMA_VERSION}; use the release that made them, or a newer one.`,
+    `The database has tables of version ${version}, but this release supports only version ${SQLITE_SCHEMA_VERSION}; use the release that created them, or a newer one.`,
     { details: { version } },
   );
 }
@@ -142,7 +142,7 @@ function createTables(run: RunStatement): void {
 }
 
 /**
- * Returns whether a statement was refused because the SQLite library was built without FTS5, or is too old for one of its
+ * Returns whether a statement failed because the SQLite library was built without FTS5 or is too old for one of the
  * options.
  */
 function isMissingFeature(error: unknown): boolean {

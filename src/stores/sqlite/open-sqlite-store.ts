@@ -18,33 +18,33 @@ import {
 import { SqliteBackend, type SqliteOptions } from "./sqlite-backend.ts";
 import { translateError } from "./sqlite-errors.ts";
 
-/** Options of a store in SQLite, including retries. */
+/** Options for a SQLite store, including retries. */
 export interface SqliteStoreOptions extends SqliteOptions, RemoteStoreOptions {}
 
-/** Options for opening a store by the path of its file. */
+/** Options for opening a store by its file path. */
 export interface OpenSqliteOptions extends RemoteStoreOptions {
-  /** Whether the file must exist and have the tables; otherwise they are created. Default false. */
+  /** Whether the file and its tables must already exist. Otherwise, they are created. Default false. */
   readonly mustExist?: boolean;
 }
 
-/** A connection that can be closed. */
+/** Connection that can be closed. */
 interface OwnConnection extends SqliteConnection {
   close(): void;
 }
 
 /**
- * Milliseconds for which a call blocks while another process writes. After that the store waits without blocking, and repeats the
- * call.
+ * Milliseconds that a call blocks while another process writes. After that, the store waits without blocking and
+ * repeats the call.
  */
 const BUSY_MS = 250;
 
 /**
- * Creates a store of sessions in a SQLite database that the host has opened. The first call creates the tables, next to the
- * existing ones.
+ * Creates a session store in a SQLite database opened by the host. The first call creates the tables, next to any
+ * existing tables.
  *
- * Does not change the settings of the connection. A database without any tables gets a write-ahead log.
+ * Does not change connection settings, but enables the write-ahead log for a database without tables.
  *
- * @throws {TypeError} If `database` is not such a database.
+ * @throws {TypeError} If `database` is not a supported database.
  * @remarks Source: docs/sqlite.md
  */
 export function sqliteStore(options: SqliteStoreOptions): SessionStore {
@@ -52,13 +52,13 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
 }
 
 /**
- * Opens a store by the path of its file, with `node:sqlite`, in Bun with `bun:sqlite`, or with the package `better-sqlite3`
- * if the host has installed it.
+ * Opens a store by its file path, with `node:sqlite`, with `bun:sqlite` in Bun, or with the `better-sqlite3` package if
+ * the host has installed it.
  *
- * @param path - Created if it is missing; its folder must exist.
+ * @param path - Path of the file. Creates the file if it is missing, but not its folder.
  * @returns A store that closes the file when it is closed.
  * @throws {SessionError} `PACKAGE_MISSING` if no SQLite driver is available; `STORE_UNAVAILABLE` if the file cannot be opened, is
- *   damaged, or is a database of another program; `VERSION_TOO_NEW`; `READ_ONLY`.
+ * damaged, or belongs to another program; `VERSION_TOO_NEW`; `READ_ONLY`.
  */
 export async function openSqliteStore(path: string, options: OpenSqliteOptions = {}): Promise<SessionStore> {
   assertOptions<Pick<OpenSqliteOptions, "mustExist">>(options, { mustExist: FLAG });
@@ -78,7 +78,7 @@ export async function openSqliteStore(path: string, options: OpenSqliteOptions =
   return remoteStore(new OwningBackend(connection, path), settings);
 }
 
-/** Creates, migrates or drops the tables in a file, which is created if it is missing. With `to` 0, drops all sessions. */
+/** Creates, migrates, or drops the tables in a file. Creates the file if it is missing. If `to` is 0, drops all sessions. */
 export async function migrateSqlite(
   path: string,
   { to, ...pace }: { readonly to?: number | undefined } & RetryOptions = {},
@@ -91,7 +91,7 @@ export async function sqliteMigrationSql(
   path: string,
   { to, ...pace }: { readonly to?: number | undefined } & RetryOptions = {},
 ): Promise<string[]> {
-  // No file is created just to list the statements.
+  // Do not create a file only to list the statements.
   const opened = existsSync(path) ? path : ":memory:";
   return useDatabase(path, opened, pace, (database) => listMigrationSql(database, to));
 }
@@ -114,7 +114,7 @@ async function useDatabase<T>(
   }
 }
 
-/** Runs work on a database; repeats it while other processes are writing. */
+/** Runs work on a database, and repeats it while other processes are writing. */
 function askDatabase<T>(
   connection: SqliteConnection,
   path: string,
@@ -131,14 +131,14 @@ function askDatabase<T>(
   }, retryPace(pace));
 }
 
-/** Reads the version of the tables; throws for a database that only has tables of another program. */
+/** Reads the version of the tables. Throws if the database contains only tables of another program. */
 function readOwnVersion({ run }: Database, path: string): number {
   const version = readTableVersion(run);
   const others = version === 0 ? listTables(run) : [];
   if (others.length === 0) return version;
   throw new SessionError(
     "STORE_UNAVAILABLE",
-    `${path} is a database of another program: it has the table ${others[0]}. Choose another file, or pass your own handle to sqliteStore(), which adds tables to it.`,
+    `${path} belongs to another program: it contains the table ${others[0]}. Choose another file, or pass your own handle to sqliteStore(), which adds tables to it.`,
     { details: { path } },
   );
 }
@@ -151,7 +151,7 @@ function makeMissingTablesError(path: string, what: string): SessionError {
   );
 }
 
-/** A backend that owns its connection, and closes it. */
+/** Backend that owns its connection and closes it. */
 class OwningBackend extends SqliteBackend {
   #connection: OwnConnection | undefined;
 
@@ -188,10 +188,10 @@ function openConnection(path: string): OwnConnection {
 
 type Driver = new (path: string) => OwnConnection;
 
-/** Finds a class that opens databases. Drivers are loaded only when needed, and none is a dependency. */
+/** Returns a class that opens databases. Drivers are loaded only when needed, and none of them is a dependency. */
 function findDriver(): Driver {
   const require = createRequire(import.meta.url);
-  // Not imports, because only Bun has the first, and older versions of Node lack the second.
+  // These are not imports, because only Bun has the first module, and older versions of Node lack the second.
   const { Database: BunDatabase } = Object(process.getBuiltinModule("bun:sqlite"));
   const { DatabaseSync } = Object(process.getBuiltinModule("node:sqlite"));
   const builtIn: unknown = BunDatabase ?? DatabaseSync;

@@ -17,10 +17,10 @@ import { TABLES } from "./tables.ts";
 
 const { sessions, lines } = TABLES;
 
-/** Maximum UTF-16 units of lines in one answer, except for the first line. */
+/** Maximum size of the lines in one response, in UTF-16 units. The first line may be larger. */
 const PAGE_UNITS = 4 * 1024 * 1024;
 
-/** A page of lines to read. */
+/** Page of lines to read. */
 export interface LineQuery {
   readonly afterSeq: number;
   readonly limit: number;
@@ -48,7 +48,7 @@ export function readLinePage(
   return { lines: rows.map((row) => readStoredLine(run, row)), isEnd: end === lastSeq, revision };
 }
 
-/** Returns the position of the last line that fits into an answer. */
+/** Returns the position of the last line that fits in a response; undefined if there are no lines. */
 function findPageEnd(sizes: readonly Row[]): number | undefined {
   let end: number | undefined;
   let units = 0;
@@ -65,7 +65,7 @@ export function listSessions(run: RunSql, query: BackendListQuery): SessionFacts
   return findRows(run, query).map(readSessionFacts);
 }
 
-/** Lists a page of sessions with the usage in their lines. */
+/** Lists a page of sessions with the usage recorded in their lines. */
 export function listSessionUsage(run: RunSql, query: BackendListQuery): FactsWithUsage[] {
   return findRows(run, query).map((row) => {
     const key = readNumber(row, "key");
@@ -89,7 +89,7 @@ function findRows(run: RunSql, { cwd, idPrefix, name, limit, after }: BackendLis
   if (cwd !== undefined) add("s.cwd = ?", cwd);
   if (idPrefix !== undefined) add("s.id >= ? and instr(s.id, ?) = 1", idPrefix, idPrefix);
   if (name !== undefined) add("instr(s.name_search, ?) > 0", searchForm(name));
-  // Two conditions: an index can start at the first.
+  // The first condition allows an index to find the start.
   if (after !== undefined)
     add(
       "s.modified_ms <= ? and (s.modified_ms < ? or s.id > ?)",

@@ -5,10 +5,10 @@ import type { SqliteValue } from "./client.ts";
 import type { RunSql } from "./database.ts";
 import { TABLES } from "./tables.ts";
 
-/** Maximum UTF-16 units of a string in one row: at most three bytes each, and a Durable Object's rows have at most 2 MB. */
+/** Maximum length of a string in one row, in UTF-16 units of up to three bytes. A row in a Durable Object is limited to 2 MB. */
 const MAX_ROW_UNITS = 500_000;
 
-/** A session's row, as an append uses it. */
+/** Row of a session, with the columns that an append uses. */
 export interface StoredSession {
   readonly key: number;
   readonly facts: SessionFacts;
@@ -19,10 +19,10 @@ export interface StoredSession {
   readonly leafSeq: number;
 }
 
-/** Columns of a session that `readStoredSession` reads next to its facts. */
+/** Session columns that `readStoredSession` requires in addition to those of the facts. */
 export const STATE_COLUMNS = "s.key, s.revision, s.next_seq, s.last_seq, s.leaf_seq";
 
-/** Reads a session from `STATE_COLUMNS` and the columns of its facts. */
+/** Reads a session from `STATE_COLUMNS` and the columns of the facts. */
 export function readStoredSession(row: Row): StoredSession {
   return {
     key: readNumber(row, "key"),
@@ -34,7 +34,7 @@ export function readStoredSession(row: Row): StoredSession {
   };
 }
 
-/** Columns of a session that its facts fill, in the order of `toFactValues`. */
+/** Session columns filled from facts, in the order of `toFactValues`. */
 export const FACT_COLUMNS = [
   ...["id", "cwd", "parent_session", "name", "name_search", "created_ms", "last_message_ms", "modified_ms"],
   ...["message_count", "first_message"],
@@ -50,7 +50,7 @@ export function toFactValues(facts: SessionFacts): SqliteValue[] {
   return [id, cwd, parentSession, ...named, ...times, messageCount, firstMessage];
 }
 
-/** Columns of a stored line, as `readStoredLine` reads them. */
+/** Line columns required by `readStoredLine`. */
 export const LINE_COLUMNS = "l.key as line_key, l.seq, l.is_unterminated, l.is_base64, l.has_pieces, l.line";
 
 /** Reads a line from its columns, and its pieces if it has any. */
@@ -85,7 +85,7 @@ const INSERTED_COLUMNS =
 
 const INSERT_LINE = `insert into ${TABLES.lines} (${INSERTED_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning key`;
 
-/** Stores a line with its pieces and its searched text. */
+/** Stores a line with its pieces and its searchable text. */
 export function insertLine(run: RunSql, { session, seq }: LinePlace, line: NewLine): void {
   const { text, encoding, isUnterminated = false, entry } = line;
   const [first = "", ...rest] = splitText(text);
@@ -103,12 +103,12 @@ export function insertLine(run: RunSql, { session, seq }: LinePlace, line: NewLi
   run(`insert into ${TABLES.texts} (line, text) values (?, ?)`, key, fits ? searched : null);
 }
 
-/** Splits a string between characters into pieces that each fit into a row. */
+/** Splits a string between characters into pieces that each fit in a row. */
 function splitText(text: string): string[] {
   const pieces: string[] = [];
   for (let from = 0; from < text.length; ) {
     const end = from + MAX_ROW_UNITS;
-    // Half of a surrogate pair could not be stored.
+    // Half of a surrogate pair cannot be stored.
     const isInPair = end < text.length && (text.codePointAt(end - 1) ?? 0) > 0xffff;
     const to = isInPair ? end - 1 : end;
     pieces.push(text.slice(from, to));

@@ -32,11 +32,11 @@ import { listSessions, listSessionUsage, readLinePage } from "./queries.ts";
 import { translateError } from "./sqlite-errors.ts";
 import { TABLES } from "./tables.ts";
 
-/** Options of a store in SQLite. */
+/** Options for a SQLite store. */
 export interface SqliteOptions {
   /**
-   * A `DatabaseSync` of `node:sqlite`, a `Database` of `bun:sqlite` or `better-sqlite3`, or the `ctx.storage` of a Durable
-   * Object. The caller closes it, after the store.
+   * A `DatabaseSync` from `node:sqlite`, a `Database` from `bun:sqlite` or `better-sqlite3`, or the `ctx.storage` of a
+   * Durable Object. The caller must close it after closing the store.
    */
   readonly database: SqliteClient;
 }
@@ -44,9 +44,9 @@ export interface SqliteOptions {
 const SQLITE_RULES: OptionRules<SqliteOptions> = { database: OBJECT };
 
 /**
- * Sessions in SQLite: a row for each session, a row for each line.
+ * Backend for sessions in SQLite, with one row per session and one row per line.
  *
- * Every call is one transaction, in which other processes cannot write. The first call creates the tables.
+ * Every change is one transaction, during which other processes cannot write. The first call creates the tables.
  */
 export class SqliteBackend implements SessionBackend {
   readonly supports = { rewrite: true, search: true, watch: true, conditionalAppend: true };
@@ -59,7 +59,7 @@ export class SqliteBackend implements SessionBackend {
   #isIndexed = false;
 
   /**
-   * @param path - Path of the database, for errors.
+   * @param path - Path of the database, for error messages.
    * @throws {TypeError} If an option is invalid.
    */
   constructor(options: SqliteOptions, path?: string) {
@@ -123,7 +123,7 @@ export class SqliteBackend implements SessionBackend {
     });
   }
 
-  /** Ends the subscriptions; the database stays open. Idempotent. */
+  /** Ends the subscriptions. The database remains open. Idempotent. */
   async close(): Promise<void> {
     this.#closing.abort();
   }

@@ -6,7 +6,7 @@ import {
 } from "../../core/format/errors.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 
-/** Primary result codes by their numbers, for clients that report only those; limited to the names below. */
+/** Names of primary result codes by number, for clients that report only numbers. Includes only the names used below. */
 const NAMES: { readonly [number: number]: string } = {
   1: "SQLITE_ERROR",
   5: "SQLITE_BUSY",
@@ -21,7 +21,7 @@ const NAMES: { readonly [number: number]: string } = {
   26: "SQLITE_NOTADB",
 };
 
-/** A final error that a repeated call would get again, and the advice for its message. */
+/** Final error, which a repeated call would encounter again, and the advice for its message. */
 interface FinalAnswer {
   readonly code: SessionErrorCode;
   readonly what: string;
@@ -37,7 +37,7 @@ const DAMAGED: FinalAnswer = {
 const FINAL: { readonly [name: string]: FinalAnswer } = {
   SQLITE_READONLY: {
     code: "READ_ONLY",
-    what: "The database can only be read",
+    what: "The database is read-only",
     advice: "allow this user to write to the file and its folder, and open it for writing",
   },
   SQLITE_CORRUPT: DAMAGED,
@@ -58,46 +58,47 @@ const FINAL: { readonly [name: string]: FinalAnswer } = {
   },
   SQLITE_TOOBIG: {
     code: "STORE_UNAVAILABLE",
-    what: "A text is longer than the database stores",
+    what: "A string is too long for the database",
     advice: "raise its limit (SQLITE_LIMIT_LENGTH)",
   },
 };
 
-/** Advice about transient failures: the call is repeated meanwhile. */
+/** Advice about transient failures, after which the call is repeated. */
 const TRANSIENT: { readonly [name: string]: string } = {
   SQLITE_FULL: "the disk is full; free space",
-  SQLITE_IOERR: "the disk cannot be read or written; check it, and the space that is left",
+  SQLITE_IOERR: "the disk cannot be read or written; check the disk and its free space",
   SQLITE_BUSY: "another connection is writing; let it end its transaction",
   SQLITE_LOCKED: "the connection is in use; end its running statement",
-  SQLITE_CANTOPEN: "a file cannot be opened; check that its folder exists and may be written to",
+  SQLITE_CANTOPEN: "a file cannot be opened; check that its folder exists and is writable",
 };
 
-/** Messages of `node:sqlite`, `better-sqlite3` and Bun, without a result code. */
+/** Matches messages about closed databases from `node:sqlite`, `better-sqlite3`, and Bun, which have no result code. */
 const CLOSED = /database (?:connection )?is not open|closed database|statement has been finalized/i;
 
-/** Message of an error while the host has an open transaction on the connection. */
+/** Matches the error message for a connection on which the host has an open transaction. */
 const IN_TRANSACTION = /within a transaction/;
 
-/** Returns the name of SQLite's primary result code; undefined if an error has none. */
+/** Returns the name of an error's primary SQLite result code; undefined if there is none. */
 function getSqliteCode(error: unknown): string | undefined {
   const { errcode, code } = isJsonRecord(error) ? error : {};
   if (typeof errcode === "number") return NAMES[errcode & 0xff];
-  // A Durable Object reports the code in the message, after the description.
+  // Durable Objects report the code in the message, after the description.
   const text = typeof code === "string" && code.startsWith("SQLITE_") ? code : getErrorMessage(error);
   return /\bSQLITE_[A-Z]+/.exec(text)?.[0];
 }
 
 /**
- * Makes a final error if the call will always be refused, and otherwise one for a retry, whose message contains advice.
+ * Creates a final error if the call would always fail. Otherwise, creates an error that permits a retry and contains
+ * advice.
  *
- * @param place - Path of the database, if it is known.
+ * @param place - Path of the database, if known.
  */
 export function translateError(error: unknown, place?: string): unknown {
   if (isSessionError(error)) return error;
   const said = getErrorMessage(error);
   const details = place === undefined ? {} : { path: place };
   if (CLOSED.test(said)) {
-    const message = "The handle of the database was closed; close the store first, and open both again.";
+    const message = "The database handle was closed; close the store before the handle, and open both again.";
     return new SessionError("SESSION_CLOSED", message, { details, cause: error });
   }
   const name = getSqliteCode(error);

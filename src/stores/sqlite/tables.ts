@@ -1,4 +1,4 @@
-/** Names of all tables. The same database may contain tables of other programs. */
+/** Names of all tables. The prefix distinguishes them from other programs' tables in the same database. */
 export const TABLES = {
   versions: "sessiontree_versions",
   sessions: "sessiontree_sessions",
@@ -6,13 +6,13 @@ export const TABLES = {
   pieces: "sessiontree_pieces",
   texts: "sessiontree_texts",
   deletedSessions: "sessiontree_deleted_sessions",
-  /** Index of the texts; only if the SQLite library has FTS5 with trigrams. */
+  /** Index of the texts. Exists only if the SQLite library supports FTS5 with trigrams. */
   search: "sessiontree_search",
 } as const;
 
 const { versions, sessions, lines, pieces, texts, deletedSessions, search } = TABLES;
 
-/** Statement that creates the table of migrations, if it is missing. */
+/** Statement that creates the table of migrations if it is missing. */
 export const CREATE_VERSIONS = `create table if not exists ${versions} (version integer primary key, purpose text not null, made_at text not null default current_timestamp)`;
 
 const SESSIONS = `create table ${sessions} (
@@ -35,7 +35,7 @@ const SESSIONS = `create table ${sessions} (
   made_at text not null default current_timestamp
 )`;
 
-/** A long line continues in pieces, because a Durable Object limits the length of a row. */
+/** Table of lines. A long line continues in pieces, because Durable Objects limit the size of a row. */
 const LINES = `create table ${lines} (
   key integer primary key,
   session integer not null,
@@ -55,13 +55,19 @@ const LINES = `create table ${lines} (
 
 const PIECES = `create table ${pieces} (line integer not null, piece integer not null, text text not null, primary key (line, piece)) without rowid`;
 
-/** Searched texts, in upper case. Null: too long for a row, so that a search must read the line. */
+/**
+ * Table of searchable texts in uppercase. Null means that the text is too long for a row, so that a search must read
+ * the line.
+ */
 const TEXTS = `create table ${texts} (line integer primary key, text text)`;
 
-/** Marks of deleted sessions, so that they are not mistaken for lost ones, and no new session begins with an old revision. */
+/**
+ * Table of deleted sessions, so that they are not mistaken for lost sessions, and new sessions do not begin with an old
+ * revision.
+ */
 const DELETED_SESSIONS = `create table ${deletedSessions} (id text primary key, revision integer not null, deleted_at text not null default current_timestamp)`;
 
-/** Statements that create the tables. Triggers delete the rows of a deleted session, whichever program deletes it. */
+/** Statements that create the tables. Triggers delete the rows of a deleted session, even if another program deletes it. */
 export const CREATE_TABLES = [
   SESSIONS,
   `create unique index sessiontree_sessions_by_id on ${sessions} (id) where is_complete = 1`,
@@ -89,8 +95,8 @@ export const CREATE_TABLES = [
 ];
 
 /**
- * Statements that create the search index. Trigrams find any part of a string in any language. Positions are omitted, because
- * texts that contain all trigrams of a word are compared with the word.
+ * Statements that create the search index. Trigrams find any part of a string in any language. The index omits
+ * positions, because texts that contain all trigrams of a word are then compared with the word.
  */
 export const CREATE_SEARCH_INDEX = [
   `create virtual table ${search} using fts5(text, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1')`,

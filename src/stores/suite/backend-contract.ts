@@ -26,7 +26,7 @@ const facts = (id: string): SessionFacts => ({
   firstMessage: null,
 });
 
-/** Makes the line of a message's entry. */
+/** Creates a line that contains a message entry. */
 const line = (id: string, parentId: string | null = null, text = id): NewEntryLine =>
   makeEntryLine(makeEntryText(id, parentId, text), true);
 
@@ -37,15 +37,15 @@ async function* batches(...given: (readonly NewLine[])[]): AsyncGenerator<readon
 const make = (backend: SessionBackend, id: string, ...lines: NewLine[]) =>
   backend.create(facts(id), batches([{ text: makeHeaderLine(id) }], lines));
 
-/** Reads all lines of a session, and checks each page. */
+/** Reads all lines of a session and checks each page. */
 async function readLines(backend: SessionBackend, id: string, limit = 1_000): Promise<StoredLine[]> {
   const lines: StoredLine[] = [];
   for (;;) {
     const page = await backend.read(id, lines.at(-1)?.seq ?? 0, limit);
-    assert.ok(page.lines.length <= limit, "a page holds no more lines than asked for");
-    assert.ok(page.isEnd || page.lines.length > 0, "a page that is not the end holds a line");
+    assert.ok(page.lines.length <= limit, "a page does not exceed the limit");
+    assert.ok(page.isEnd || page.lines.length > 0, "a page that is not the last contains a line");
     const [first] = page.lines;
-    assert.ok((first?.seq ?? Infinity) > (lines.at(-1)?.seq ?? 0), "a page begins after the one before");
+    assert.ok((first?.seq ?? Infinity) > (lines.at(-1)?.seq ?? 0), "a page begins after the previous page");
     lines.push(...page.lines);
     if (page.isEnd) return lines;
   }
@@ -60,7 +60,7 @@ const testOfTwo = testWith("backend", "another");
 
 /** Tests of a backend, independent of the store on top of it. */
 export const BACKEND_CONTRACT: readonly SuiteTest[] = [
-  test("keeps lines as they are, numbered in order, and gives them in pages", async ({ backend }) => {
+  test("stores lines unchanged, numbers them in order, and returns them in pages", async ({ backend }) => {
     const odd: NewLine[] = [
       { text: "" },
       { text: "\r" },
@@ -80,13 +80,13 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     assert.equal(receipt.lastSeq, lines.at(-1)?.seq);
     assert.equal(receipt.precedingSeq, 0);
     for (const [i, { seq }] of lines.entries()) {
-      assert.ok(Number.isSafeInteger(seq) && seq > (lines[i - 1]?.seq ?? 0), "seq grows from above 0");
+      assert.ok(Number.isSafeInteger(seq) && seq > (lines[i - 1]?.seq ?? 0), "seq is positive and increases");
     }
     for (const limit of [1, 2, 3, 7]) assert.deepEqual(await readLines(backend, "odd", limit), lines);
     const behind = await backend.read("odd", receipt.lastSeq, 10);
     assert.deepEqual([behind.lines.length, behind.isEnd], [0, true]);
   }),
-  test("makes a session whole or not at all, and each once", async ({ backend }) => {
+  test("creates a session completely or not at all, and only once", async ({ backend }) => {
     const broken = async function* () {
       yield [{ text: makeHeaderLine("broken") }];
       throw new RangeError("the source broke");
@@ -114,15 +114,15 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
       [...batch, line("000000b1")].map(({ text }) => text),
     );
     const [listed] = await backend.list({ limit: 1 });
-    assert.equal(listed?.messageCount, 3, "what is sent again is not counted again");
+    assert.equal(listed?.messageCount, 3, "lines sent again are not counted again");
   }),
-  test("keeps an entry whose id is taken by another one", async ({ backend }) => {
+  test("stores an entry whose id is already used by another entry", async ({ backend }) => {
     await make(backend, "one", line("000000a1"));
     const other = line("000000a1", null, "another text");
     await backend.append("one", [other]);
     assert.deepEqual(await readTexts(backend, "one"), [line("000000a1").text, other.text]);
   }),
-  test("compares the leaf, passes over labels, names and usage, and adds nothing if it is another", async ({
+  test("compares the leaf, ignoring labels, names, and usage, and adds nothing if it differs", async ({
     backend,
   }) => {
     if (!backend.supports.conditionalAppend) return;
@@ -150,7 +150,9 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     assert.equal((await readTexts(backend, "one")).length, 5);
     await expectError("SESSION_NOT_FOUND", () => backend.append("none", [line("000000a1")]));
   }),
-  test("changes lines if no other process has, and counts how often", async ({ backend }) => {
+  test("changes lines unless another process has changed them, and increments the revision", async ({
+    backend,
+  }) => {
     const { amend } = backend;
     assert.equal(amend !== undefined, backend.supports.rewrite);
     if (amend === undefined) return;
@@ -198,7 +200,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
         found.push(...page.map(({ session }) => session.id));
         const last = page.at(-1);
         if (page.length < limit || last === undefined) break;
-        assert.ok(found.length <= wanted.length, "a search comes to its end");
+        assert.ok(found.length <= wanted.length, "a search ends");
         after = { sessionId: last.session.id, seq: last.line.seq };
       }
       assert.deepEqual(found, wanted, `pages of ${limit}`);
@@ -226,7 +228,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
           wake = resolve;
         });
         await change();
-        await waitSoon(told, "a signal comes");
+        await waitSoon(told, "a signal arrives");
       };
       const grow = (text: string) => {
         say(theirs, text);
@@ -244,11 +246,11 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
       early.abort();
       const before = earlyCalls;
       await waitForHint(() => backend.append("one", [line("000000a3")]));
-      assert.equal(earlyCalls, before, "after the signal no listener is called");
+      assert.equal(earlyCalls, before, "no listener is called after the signal aborts");
       end.abort();
     },
   ),
-  test("returns the position of the first line of a batch that is partly there, and adds the rest after all others", async ({
+  test("returns the position of the first line of a partly stored batch, and adds the rest at the end", async ({
     backend,
   }) => {
     const { lastSeq } = await make(backend, "one");
@@ -261,11 +263,11 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
       [known, line("000000b1"), fresh].map(({ text }) => text),
     );
     const last = (await readLines(backend, "one")).at(-1)?.seq;
-    assert.equal(receipt.precedingSeq, lastSeq, "precedingSeq is the line before the one that was there");
-    assert.equal(receipt.lastSeq, last, "lastSeq is the line that was added");
+    assert.equal(receipt.precedingSeq, lastSeq, "precedingSeq is the line before the stored line");
+    assert.equal(receipt.lastSeq, last, "lastSeq is the added line");
     assert.ok(receipt.lastSeq > foreign.lastSeq);
   }),
-  test("hides a session that is being created, and lets one of two win that create the same", async ({
+  test("hides a session that is being created, and lets only one of two creators succeed", async ({
     backend,
   }) => {
     let meanwhile: () => Promise<unknown> = async () => undefined;
@@ -284,7 +286,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     assert.deepEqual(await readTexts(backend, "one"), [line("000000b1").text]);
     assert.equal((await backend.list({ limit: 10 })).length, 1);
   }),
-  test("remembers nothing of a session that was deleted", async ({ backend }) => {
+  test("retains nothing from a deleted session", async ({ backend }) => {
     const batch = [line("000000a1", null, "the needle"), line("000000a2", "000000a1", "the needle")];
     await make(backend, "one");
     await backend.append("one", batch);
@@ -306,7 +308,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     );
     assert.equal((await backend.list({ limit: 10 }))[0]?.messageCount, 2);
   }),
-  test("compares the leaf with lines that are there, after others were taken out", async ({ backend }) => {
+  test("compares the leaf with the remaining lines after other lines were removed", async ({ backend }) => {
     const { amend } = backend;
     if (amend === undefined || !backend.supports.conditionalAppend) return;
     await make(backend, "one", line("000000a1"), line("000000a2", "000000a1"));
@@ -317,11 +319,11 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
       backend.append("one", [line(id)], { expectedLeafId });
     await expectError("STALE_LEAF", () => append("000000a3", "000000a2"));
     await append("000000a3", "000000a1");
-    // A removed line is not stored: it is added when it is sent again.
+    // A removed line is no longer stored, so it is added when it is sent again.
     await backend.append("one", [line("000000a2", "000000a1")]);
     assert.equal((await readTexts(backend, "one")).length, 3);
   }),
-  test("adds and returns nothing after a line that it does not have", async ({ backend }) => {
+  test("adds and returns nothing after a missing line", async ({ backend }) => {
     const first = line("000000a1");
     const { lastSeq } = await make(backend, "one", first);
     const next = line("000000a2", "000000a1");
@@ -337,12 +339,12 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     assert.equal(receipt.precedingSeq, lastSeq);
     assert.deepEqual(await append(lastSeq, "000000a1"), receipt, "what is sent again is there once");
     await backend.append("one", [line("000000b1")], { afterSeq: receipt.lastSeq });
-    assert.deepEqual(await append(lastSeq), receipt, "the known line may be any");
+    assert.deepEqual(await append(lastSeq), receipt, "any line is accepted as the known line");
     assert.equal((await readTexts(backend, "one")).length, 3);
     const [behind] = (await backend.read("one", lastSeq, 10, "000000a1")).lines;
     assert.equal(behind?.text, next.text);
   }),
-  test("leaves positions free before added lines as the caller asks, and takes none of them for a line", async ({
+  test("skips positions before added lines as requested, and does not treat them as lines", async ({
     backend,
   }) => {
     const { lastSeq } = await make(backend, "one", line("000000a1"));
@@ -365,7 +367,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     assert.ok(next.lastSeq > receipt.lastSeq + 2 ** 24);
     assert.equal((await readTexts(backend, "one")).length, 4);
   }),
-  test("begins a session with a greater revision under the id of a deleted one, and knows it as deleted", async ({
+  test("creates a session with the id of a deleted session at a greater revision, and records the deletion", async ({
     backend,
   }) => {
     await make(backend, "one", line("000000a1"));

@@ -1,16 +1,16 @@
 import type { AppendReceipt, SessionBackend } from "../contract/session-backend.ts";
 import type { StoreFaults } from "./kit.ts";
 
-/** A backend whose calls fail on request. */
+/** Backend whose calls fail on request. */
 export interface FaultyBackend {
   readonly backend: SessionBackend;
   readonly faults: StoreFaults;
 }
 
 /**
- * Wraps a backend in a simulated network that fails, for the fault tests of `sessionStoreSuite`.
+ * Wraps a backend to simulate network failures, for the fault tests in `sessionStoreSuite`.
  *
- * @param inner - Not modified.
+ * @param inner - Backend to wrap. It is not modified.
  */
 export function faultyBackend(inner: SessionBackend): FaultyBackend {
   let failing = 0;
@@ -59,7 +59,7 @@ export function faultyBackend(inner: SessionBackend): FaultyBackend {
   return { backend, faults };
 }
 
-/** Answers as if lines were appended, after earlier ones that were not appended either. */
+/** Returns a receipt as if lines had been appended, after earlier lines that were also not appended. */
 async function pretendToAppend(
   inner: SessionBackend,
   id: string,

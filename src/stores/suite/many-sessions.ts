@@ -21,7 +21,7 @@ import {
 
 const test = testWith();
 
-/** Creates sessions, each a second later than the one before. */
+/** Creates sessions, each one second later than the previous one. */
 async function makeMany(store: SessionStore, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let i = 0; i < count; i++) {
@@ -51,9 +51,9 @@ const formatHit = ({
   match: { start: number; length: number };
 }) => `${entryId} ${role} ${snippet.slice(match.start, match.start + match.length).toLowerCase()}`;
 
-/** Tests of a store with many sessions. */
+/** Tests of stores with many sessions. */
 export const MANY_SESSIONS: readonly SuiteTest[] = [
-  test("lists nothing where nothing is, and finds nothing there", async ({ store }) => {
+  test("lists and finds nothing in an empty store", async ({ store }) => {
     assert.deepEqual(await all(store.list()), []);
     assert.deepEqual(await all(store.search("word")), []);
   }),
@@ -61,18 +61,18 @@ export const MANY_SESSIONS: readonly SuiteTest[] = [
     const session = store.create({ cwd: CWD });
     session.appendMessage(user("kept"));
     await store[Symbol.asyncDispose]();
-    // Written before the store closed; closing again does nothing.
+    // The session was written before the store closed. Closing again has no effect.
     await session.flush();
     await store.close();
   }),
-  test("lists sessions with what they are known by, those modified last first", async ({ store }) => {
+  test("lists sessions with their facts, most recently modified first", async ({ store }) => {
     const ids = await makeMany(store, 7);
     const sessions = await all(store.list());
     assert.deepEqual(
       sessions.map(({ id }) => id),
       ids,
     );
-    // A store of files adds their paths.
+    // A file store adds paths.
     const { path: _, ...latest } = sessions[0] ?? {};
     const expected: SessionRow = {
       id: ids[0] ?? "",
@@ -94,7 +94,7 @@ export const MANY_SESSIONS: readonly SuiteTest[] = [
     assert.deepEqual([first?.id, first?.messageCount, first?.name], [ids[6], 3, undefined]);
     assert.equal(first?.title, "first of 0");
   }),
-  test("lists by project, name and beginning of the id", async ({ store }) => {
+  test("lists by project, name, and beginning of the id", async ({ store }) => {
     const ids = await makeMany(store, 7);
     const at = (...places: number[]) => places.map((i) => ids[6 - i]);
     assert.deepEqual(await listed(store, { cwd: "/projects/third" }), at(6, 3, 0));
@@ -116,13 +116,15 @@ export const MANY_SESSIONS: readonly SuiteTest[] = [
         found.push(...page.map(({ id }) => id));
         after = page.at(-1);
         if (after === undefined) break;
-        assert.ok(found.length <= ids.length, "a list comes to its end");
+        assert.ok(found.length <= ids.length, "a list ends");
       }
       assert.deepEqual(found, ids, `pages of ${limit}`);
     }
     assert.deepEqual(await listed(store, { limit: 0 }), []);
   }),
-  test("lists sessions of the same time in the order of their ids, page by page, too", async ({ store }) => {
+  test("lists sessions with the same time in the order of their ids, also page by page", async ({
+    store,
+  }) => {
     // No two ids differ only in case, because some file systems treat them as the same file.
     for (const id of ["d", "B", "c", "a", "a.1", "a-1"]) {
       const session = store.create({ cwd: CWD, id, now: () => START_MS });
@@ -137,7 +139,7 @@ export const MANY_SESSIONS: readonly SuiteTest[] = [
     }
     assert.deepEqual(found, expected.slice(1));
   }),
-  test("deletes one session and no other", async ({ store }) => {
+  test("deletes one session and no others", async ({ store }) => {
     const [kept = "", gone = ""] = await makeMany(store, 2);
     await store.delete(gone);
     assert.deepEqual(await listed(store), [kept]);
@@ -149,7 +151,7 @@ export const MANY_SESSIONS: readonly SuiteTest[] = [
     await again.close();
     assert.equal((await store.open(gone)).getEntryCount(), 1);
   }),
-  test("finds the entries that hold all words of a query", async ({ store }) => {
+  test("finds the entries that contain all words of a query", async ({ store }) => {
     const session = await makeStored(store, "the quick brown fox", "the lazy dog", "QUICK and lazy");
     const [quick, lazy, both] = getIds(session);
     session.appendCustomMessageEntry("note", "quick note", true);
@@ -178,7 +180,7 @@ export const MANY_SESSIONS: readonly SuiteTest[] = [
     assert.equal(hit?.session.id, other.getSessionId());
     assert.equal(hit?.session.cwd, "/projects/other");
   }),
-  test("ends a list and a search when it is asked to", async ({ store }) => {
+  test("aborts a list, a search, and an open on request", async ({ store }) => {
     await makeStored(store, "hello");
     const signal = AbortSignal.abort();
     await expectError("ABORTED", () => all(store.list({ signal })));
@@ -187,7 +189,7 @@ export const MANY_SESSIONS: readonly SuiteTest[] = [
   }),
 ];
 
-/** Milliseconds after the header's time. */
+/** Returns the ISO time a number of milliseconds after the header's time. */
 const iso = (ms: number) => new Date(START_MS + ms).toISOString();
 
 const entry = (type: string, id: string, ms: number, fields: object) =>
@@ -208,10 +210,13 @@ const result = message("000000a4", 9_000, { role: "toolResult" });
 const timed = message("000000a5", 9_000, { role: "user", timestamp: START_MS + 0.5 });
 const [old, name, none] = ["Old", "Name", " "].map((text, i) => named(`000000b${i}`, text));
 
-/** Rows, each with the lines of its session: name, seconds from header to latest message, number of messages, their beginning. */
+/**
+ * Expected rows, each with the lines of its session: name, seconds from the header to the latest message, number of
+ * messages, and first message.
+ */
 const ROWS: readonly (readonly (string | undefined)[])[] = [
   ["- 0 0 -", HEADER],
-  // The latest message counts, wherever it is, and no other entry.
+  // Only the latest message counts, wherever it is in the file.
   ["- 2 2 000000a2", HEADER, two, one, label],
   ["- 1 2 000000a1", HEADER, one, result],
   ["- -5 1 000000a6", HEADER, said("000000a6", -5_000)],
@@ -222,7 +227,7 @@ const ROWS: readonly (readonly (string | undefined)[])[] = [
   ["Name 1 1 000000a1", titled("Title"), name, one],
   ["- 1 1 000000a1", titled("Title"), one, none],
   ["- 0 0 -", titled(" ")],
-  // A repeated line counts once; another line with the same id does not repeat it.
+  // A repeated line counts once. A different line with the same id is not a repetition.
   ["- 2 2 000000a1", HEADER, one, two, one, `${two}\r`],
   ["- 3 2 000000a1", HEADER, one, said("000000a1", 3_000)],
   ["Name 0 0 -", HEADER, old, name, old],
@@ -248,14 +253,14 @@ const summary = entry("compaction", "000000c6", 4_000, { summary: "s", usage: { 
 const headed = (id: string, parentSession?: string) =>
   JSON.stringify({ ...JSON.parse(makeHeaderLine(id)), parentSession });
 
-/** Sessions by their usage. */
+/** Sessions with recorded usage. */
 const USED: readonly (readonly string[])[] = [
   [headed("main"), one, answer, other, free, summary],
-  // A fork has its inherited calls, and a call of its own.
+  // A fork with inherited calls and a call of its own.
   [headed("fork", "main"), one, answer, used("000000c7", 5_000, { usage: { input: 100 } })],
   [headed("sub", "main"), link, used("000000c8", 6_000, { usage: { input: 1_000 } })],
   [headed("import"), origin, used("000000c9", 7_000, { usage: { input: 10_000 } })],
-  // A repeated line, a damaged one, and an old one without an id.
+  // A repeated line, a damaged line, and an old line without an id.
   [headed("odd"), used("000000d1", 8_000, { usage: { input: 100_000 } }), "{", other, other],
   [
     makeHeaderLine("old", 1),
@@ -271,9 +276,9 @@ async function readUsageRows(store: SessionStore) {
   return { lines: lines.sort(), calls: total.calls, damaged: [...damaged].sort() };
 }
 
-/** Tests of a list's rows, which are the same in every store. */
+/** Tests of list rows, which are the same in every store. */
 export const SESSION_ROWS: readonly SuiteTest[] = [
-  test("says the same of a session as a file's list: latest message, name, and each line once", async ({
+  test("lists a session like a list of files: latest message, name, and each line once", async ({
     store,
   }) => {
     for (const [expected, ...lines] of ROWS) {
@@ -284,7 +289,7 @@ export const SESSION_ROWS: readonly SuiteTest[] = [
       await store.delete("row");
     }
   }),
-  test("adds up usage as the lines state it, each call once", async ({ store }) => {
+  test("totals usage as stated in the lines, each call once", async ({ store }) => {
     for (const lines of USED) await store.importBytes(cut(Buffer.from(`${lines.join("\n")}\n`), 64));
     const { lines, calls, damaged } = await readUsageRows(store);
     assert.deepEqual(lines, [
@@ -298,7 +303,7 @@ export const SESSION_ROWS: readonly SuiteTest[] = [
     assert.equal(calls, 8);
     assert.deepEqual(damaged, ["odd"]);
   }),
-  test("says what was used after an append and a redaction", async ({ store }) => {
+  test("totals usage after an append and a redaction", async ({ store }) => {
     await store.importBytes(cut(Buffer.from(`${headed("main")}\n${one}\n${answer}\n`), 1_000));
     await store.appendEntries("main", [JSON.parse(other), JSON.parse(answer)]);
     assert.equal((await readUsageRows(store)).calls, 2);
@@ -321,7 +326,7 @@ export const SESSION_ROWS: readonly SuiteTest[] = [
     await store.delete("main");
     assert.equal((await readUsageRows(store)).calls, 0);
   }),
-  test("says the same after each append", async ({ store }) => {
+  test("updates the list after each append", async ({ store }) => {
     await store.importBytes(cut(Buffer.from(`${titled("Title")}\n${two}\n`), 1_000));
     const [again, older] = [two, one].map((line) => JSON.parse(line));
     await store.appendEntries("row", [again, older]);

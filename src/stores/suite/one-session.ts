@@ -21,9 +21,9 @@ import {
 
 const test = testWith();
 
-/** Tests of a session in a store. */
+/** Tests of a single session in a store. */
 export const ONE_SESSION: readonly SuiteTest[] = [
-  test("keeps what was appended, in order, as the lines of a file", async ({ store }) => {
+  test("stores appended entries in order, as the lines of a file", async ({ store }) => {
     const session = store.create({ cwd: CWD });
     session.appendModelChange("acme", "large");
     const ids = say(session, ...Array.from({ length: 60 }, (_, i) => `message ${i} €🌳\u2028`));
@@ -45,7 +45,7 @@ export const ONE_SESSION: readonly SuiteTest[] = [
     const records: unknown[] = lines.map((line) => JSON.parse(line));
     assert.deepEqual(records, [session.getHeader(), ...session.getEntries()]);
   }),
-  test("is there with the first message and not before, or at once if asked for", async ({ store }) => {
+  test("stores a session with its first message, or immediately if requested", async ({ store }) => {
     const session = store.create({ cwd: CWD });
     session.appendModelChange("acme", "large");
     await session.flush();
@@ -58,7 +58,7 @@ export const ONE_SESSION: readonly SuiteTest[] = [
     assert.equal((await store.open("early")).getEntryCount(), 0);
     assert.equal((await all(store.list())).length, 2);
   }),
-  test("takes ids that may be part of a file's name, and each once", async ({ store }) => {
+  test("accepts ids that are valid in file names, each only once", async ({ store }) => {
     for (const id of ["../up", "a b", ""]) {
       await expectError("INVALID_SESSION_ID", () =>
         store.create({ cwd: CWD, id, createAtOnce: true }).flush(),
@@ -76,7 +76,7 @@ export const ONE_SESSION: readonly SuiteTest[] = [
     assert.deepEqual(getIds(there), getIds(first));
     assert.equal(there.getHeader()?.parentSession, "other");
   }),
-  test("knows nothing of ids that it does not have", async ({ store }) => {
+  test("reports unknown ids", async ({ store }) => {
     await makeStored(store, "hello");
     for (const id of ["unknown", "", "../up", "a".repeat(300)]) {
       await expectError("SESSION_NOT_FOUND", () => store.open(id));
@@ -96,7 +96,7 @@ export const ONE_SESSION: readonly SuiteTest[] = [
     assert.throws(() => session.appendMessage(user("no")), { code: "SESSION_CLOSED" });
     assert.equal(await exportText(store, session.getSessionId()), before);
   }),
-  test("branches within a session, and into new ones of the same store", async ({ store }) => {
+  test("branches within a session, and into new sessions in the same store", async ({ store }) => {
     const session = await makeStored(store, "one", "two", "three");
     const [first = ""] = getIds(session);
     session.branch(first);
@@ -134,7 +134,7 @@ export const ONE_SESSION: readonly SuiteTest[] = [
 const ONE = makeEntryText("000000a1", null, "one");
 const TWO = makeEntryText("000000a2", "000000a1", "two");
 
-/** Valid sessions, and sessions that no program would write; a character is a byte. */
+/** Returns valid sessions, and sessions that no program would write. Each character is one byte. */
 function oddSessions(id: string): string[] {
   const header = makeHeaderLine(id);
   const inBytes = (text: string) => Buffer.from(text).toString("latin1");
@@ -166,16 +166,16 @@ async function imported(store: SessionStore, session: string, size = 1 << 16): P
   return store.importBytes(cut(Buffer.from(session, "latin1"), size));
 }
 
-/** Tests of a store's bytes. */
+/** Tests of the bytes in a store. */
 export const BYTES: readonly SuiteTest[] = [
-  test("gives back the very bytes of a session, whatever they are", async ({ store }) => {
+  test("returns the exact bytes of any session", async ({ store }) => {
     for (const [i, session] of oddSessions("odd").entries()) {
       assert.equal(await imported(store, session), "odd");
       assert.equal(await exportText(store, "odd"), session, `session ${i}`);
       await store.delete("odd");
     }
   }),
-  test("appends entries as they are, each once", async ({ store }) => {
+  test("appends entries unchanged, each only once", async ({ store }) => {
     const [one, two] = [ONE, TWO].map((text) => JSON.parse(text));
     await imported(store, `${makeHeaderLine("more")}\n${ONE}`);
     await store.appendEntries("more", [one, two]);
@@ -183,7 +183,7 @@ export const BYTES: readonly SuiteTest[] = [
     assert.equal(await exportText(store, "more"), `${makeHeaderLine("more")}\n${ONE}\n${TWO}\n`);
     await expectError("SESSION_NOT_FOUND", () => store.appendEntries("nowhere", [one]));
   }),
-  test("takes bytes that are cut anywhere", async ({ store }) => {
+  test("accepts bytes that are split anywhere", async ({ store }) => {
     const session = `${makeHeaderLine("pieces")}\r\n\n${ONE}\n\u00e2\u0082\u00ac\u0000\n${TWO}`;
     for (const size of [1, 7, 100]) {
       await imported(store, session, size);
@@ -191,7 +191,7 @@ export const BYTES: readonly SuiteTest[] = [
       await store.delete("pieces");
     }
   }),
-  test("brings a session to another store and back, and never overwrites one", async ({ store }) => {
+  test("copies a session to another store and back, and never overwrites a session", async ({ store }) => {
     const other = memoryStore();
     for (const session of oddSessions("travels")) {
       await imported(store, session);
@@ -216,7 +216,7 @@ export const BYTES: readonly SuiteTest[] = [
     await expectError("SESSION_NOT_FOUND", () => store.open("half"));
     assert.deepEqual(await all(store.list()), []);
   }),
-  test("continues a session whose last line has no end, and one with a torn line", async ({ store }) => {
+  test("continues a session whose last line has no line break or is incomplete", async ({ store }) => {
     for (const tail of [TWO, TWO.slice(0, 60)]) {
       const session = `${makeHeaderLine("open")}\n${ONE}\n${tail}`;
       await imported(store, session);
@@ -224,7 +224,7 @@ export const BYTES: readonly SuiteTest[] = [
       const [added] = say(opened, "behind");
       await opened.close();
       const bytes = await exportText(store, "open");
-      assert.ok(bytes.startsWith(`${session}\n`), "the old bytes stay, with a line break after them");
+      assert.ok(bytes.startsWith(`${session}\n`), "the old bytes remain, followed by a line break");
       assert.ok(bytes.endsWith("\n"));
       const again = await store.open("open");
       assert.equal(again.getLeafId(), added);
@@ -232,9 +232,7 @@ export const BYTES: readonly SuiteTest[] = [
       await store.delete("open");
     }
   }),
-  test("brings a session of an old version to the current one when it grows, if it can", async ({
-    store,
-  }) => {
+  test("upgrades a session of an old version when it grows, if the store can", async ({ store }) => {
     const message = (content: string) =>
       JSON.stringify({
         type: "message",

@@ -7,7 +7,7 @@ const test = testWith();
 
 const at = (seconds: number) => new Date(START_MS + seconds * 1_000);
 
-/** Returns the line of an entry that is identified by one letter. */
+/** Returns the line of an entry identified by one letter. */
 function line(letter: string, parent: string | null, seconds: number, fields: object): string {
   const [id, parentId] = [makeEntryId(letter), parent === null ? null : makeEntryId(parent)];
   return JSON.stringify({ type: "message", id, parentId, timestamp: at(seconds).toISOString(), ...fields });
@@ -22,7 +22,7 @@ const said = (role: string, ...texts: string[]) => ({
 
 const call = { type: "toolCall", id: "c1", name: "Shell", arguments: { command: "cat src/deep/a.ts" } };
 
-/** A session with an abandoned branch and a failed call. */
+/** Session with an abandoned branch and a failed call. */
 const SEARCHED = [
   makeHeaderLine("searched"),
   line("a", null, 0, said("user", "The Quick brown fox", "jumps over the dog")),
@@ -48,7 +48,7 @@ const SEARCHED = [
   }),
 ];
 
-/** A session that was imported. */
+/** Imported session. */
 const IMPORTED = [
   makeHeaderLine("imported"),
   line("i", null, 0, {
@@ -59,7 +59,7 @@ const IMPORTED = [
   line("j", "i", 1, said("user", "imported fox")),
 ];
 
-/** A session with the failure of a call that is not in it. */
+/** Session with a failed result whose call is missing. */
 const ORPHAN = [
   makeHeaderLine("orphan"),
   line("k", null, 0, {
@@ -69,16 +69,16 @@ const ORPHAN = [
 
 type Case = readonly [query: string, options: SearchInStoreOptions, expected: string];
 
-/** Queries and what they find: the letters of the entries, in capitals if they are on an abandoned branch. */
+/** Queries and their hits: the letters of the entries, in capitals for entries on an abandoned branch. */
 const CASES: readonly Case[] = [
-  // Words may be in any order and in any text of the entry, and may be parts of words.
+  // Words may occur in any order, in any text of the entry, and within other words.
   ["fox quick", {}, "a"],
   ["dog QUICK jumps", {}, "a"],
   ["quick", {}, "abcDf"],
   ["quick absent", {}, ""],
   ["ick own", {}, "a"],
   ["quick", { caseSensitive: true }, "bcDf"],
-  // A phrase is in one text, and its white space matches any other.
+  // A phrase must occur in one text, and its white space matches any white space.
   ['"brown fox"', {}, "a"],
   ['"fox jumps"', {}, ""],
   ['"a phrase broken  over"', {}, "e"],
@@ -95,7 +95,7 @@ const CASES: readonly Case[] = [
   ["qu.ck\\s", { regex: true }, "aDf"],
   ["^QUICK", { regex: true }, "bcf"],
   ["^quick(?!l)", { regex: true, caseSensitive: true }, "cf"],
-  // Filters, also without words if they select entries.
+  // Filters, which require no words if they select entries.
   ["quick", { roles: ["toolResult", "compactionSummary"] }, "cf"],
   ["quick", { roles: [] }, ""],
   ["quick", { tools: ["shell"] }, "c"],
@@ -137,9 +137,11 @@ async function put(store: SessionStore, lines: readonly string[]): Promise<void>
   await store.importBytes(cut(Buffer.from(`${lines.join("\n")}\n`), 1_000));
 }
 
-/** Tests of a search, which finds the same in every store. */
+/** Tests of searches, which have the same results in every store. */
 export const SEARCHES: readonly SuiteTest[] = [
-  test("finds by words, phrases, expressions and filters what a search in files finds", async ({ store }) => {
+  test("finds the same entries as a search in files, by words, phrases, expressions, and filters", async ({
+    store,
+  }) => {
     await put(store, SEARCHED);
     await put(store, IMPORTED);
     await put(store, ORPHAN);
@@ -151,7 +153,9 @@ export const SEARCHES: readonly SuiteTest[] = [
       }
     }
   }),
-  test("answers questions as files do: the most and the rarest words first", async ({ store }) => {
+  test("answers questions like a search in files: entries with the most and rarest words first", async ({
+    store,
+  }) => {
     await put(store, SEARCHED);
     await put(store, [
       makeHeaderLine("asked"),
@@ -174,7 +178,7 @@ export const SEARCHES: readonly SuiteTest[] = [
     assert.ok(hit !== undefined && hit.score > 0 && hit.score <= 1);
     await expectError("INVALID_QUERY", () => all(store.search("x".repeat(100_001), { match: "any" })));
   }),
-  test("ranks closer words, what was said, and what is new before the rest", async ({ store }) => {
+  test("ranks closer words, messages, and recent entries before the rest", async ({ store }) => {
     const far = `needle ${"and more of the same ".repeat(20)} hay`;
     const output = { role: "toolResult", toolCallId: "x", toolName: "read", isError: false };
     const texts = [{ type: "text", text: "needle hay" }];

@@ -5,13 +5,13 @@ import { BYTES, ONE_SESSION } from "./one-session.ts";
 import { SEARCHES } from "./searches.ts";
 import { BEGINNINGS, FAULTS, WRITERS } from "./writers.ts";
 
-/** Options of the suite. */
+/** Options for the suite. */
 export interface SessionStoreSuiteOptions {
-  /** Registers a test with the test runner: `test` of node:test, vitest, jest, mocha, … */
+  /** Registers a test with the test runner: `test` from node:test, Vitest, Jest, Mocha, … */
   readonly test: (name: string, run: () => Promise<void>) => unknown;
-  /** Creates an empty store; called for each test. */
+  /** Creates an empty store. Called for each test. */
   readonly factory: () => StoreUnderTest | Promise<StoreUnderTest>;
-  /** Parts that the factory does not provide: tests that require them are omitted. Otherwise they fail without them. */
+  /** Parts that the factory does not provide. Tests that require these parts are omitted instead of failing. */
   readonly without?: readonly StorePart[];
 }
 
@@ -28,10 +28,10 @@ const TESTS: readonly SuiteTest[] = [
 ];
 
 /**
- * Registers the tests that every session store passes.
+ * Registers the tests that every session store must pass.
  *
- * Tests the contract of `SessionStore`, and of `SessionBackend` if the store has one: order, bytes, lists, search, several
- * writers, conditions, and calls that fail. Works with any test runner.
+ * Tests the contract of `SessionStore` and, if the store has one, of `SessionBackend`: order, bytes, lists, search,
+ * multiple writers, conditions, and failing calls. Works with any test runner.
  *
  * @remarks Source: docs/stores.md
  */
@@ -50,7 +50,7 @@ export function sessionStoreSuite({ test, factory, without = [] }: SessionStoreS
   }
 }
 
-/** Returns the parts that the factory returned; reading a missing part throws. */
+/** Returns the parts provided by the factory. Reading a missing part throws. */
 function getSuiteParts(under: StoreUnderTest): PartsUnderTest {
   return {
     store: under.store,

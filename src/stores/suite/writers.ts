@@ -20,9 +20,9 @@ import {
 
 const test = testWith("another");
 
-/** Tests of several processes that write to one session. */
+/** Tests of multiple processes that write to one session. */
 export const WRITERS: readonly SuiteTest[] = [
-  test("merges what two write, keeps the leaf of each, and gives both one order", async ({
+  test("merges the writes of two processes in one order, and keeps the leaf of each", async ({
     store,
     another,
   }) => {
@@ -41,7 +41,7 @@ export const WRITERS: readonly SuiteTest[] = [
     const [a2 = ""] = say(mine, "mine 2");
     await mine.flush();
     const pulled = (await theirs.refreshAsync()).map(({ id }) => id);
-    assert.ok(pulled.includes(a2), "the last entries are reported by the pull that brought them");
+    assert.ok(pulled.includes(a2), "the last entries are reported by the pull that read them");
     assert.deepEqual(heard, [a1, a2]);
     await mine.refreshAsync();
     assert.equal(mine.getLeafId(), a2);
@@ -51,10 +51,7 @@ export const WRITERS: readonly SuiteTest[] = [
     assert.deepEqual(told.slice(0, 2), [b1, b2]);
     await reopen(store, mine, theirs);
   }),
-  test("keeps everything that many write at once, in one order, each path whole", async ({
-    store,
-    another,
-  }) => {
+  test("keeps all concurrent writes in one order, with complete paths", async ({ store, another }) => {
     const first = await makeStored(store, "root");
     const id = first.getSessionId();
     const writers: SessionManager[] = [];
@@ -102,7 +99,7 @@ export const WRITERS: readonly SuiteTest[] = [
     await waitSoon(watching.next(), "a watch ends");
     await Promise.all([mine.close(), theirs.close()]);
   }),
-  test("lets a session be watched that is not written yet", async ({ store, another }) => {
+  test("watches a session that is not yet written", async ({ store, another }) => {
     const mine = store.create({ cwd: CWD });
     const end = new AbortController();
     const watching = mine.watch({ signal: end.signal });
@@ -119,10 +116,7 @@ export const WRITERS: readonly SuiteTest[] = [
     assert.equal((await waitSoon(never.next(), "a watch ends")).done, true);
     await Promise.all([mine.close(), theirs.close()]);
   }),
-  test("appends on the condition that no other process has appended, or nothing", async ({
-    store,
-    another,
-  }) => {
+  test("appends only if no other process has appended", async ({ store, another }) => {
     const mine = await makeStored(store, "one");
     const theirs = await (await another()).open(mine.getSessionId());
     const [one = ""] = getIds(mine);
@@ -137,14 +131,14 @@ export const WRITERS: readonly SuiteTest[] = [
     await expectError("STALE_LEAF", () => theirs.appendIfLeaf(draft("too late"), { expectedLeafId: one }));
     await expectError("STALE_LEAF", () => mine.appendIfLeaf(draft("not empty"), { expectedLeafId: null }));
     assert.equal(await exportText(store, mine.getSessionId()), before);
-    assert.ok(theirs.getEntry(two), "what was refused knows now why");
+    assert.ok(theirs.getEntry(two), "a refused caller has read the entry that caused the refusal");
     assert.equal(getIds(theirs).length, 4);
     theirs.branch(two);
     const three = await theirs.appendIfLeaf(draft("three"));
     assert.equal(theirs.getEntry(three)?.parentId, two);
     await expectError("ENTRY_NOT_FOUND", () => mine.appendIfLeaf(draft("x"), { expectedLeafId: "00000000" }));
   }),
-  test("lets one of many win who append to the same leaf at once", async ({ store, another }) => {
+  test("lets only one of many concurrent appends to the same leaf succeed", async ({ store, another }) => {
     const first = await makeStored(store, "one");
     const [one = ""] = getIds(first);
     if (!store.supports.conditionalAppend) return;
@@ -190,7 +184,7 @@ export const WRITERS: readonly SuiteTest[] = [
     assert.deepEqual(getIds(await after.open(session.getSessionId())), getIds(session));
     assert.deepEqual(getIds(await after.open(next.getSessionId())), getIds(next));
   }),
-  test("keeps a session that was deleted deleted, and says so", async ({ store, another }) => {
+  test("does not restore a deleted session, and reports the deletion", async ({ store, another }) => {
     if (!store.supports.queued) return;
     const mine = await makeStored(store, "one");
     await (await another()).delete(mine.getSessionId());
@@ -203,10 +197,10 @@ export const WRITERS: readonly SuiteTest[] = [
 const testFaults = testWith("faults");
 const testFaultsOfTwo = testWith("faults", "another");
 
-/** Tests of calls that fail and answers that get lost. */
+/** Tests of failing calls and lost responses. */
 export const FAULTS: readonly SuiteTest[] = [
   testFaults(
-    "writes everything once the connection is back, and reports its state",
+    "writes everything after the connection is restored, and reports its state",
     async ({ store, faults }) => {
       const session = await makeStored(store, "one");
       const states: string[] = [];
@@ -220,7 +214,7 @@ export const FAULTS: readonly SuiteTest[] = [
       if (store.supports.queued) assert.deepEqual(states, ["degraded error", "ok"]);
     },
   ),
-  testFaults("writes nothing twice when an answer gets lost", async ({ store, faults }) => {
+  testFaults("writes nothing twice when a response is lost", async ({ store, faults }) => {
     const session = store.create({ cwd: CWD });
     faults.loseAnswers(1);
     say(session, "one");
@@ -233,7 +227,7 @@ export const FAULTS: readonly SuiteTest[] = [
     assert.equal((await reopen(store, session)).getEntryCount(), 7);
   }),
   testFaults(
-    "keeps own and others' entries in one order when answers get lost",
+    "keeps entries of all processes in one order when responses are lost",
     async ({ store, faults }) => {
       const mine = await makeStored(store, "one");
       const theirs = await store.open(mine.getSessionId());
@@ -248,7 +242,7 @@ export const FAULTS: readonly SuiteTest[] = [
     },
   ),
   testFaults(
-    "appends once on a condition, and redacts once, when the answer gets lost",
+    "appends conditionally once, and redacts once, when the response is lost",
     async ({ store, faults }) => {
       const session = await makeStored(store, "the secret");
       faults.loseAnswers(1);
@@ -264,7 +258,7 @@ export const FAULTS: readonly SuiteTest[] = [
     },
   ),
   testFaults(
-    "opens, lists, searches and exports although calls fail occasionally",
+    "opens, lists, searches, and exports even if calls fail occasionally",
     async ({ store, faults }) => {
       const session = await makeStored(store, "findable");
       const id = session.getSessionId();
@@ -278,15 +272,15 @@ export const FAULTS: readonly SuiteTest[] = [
       assert.ok((await exportText(store, id)).includes("findable"));
     },
   ),
-  testFaults("discards what is not written, if requested", async ({ store, faults }) => {
+  testFaults("discards unwritten entries on request", async ({ store, faults }) => {
     if (!store.supports.queued) return;
     const session = await makeStored(store, "one");
     faults.failNext(Number.POSITIVE_INFINITY);
     say(session, "two");
-    await waitSoon(store.close({ discard: true }), "a store that gives up is closed");
+    await waitSoon(store.close({ discard: true }), "a store that discards its writes is closed");
     faults.failNext(0);
   }),
-  testFaults("deletes a session although the answer gets lost", async ({ store, faults }) => {
+  testFaults("deletes a session even if the response is lost", async ({ store, faults }) => {
     const session = await makeStored(store, "one");
     const id = session.getSessionId();
     await session.close();
@@ -296,7 +290,7 @@ export const FAULTS: readonly SuiteTest[] = [
     await expectError("SESSION_NOT_FOUND", () => store.delete(id));
   }),
   testFaults(
-    "appends again what the store took and lost, once, says so, and nothing else",
+    "appends entries that the store accepted and lost again, only once, and reports them",
     async ({ store, faults }) => {
       const session = await makeStored(store, "one");
       const restored: string[] = [];
@@ -319,7 +313,7 @@ export const FAULTS: readonly SuiteTest[] = [
     },
   ),
   testFaults(
-    "restores what it lost next to what others have appended since, whichever process notices first",
+    "restores lost entries alongside later entries of other processes, whichever process notices first",
     async ({ store, faults }) => {
       const mine = await makeStored(store, "one");
       const id = mine.getSessionId();
@@ -337,27 +331,24 @@ export const FAULTS: readonly SuiteTest[] = [
       assert.equal((await reopen(store, mine, theirs, reader)).getEntryCount(), 6);
     },
   ),
-  testFaults(
-    "appends on a condition, and redacts, after it has restored what was lost",
-    async ({ store, faults }) => {
-      const session = await makeStored(store, "one");
-      for (const act of ["append", "redact"]) {
-        if (act === "redact" && !store.supports.rewrite) continue;
-        faults.loseWrites(1);
-        const [lost = ""] = say(session, `lost before ${act}`);
-        await session.flush();
-        if (act === "redact") session.redactEntry(lost);
-        else await session.appendIfLeaf({ type: "message", message: user("on a condition") });
-        await session.flush();
-        const fresh = await store.open(session.getSessionId());
-        assert.deepEqual([...getIds(fresh)].sort(), [...getIds(session)].sort());
-        assertWhole(fresh);
-        assert.equal((await exportText(store, session.getSessionId())).includes("lost before redact"), false);
-      }
-    },
-  ),
+  testFaults("appends conditionally and redacts after restoring lost entries", async ({ store, faults }) => {
+    const session = await makeStored(store, "one");
+    for (const act of ["append", "redact"]) {
+      if (act === "redact" && !store.supports.rewrite) continue;
+      faults.loseWrites(1);
+      const [lost = ""] = say(session, `lost before ${act}`);
+      await session.flush();
+      if (act === "redact") session.redactEntry(lost);
+      else await session.appendIfLeaf({ type: "message", message: user("on a condition") });
+      await session.flush();
+      const fresh = await store.open(session.getSessionId());
+      assert.deepEqual([...getIds(fresh)].sort(), [...getIds(session)].sort());
+      assertWhole(fresh);
+      assert.equal((await exportText(store, session.getSessionId())).includes("lost before redact"), false);
+    }
+  }),
   testFaultsOfTwo(
-    "does not bring back what was lost once lines were redacted, and reports what is lost",
+    "does not restore lost entries after lines were redacted, and reports the loss",
     async ({ store, faults, another }) => {
       if (!store.supports.rewrite) return;
       const session = await makeStored(store, "the secret");
@@ -380,7 +371,7 @@ export const FAULTS: readonly SuiteTest[] = [
     },
   ),
   testFaults(
-    "brings a deleted session back neither by itself nor in another one of its id",
+    "never restores a deleted session, not even in a new session with its id",
     async ({ store, faults }) => {
       const session = await makeStored(store, "of the deleted one");
       const id = session.getSessionId();
@@ -402,9 +393,9 @@ export const FAULTS: readonly SuiteTest[] = [
   ),
 ];
 
-/** Tests of several processes that create one session. They run last, because faulty backends fail other tests first. */
+/** Tests of multiple processes that create one session. They run last, so that faulty backends fail the other tests first. */
 export const BEGINNINGS: readonly SuiteTest[] = [
-  test("opens the session with an id, or begins it, once for all who do so at once", async ({
+  test("opens a session by id, or creates it only once for all concurrent callers", async ({
     store,
     another,
   }) => {

@@ -5,9 +5,9 @@ import { PROGRAM } from "../../support/program.ts";
 import { temporaryFolder } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 
-/** Starts the program; reads of its output as much as is wanted, and then closes the pipe. */
+/** Starts the program, reads the requested amount of its output, and then closes the pipe. */
 async function start(args: readonly string[], wantedBytes = Number.POSITIVE_INFINITY) {
-  // Left out, not emptied: Node itself complains where both are set.
+  // Omitted, not emptied: Node itself complains if both are set.
   const { FORCE_COLOR: _forced, ...env } = process.env;
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -26,7 +26,7 @@ async function start(args: readonly string[], wantedBytes = Number.POSITIVE_INFI
   return { code, stdout, stderr };
 }
 
-test("the program passes on output, complaints and exit code", async () => {
+test("the program passes on output, errors, and exit code", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("start");
   const good = await start(["tree", scribe.path]);
@@ -37,7 +37,7 @@ test("the program passes on output, complaints and exit code", async () => {
   expect(bad.stderr).toContain("missing required argument");
 });
 
-test("a reader that goes away is no error", async () => {
+test("a reader that closes the pipe causes no error", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("start");
   scribe.work(5000);
@@ -46,7 +46,7 @@ test("a reader that goes away is no error", async () => {
   expect(stdout.length).toBeLessThan(1_000_000);
 });
 
-test("an interrupt ends what watches, and that is no failure", async () => {
+test("an interrupt stops a watch without a failure", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("start");
   const child = spawn(process.execPath, [PROGRAM, "tree", scribe.path, "--follow"], {

@@ -4,7 +4,7 @@ import { SessionManager } from "../../../src/session/manager/session-manager.ts"
 import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 
-/** A session of two turns that read and edit a file, and a third that is under way. */
+/** A session of two turns that read and edit a file, and a third in progress. */
 function atWork() {
   const scribe = new Scribe(temporaryFolder());
   for (const turn of ["one", "two", "three"]) {
@@ -23,7 +23,7 @@ test("a dry run explains the plan and changes nothing", async () => {
   const before = [readFileSync(path, "utf8"), statSync(path).mtimeMs];
   const { code, lines, stdout } = await cli(["compact", path, "--keep", "60", "--dry-run"]);
   expect(code).toBe(0);
-  expect(lines[0]).toMatch(/^Context: 15 tokens as the provider counted → about \d+$/);
+  expect(lines[0]).toMatch(/^Context: 15 tokens as counted by the provider → about \d+$/);
   const row = (name: string) => lines.find((line) => line.startsWith(name))?.replace(/\s+/g, " ");
   expect(row("summarized")).toMatch(/^summarized 12 \d+ 2 user, 6 assistant, 4 tool results$/);
   expect(row("split turn")).toMatch(/^split turn 5 \d+ 1 user, 2 assistant, 2 tool results$/);
@@ -35,7 +35,7 @@ test("a dry run explains the plan and changes nothing", async () => {
   expect([readFileSync(path, "utf8"), statSync(path).mtimeMs]).toEqual(before);
 });
 
-test("without --dry-run a summary is appended, made without a model", async () => {
+test("without --dry-run appends a summary that was created without a model", async () => {
   const { path } = atWork();
   const [plan] = jsonLines(await cli(["compact", path, "--keep", "300", "--dry-run", "--json"]));
   const { code, lines } = await cli(["compact", path, "--keep", "300"]);
@@ -61,7 +61,7 @@ test("compacting again updates the summary", async () => {
   expect(stdout).toContain("The previous summary is updated.");
 });
 
-test("--json tells plan and result with all files and roles", async () => {
+test("--json has plan and result with all files and roles", async () => {
   const { path } = atWork();
   const [result] = jsonLines(await cli(["compact", path, "--keep", "60", "--json"]));
   expect(result).toMatchObject({
@@ -74,13 +74,13 @@ test("--json tells plan and result with all files and roles", async () => {
   });
 });
 
-test("where there is nothing to compact, it says why and does nothing", async () => {
+test("if there is nothing to compact, it reports why and does nothing", async () => {
   const { path } = atWork();
   const before = readFileSync(path, "utf8");
   const { code, stdout } = await cli(["compact", path]);
   expect(code).toBe(0);
   expect(stdout).toBe(
-    "Nothing to compact: all that is not summarized yet is recent; a smaller --keep leaves less of it.\n",
+    "Nothing to compact: everything not yet summarized is recent; a smaller --keep summarizes more.\n",
   );
   expect(readFileSync(path, "utf8")).toBe(before);
   await cli(["compact", path, "--keep", "60"]);
@@ -91,7 +91,7 @@ test("where there is nothing to compact, it says why and does nothing", async ()
 
 test.each(["0", "-5", "many", "1.5", "1e3"])("--keep %s is wrong usage", async (keep) => {
   const { code, stderr } = await cli(["compact", "x.jsonl", `--keep=${keep}`]);
-  // The session is looked for first.
+  // The command searches for the session first.
   expect([code, stderr.split("\n").length]).toEqual([1, 2]);
   const { path } = atWork();
   const wrong = await cli(["compact", path, `--keep=${keep}`]);
@@ -99,13 +99,13 @@ test.each(["0", "-5", "many", "1.5", "1e3"])("--keep %s is wrong usage", async (
   expect(wrong.stderr).toContain("--keep <tokens> must be a whole number, 1 or more.");
 });
 
-test("a missing session is not begun", async () => {
+test("a missing session is not created", async () => {
   const path = `${temporaryFolder()}/missing.jsonl`;
   expect((await cli(["compact", path])).stderr).toMatch(/^sessiontree: There is no session at /);
   expect(() => statSync(path)).toThrow();
 });
 
-test("the plan fits into 80 columns and cannot drive the terminal", async () => {
+test("the plan fits 80 columns and cannot control the terminal", async () => {
   const scribe = new Scribe(temporaryFolder());
   for (let i = 0; i < 20; i++) {
     scribe.user(`\u001b[2J${"長い".repeat(60)}`);
@@ -114,7 +114,7 @@ test("the plan fits into 80 columns and cannot drive the terminal", async () => 
   }
   const result = await cli(["compact", scribe.path, "--keep", "100", "--dry-run"], TERMINAL);
   expect(result.stdout).toContain("and 6 more");
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them is allowed
   expect(result.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   expect(widest(result)).toBeLessThanOrEqual(80);
 });

@@ -4,10 +4,10 @@ import { COMMANDS } from "../../../src/apps/cli/commands.ts";
 
 const PATH = new URL("../../../src/apps/cli/completion/parameters.json", import.meta.url);
 
-/** Set by `npm run update:cli-docs`, which writes the file anew. */
+/** Set by `npm run update:cli-docs`, which rewrites the file. */
 const isUpdating = process.env["UPDATE_CLI_DOCS"] === "1";
 
-test("completion knows the parameters of every command (npm run update:cli-docs)", async () => {
+test("completion has the parameters of every command (npm run update:cli-docs)", async () => {
   const commands = COMMANDS.map(async ({ name, load }) => {
     const { parameters } = await load();
     const known = parameters.map(({ form, description, values, isList }) => [

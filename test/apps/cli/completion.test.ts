@@ -27,8 +27,8 @@ async function values(...words: string[]): Promise<string[]> {
   return completeLine(words, COMMANDS).words.map(({ value }) => value);
 }
 
-describe("what a shell is answered at once", () => {
-  test.each(["bash", "zsh", "fish"])("%s: the same as by the command", async (shell) => {
+describe("completions without the command", () => {
+  test.each(["bash", "zsh", "fish"])("%s: same as by the command", async (shell) => {
     const folder = twoSessions();
     const path = new Scribe(join(folder, "more"), FIRST).path;
     const env = { PI_CODING_AGENT_SESSION_DIR: folder };
@@ -49,7 +49,7 @@ describe("what a shell is answered at once", () => {
     }
   });
 
-  test("anything else is left to the command", async () => {
+  test("other input is passed to the command", async () => {
     const stream = { write: () => undefined };
     const io = { stdout: stream, stderr: stream, env: {}, cwd: "/" };
     for (const given of [[], ["bash"], ["bash", "--"], ["tcsh", "--", "x"]])
@@ -57,7 +57,7 @@ describe("what a shell is answered at once", () => {
   });
 });
 
-describe("what may stand at the end of a command line", () => {
+describe("the completion of the last word", () => {
   test("is a command first", async () => {
     expect(await values("")).toEqual([...new Set(COMMANDS.map(({ name }) => name.split(" ")[0])), "help"]);
     expect(await values("re")).toEqual(expect.arrayContaining(["redact", "repair", "restore"]));
@@ -68,7 +68,7 @@ describe("what may stand at the end of a command line", () => {
     expect(await values("bogus", "")).toEqual([]);
   });
 
-  test("is an option that was not given yet", async () => {
+  test("is an option not given yet", async () => {
     expect(await values("tree", "x", "--")).toEqual([
       "--all",
       "--records",
@@ -99,22 +99,22 @@ describe("what may stand at the end of a command line", () => {
     [["export", "-o", "x", ""], "sessions"],
     [["export", "--output", "x", ""], "sessions"],
     [["tree", "--", ""], undefined],
-  ])("of %j is looked up among: %s", async (words, lookUp) => {
+  ])("of %j is one of: %s", async (words, lookUp) => {
     expect(completeLine(words, COMMANDS).lookUp).toBe(lookUp);
   });
 
-  test("knows the folder that the line gives", async () => {
+  test("uses the folder given on the line", async () => {
     expect(completeLine(["tree", "--dir", "/projects/a", ""], COMMANDS)).toMatchObject({
       dir: "/projects/a",
     });
   });
 
-  test("may be an entry or a shell", async () => {
+  test("can be an entry or a shell", async () => {
     expect(await values("fork", "@last", "")).toEqual(["@leaf"]);
     expect(await values("completion", "")).toEqual(["bash", "zsh", "fish"]);
   });
 
-  test("is one of the values of an option, also of several behind a comma", async () => {
+  test("is a value of an option, also after a comma", async () => {
     expect(await values("list", "--source", "cla")).toEqual(["claude-code"]);
     expect(await values("search", "x", "--branch", "")).toEqual(["active", "any"]);
     expect(await values("search", "x", "--role", "user,as")).toEqual(["user,assistant"]);
@@ -123,7 +123,7 @@ describe("what may stand at the end of a command line", () => {
 });
 
 describe("sessiontree completion", () => {
-  test("gives the ids of sessions, and what they are about, in the writing of each shell", async () => {
+  test("prints the IDs of sessions with their titles, in each shell's format", async () => {
     const dir = twoSessions();
     const lines = async (shell: string, ...words: string[]) =>
       (await cli(["completion", shell, "--dir", dir, "--", ...words])).lines.sort();
@@ -138,7 +138,7 @@ describe("sessiontree completion", () => {
     expect(jsonLines(json)).toEqual([{ value: FIRST, description: "Fix: the totals" }]);
   });
 
-  test("gives names, and ends of names that begin as typed; for what a shell would have to quote, the id", async () => {
+  test("prints names, and the rest of names that begin as typed; the ID if a shell would have to quote the name", async () => {
     const folder = temporaryFolder();
     for (const [i, name] of [
       "Checkout rounding",
@@ -179,7 +179,7 @@ describe("sessiontree completion", () => {
     expect(lines).toEqual(["Checkout rounding:0198-0"]);
   });
 
-  test("gives no id that a shell could take for a command", async () => {
+  test("prints no ID that a shell could read as a command", async () => {
     const dir = temporaryFolder();
     for (const id of ["$(reboot)", "a;b", "a b", "`x`", "-rf", "good"]) {
       const header = { type: "session", version: 3, id, timestamp: "2026-02-03T22:00:00.000Z", cwd: dir };
@@ -190,24 +190,24 @@ describe("sessiontree completion", () => {
     expect(lines.sort()).toEqual(["@last", "good"]);
   });
 
-  test.runIf(process.platform === "linux")("gives for restore the ids of what is in the trash", async () => {
+  test.runIf(process.platform === "linux")("prints the IDs in the trash for restore", async () => {
     const dir = twoSessions(folderWithTrash());
     await cli(["rm", FIRST, "--dir", dir, "--yes"]);
     expect((await cli(["completion", "bash", "--", "restore", "0"])).lines).toEqual([FIRST]);
   });
 
-  test("knows three shells, and says so", async () => {
+  test("supports three shells, and lists them", async () => {
     const { code, stderr } = await cli(["completion", "tcsh"]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("must be bash, zsh or fish")]);
   });
 });
 
-/** Whether a program can be started. */
+/** Returns whether a program can be started. */
 function isInstalled(program: string): boolean {
   return spawnSync(program, ["--version"]).status === 0;
 }
 
-/** Makes a folder with the program under its name, for a shell to find; gives the environment for it. */
+/** Creates a folder with the program under its name, for a shell to find; returns the environment for it. */
 function programOnPath(folder: string): NodeJS.ProcessEnv {
   const bin = join(folder, "bin");
   mkdirSync(bin);
@@ -220,7 +220,7 @@ function programOnPath(folder: string): NodeJS.ProcessEnv {
   };
 }
 
-/** What bash would do with each line when the tabulator key is pressed at its end. */
+/** Returns what bash does with each line when the Tab key is pressed at its end. */
 const PRESS_TAB = `
 eval "$(sessiontree completion bash)"
 [[ $(complete -p sessiontree) == "complete -o default -F _sessiontree sessiontree" ]] || exit 9
@@ -232,8 +232,8 @@ while IFS= read -r line; do
 done
 `;
 
-describe.runIf(isInstalled("bash"))("the script for bash (tested where bash is installed)", () => {
-  test("completes what is typed by asking the program", () => {
+describe.runIf(isInstalled("bash"))("the script for bash (tested if bash is installed)", () => {
+  test("completes input by calling the program", () => {
     const folder = twoSessions();
     const named = new Scribe(folder, "named");
     named.user("Go on.");
@@ -267,16 +267,13 @@ describe.runIf(isInstalled("bash"))("the script for bash (tested where bash is i
   });
 });
 
-test.runIf(isInstalled("zsh"))(
-  "the script for zsh is understood (tested where zsh is installed)",
-  async () => {
-    const { stdout } = await cli(["completion", "zsh"]);
-    execFileSync("zsh", ["-n"], { input: stdout });
-  },
-);
+test.runIf(isInstalled("zsh"))("the script for zsh is valid (tested if zsh is installed)", async () => {
+  const { stdout } = await cli(["completion", "zsh"]);
+  execFileSync("zsh", ["-n"], { input: stdout });
+});
 
 test.runIf(isInstalled("fish"))(
-  "the script for fish completes what is typed (tested where fish is installed)",
+  "the script for fish completes input (tested if fish is installed)",
   async () => {
     const folder = twoSessions();
     const scribe = new Scribe(folder, "named");

@@ -8,7 +8,7 @@ import { Scribe } from "./support/sessions.ts";
 
 const COMPACTED = fileURLToPath(new URL("../../../fixtures/compaction/", import.meta.url));
 
-test("stats and context tell one number, and how it is known, also after a compaction", async () => {
+test("stats and context show the same number and its source, also after a compaction", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("Start.");
   scribe.assistant("Done.");
@@ -32,7 +32,7 @@ test("stats and context tell one number, and how it is known, also after a compa
   }
 });
 
-test("says what of a context the model counted, and what is estimated", () => {
+test("shows which part of a context the model counted, and which is estimated", () => {
   expect(formatContextSize({ tokens: 0, usageTokens: 0, trailingTokens: 0 })).toBe(
     "about 0 tokens, estimated",
   );

@@ -4,7 +4,7 @@ import { foreignEntry } from "../../support/messages.ts";
 import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe, writeLines } from "./support/sessions.ts";
 
-/** A session with a branch, a compaction and a tool call without result. */
+/** A session with a branch, a compaction, and a tool call without a result. */
 function compacted() {
   const scribe = new Scribe(temporaryFolder());
   const { session } = scribe;
@@ -28,7 +28,7 @@ function compacted() {
   return { scribe, side, kept };
 }
 
-test("one line for each message that the model sees, in its order, with entry and tokens", async () => {
+test("prints one line per message that the model sees, in order, with entry and tokens", async () => {
   const { scribe, kept } = compacted();
   const { code, lines } = await cli(["context", scribe.path]);
   expect(code).toBe(0);
@@ -47,7 +47,7 @@ test("one line for each message that the model sees, in its order, with entry an
   expect(lines[5]).toMatch(new RegExp(`^${kept} `));
 });
 
-test("--leaf shows it at another entry, and moves nothing", async () => {
+test("--leaf shows the context at another entry, and moves nothing", async () => {
   const { scribe, side } = compacted();
   for (const name of [side, side.slice(0, 7)]) {
     const { stdout } = await cli(["context", scribe.path, "--leaf", name]);
@@ -60,7 +60,7 @@ test("--leaf shows it at another entry, and moves nothing", async () => {
   expect(unknown.stderr).toMatch(/^sessiontree: Entry zzzz not found[^\n]+\n$/);
 });
 
-test("--before shows what the model had when it wrote an answer, or the call of a result", async () => {
+test("--before shows the model's context when it wrote an answer, or the call of a result", async () => {
   const scribe = new Scribe(temporaryFolder());
   const question = scribe.user("Run the tests.");
   const cost = { input: 0.01, output: 0.002, cacheRead: 0, cacheWrite: 0, total: 0.012 };
@@ -81,7 +81,7 @@ test("--before shows what the model had when it wrote an answer, or the call of 
     expect(lines[2]).toBe(
       `before assistant ${call}: anthropic/claude, tokens: 9,000 in (8,000 from the cache, 100 written to it), 40 out, $0.0120`,
     );
-    // What was sent beside the messages counts as well.
+    // The rest of the request counts, too.
     expect(lines[1]).toBe("context: 9,000 tokens, counted by the model");
     expect(lines[3]).toBe("2 messages; the tokens of each are estimated");
     expect(stdout).toContain("Run the tests.");
@@ -103,7 +103,7 @@ test("--before shows what the model had when it wrote an answer, or the call of 
   ]);
 });
 
-test("--before names the model that wrote the answer, not that of the answer before it", async () => {
+test("--before shows the model that wrote the answer, not that of the previous answer", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("Hello.");
   scribe.assistant("Hello from the small one.", { provider: "acme", model: "small" });
@@ -116,10 +116,10 @@ test("--before names the model that wrote the answer, not that of the answer bef
   expect((await cli(["context", scribe.path])).lines[0]).toBe("acme/large, thinking off");
 });
 
-test("--tail shows the last messages, and says that there are more", async () => {
+test("--tail shows the last messages, and reports that there are more", async () => {
   const { scribe } = compacted();
   const { lines } = await cli(["context", scribe.path, "--tail", "2"]);
-  expect(lines[2]).toBe("4 messages, of which these are the last 2; the tokens of each are estimated");
+  expect(lines[2]).toBe("4 messages, the last 2 shown; the tokens of each are estimated");
   expect(lines.slice(4).map((line) => line.slice(9).replace(/\s+/g, " "))).toEqual([
     "command 1 $ ls",
     "assistant 5 → read a.ts",
@@ -129,7 +129,7 @@ test("--tail shows the last messages, and says that there are more", async () =>
   expect(json).toMatchObject({ messages: [{ role: "assistant" }], context: { tokens: 15 }, total: 4 });
 });
 
-test("--json gives what an agent would load", async () => {
+test("--json prints what an agent would load", async () => {
   const { scribe } = compacted();
   const [context] = jsonLines(await cli(["context", scribe.path, "--json"]));
   const loaded: unknown = JSON.parse(JSON.stringify(scribe.session.buildSessionContext()));
@@ -140,7 +140,7 @@ test("--json gives what an agent would load", async () => {
   expect(context).toEqual({ ...size, total: entryIds.length, entries: entryIds, ...Object(loaded) });
 });
 
-test("--llm gives a valid request, and says what was repaired", async () => {
+test("--llm prints a valid request, and reports repairs", async () => {
   const { scribe } = compacted();
   const { stdout, lines } = await cli(["context", scribe.path, "--llm"]);
   expect(stdout).toContain("5 messages");
@@ -160,7 +160,7 @@ test("--llm gives a valid request, and says what was repaired", async () => {
   });
 });
 
-test("--llm leaves out failed and aborted answers with the results of their calls, as every request does", async () => {
+test("--llm omits failed and aborted answers with the results of their calls, as every request does", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("Go.");
   const failed = scribe.assistant("", { content: [], stopReason: "error", errorMessage: "overloaded" });
@@ -179,11 +179,11 @@ test("--llm leaves out failed and aborted answers with the results of their call
   expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
   const { stdout } = await cli(["context", scribe.path, "--llm"]);
   expect(stdout).toContain("2 messages;");
-  expect(stdout).toContain("Left out: 2 unfinished answers, which no provider gets");
+  expect(stdout).toContain("Left out: 2 unfinished answers, which providers do not receive");
   expect((await cli(["context", scribe.path])).stdout).toContain("5 messages;");
 });
 
-test("--llm shows a late result where a model that binds its thinking gets it", async () => {
+test("--llm shows a late result at the position required by a model with signed thinking", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("Run it.");
   const content = [{ type: "toolCall" as const, id: "a", name: "bash", arguments: {} }];
@@ -208,7 +208,7 @@ test("a session without messages has an empty context", async () => {
   );
 });
 
-test("lines fit into 80 columns and cannot drive the terminal", async () => {
+test("lines fit 80 columns and cannot control the terminal", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.session.appendModelChange("\u001b[2J", "長".repeat(100));
   scribe.user(`\u001b[2J${"長".repeat(100)}`);
@@ -218,27 +218,27 @@ test("lines fit into 80 columns and cannot drive the terminal", async () => {
   expect(result.stdout).not.toContain("\u001b");
 });
 
-test("--changes says which request did not continue the one before, and why", async () => {
+test("--changes shows which request did not continue the previous one, and why", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("First");
   const first = scribe.assistant("One");
   scribe.user("Second");
   const second = scribe.assistant("Two");
   const none = await cli(["context", scribe.path, "--changes"]);
-  expect(none.lines).toEqual(["0 requests of this branch did not continue the one before."]);
+  expect(none.lines).toEqual(["0 requests of this branch did not continue the previous one."]);
   const compaction = scribe.session.appendCompaction("Notes", second, 10);
   scribe.user("Third");
   const third = scribe.assistant("Three");
   const { lines } = await cli(["context", scribe.path, "--changes"]);
   expect(lines.slice(2).join(" ")).toMatch(
-    new RegExp(`^${third}: Message 0 \\(entry \\w+\\) differs since the compaction ${compaction}\\.$`),
+    new RegExp(`^${third}: Message 0 \\(entry \\w+\\) differs because of the compaction ${compaction}\\.$`),
   );
   const [json] = jsonLines(await cli(["context", scribe.path, "--changes", "--json"]));
   expect(json).toMatchObject({ changes: [{ fromId: second, toId: third, causedBy: compaction, index: 0 }] });
   expect(first).not.toBe(second);
 });
 
-test.each([40, 80])("--full writes the whole text of each message, in %i columns too", async (columns) => {
+test.each([40, 80])("--full prints the whole text of each message, in %i columns, too", async (columns) => {
   const scribe = new Scribe(temporaryFolder());
   const long = Array.from({ length: 100 }, (_, i) => `line ${i + 1} ${"word ".repeat(50)}\u001b[2Jend`).join(
     "\n",

@@ -8,7 +8,7 @@ import { TestDatabase, URL_OF_STORE } from "./support/stores.ts";
 
 const ID = "0198aaaa-0000-7000-8000-000000000001";
 
-/** A project with a session, in a home folder in which Codex has run. */
+/** A project with a session, in a home folder that Codex has used. */
 function makeProject() {
   const folder = temporaryFolder();
   const sessions = join(folder, "sessions");
@@ -16,20 +16,20 @@ function makeProject() {
   session.user("Find the bug");
   const answerId = session.assistant("Found it.");
   mkdirSync(join(folder, ".codex"));
-  // Without a home folder of its own, a test would write into the user's.
+  // Without a separate home folder, a test would write to the user's.
   const place = { cwd: folder, env: { HOME: folder, NO_COLOR: "1" } };
   const run = (line: readonly string[], more: Omit<CliSettings, "cwd" | "env"> = {}) =>
     cli(["continue", session.path, ...line], { ...more, ...place });
   return { folder, session, answerId, run };
 }
 
-/** Returns the id with which a program continues, from the last line of the output. */
+/** Returns the ID with which a program continues, from the last line of the output. */
 function findId(stdout: string): string {
   return stdout.trim().split(" ").at(-1) ?? "";
 }
 
 describe("continue", () => {
-  test("writes the session, and prints the path, what is left out, and the command", async () => {
+  test("writes the session, and prints the path, the omitted parts, and the command", async () => {
     const { folder, run } = makeProject();
     const { code, stdout, stderr } = await run(["--in", "codex"]);
     const id = findId(stdout);
@@ -71,7 +71,7 @@ describe("continue", () => {
     expect(readFileSync(path, "utf8")).not.toContain("A later prompt");
   });
 
-  test("continues a session of a database", async () => {
+  test("continues a session from a database", async () => {
     const { folder, session } = makeProject();
     const stores = new TestDatabase();
     const copied = await cli(["db", "copy", session.path, "--to", URL_OF_STORE], { cwd: folder, stores });
@@ -83,7 +83,7 @@ describe("continue", () => {
     expect(readFileSync(path, "utf8")).toContain("Found it.");
   });
 
-  test("is readable in 40 columns, where commands and paths stay whole", async () => {
+  test("is readable in 40 columns, and keeps commands and paths unbroken", async () => {
     const { run } = makeProject();
     const result = await run(["--in", "codex", "--cwd", "."], { columns: 40 });
     const { lines } = result;
@@ -92,20 +92,23 @@ describe("continue", () => {
     expect(lines.at(-1)).toMatch(/^codex resume [\da-f-]{36}$/);
   });
 
-  test.skipIf(IS_WINDOWS)("runs the program where it continues, and passes on its exit code", async () => {
-    const { folder, run } = makeProject();
-    const bin = join(folder, "bin");
-    mkdirSync(bin);
-    writeFileSync(join(bin, "codex"), `#!/bin/sh\necho "$PWD $*" > '${join(folder, "called")}'\nexit 7\n`);
-    chmodSync(join(bin, "codex"), 0o755);
-    vi.stubEnv("PATH", `${bin}${delimiter}${process.env["PATH"]}`);
-    const { code, stdout } = await run(["--in", "codex", "--run"]);
-    expect(code).toBe(7);
-    const [, called = ""] = readFileSync(join(folder, "called"), "utf8").split(folder);
-    expect(called).toBe(` resume ${findId(stdout)}\n`);
-  });
+  test.skipIf(IS_WINDOWS)(
+    "runs the program that continues the session, and passes on its exit code",
+    async () => {
+      const { folder, run } = makeProject();
+      const bin = join(folder, "bin");
+      mkdirSync(bin);
+      writeFileSync(join(bin, "codex"), `#!/bin/sh\necho "$PWD $*" > '${join(folder, "called")}'\nexit 7\n`);
+      chmodSync(join(bin, "codex"), 0o755);
+      vi.stubEnv("PATH", `${bin}${delimiter}${process.env["PATH"]}`);
+      const { code, stdout } = await run(["--in", "codex", "--run"]);
+      expect(code).toBe(7);
+      const [, called = ""] = readFileSync(join(folder, "called"), "utf8").split(folder);
+      expect(called).toBe(` resume ${findId(stdout)}\n`);
+    },
+  );
 
-  test.skipIf(IS_WINDOWS)("leaves no temporary file where OpenCode has imported it", async () => {
+  test.skipIf(IS_WINDOWS)("leaves no temporary file after an import into OpenCode", async () => {
     const { folder, run } = makeProject();
     const bin = join(folder, "bin");
     mkdirSync(bin);
@@ -116,19 +119,19 @@ describe("continue", () => {
     vi.stubEnv("PATH", `${bin}${delimiter}${process.env["PATH"]}`);
     vi.stubEnv("TMPDIR", temporary);
     expect((await run(["--in", "opencode", "--run"])).code).toBe(0);
-    // There for the import, and gone when the session continues.
+    // Present during the import, and removed when the session continues.
     expect(readFileSync(join(folder, "seen"), "utf8")).toMatch(/^sessiontree-ses_\w+\n$/);
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  test("prints a folder with several spaces as it is", async () => {
+  test("prints a folder with several spaces unchanged", async () => {
     const { folder, run } = makeProject();
     mkdirSync(join(folder, "two  spaces"));
     const { stdout } = await run(["--in", "codex", "--cwd", "two  spaces", "--dry-run"]);
     expect(stdout).toContain(`cd '${join(folder, "two  spaces")}' && codex resume`);
   });
 
-  test("says so if the program cannot be run", async () => {
+  test("reports a program that cannot be run", async () => {
     const { folder, run } = makeProject();
     vi.stubEnv("PATH", join(folder, "nothing"));
     const { code, stderr } = await run(["--in", "codex", "--run"]);
@@ -137,7 +140,7 @@ describe("continue", () => {
 
   test.each([
     [[], "Name the program: --in claude-code|codex|gemini|opencode|pi."],
-    [["--in", "cursor"], '--in takes one of claude-code, codex, gemini, opencode, pi; "cursor" is none.'],
+    [["--in", "cursor"], '--in must be one of claude-code, codex, gemini, opencode, pi, not "cursor".'],
     [["--in", "codex", "--run", "--dry-run"], "Give --dry-run or --run, not both."],
     [["--in", "codex", "--run", "--json"], "Give --json or --run, not both."],
   ])("%j is wrong usage", async (line, message) => {

@@ -17,13 +17,13 @@ function branched() {
   return { path: scribe.path, root, left, right, before: readFileSync(scribe.path, "utf8") };
 }
 
-/** The ids on the path to the leaf of a session. */
+/** Returns the IDs on the path to the leaf of a session. */
 function pathIds(path: string): string[] {
   return SessionManager.open(path, { mode: "read-only" }).getPathIds();
 }
 
 describe("fork", () => {
-  test("copies the path to an entry into the same folder, and leaves the source alone", async () => {
+  test("copies the path to an entry into the same folder, and leaves the source unchanged", async () => {
     const { path, root, left, before } = branched();
     const { code, stdout, stderr } = await cli(["fork", path, left]);
     const made = stdout.trimEnd();
@@ -34,12 +34,12 @@ describe("fork", () => {
     expect(session.getHeader()?.parentSession).toBe(path);
     const id = session.getSessionId();
     expect(stderr).toBe(
-      `Copied 2 entries into session ${id}.\nTo continue it in an agent: sessiontree continue ${id} --in AGENT\n`,
+      `Copied 2 entries into session ${id}.\nTo continue it in claude-code, codex, gemini, opencode, or pi: sessiontree continue ${id} --in claude-code\n`,
     );
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 
-  test("ends at the leaf unless told otherwise; a label names an entry", async () => {
+  test("ends at the leaf by default, and accepts a label for an entry", async () => {
     const { path, root, right } = branched();
     for (const more of [[], ["works"]]) {
       const [made] = jsonLines(await cli(["fork", path, ...more, "--json"]));
@@ -48,14 +48,14 @@ describe("fork", () => {
     }
   });
 
-  test("copies a path without a conversation, too, since somebody asked for the copy", async () => {
+  test("copies even a path without a conversation, as requested", async () => {
     const session = SessionManager.create("/work", { sessionDir: temporaryFolder(), createAtOnce: true });
     const model = session.appendModelChange("acme", "m1");
     const [made] = jsonLines(await cli(["fork", session.getSessionFile() ?? "", "--json"]));
     expect(pathIds(Object(made).path)).toEqual([model]);
   });
 
-  test("of an entry that is not there makes nothing", async () => {
+  test("creates nothing for an entry that does not exist", async () => {
     const { path } = branched();
     expect((await cli(["fork", path, "zzzz"])).stderr).toMatch(/^sessiontree: Entry zzzz not found[^\n]+\n$/);
     const empty = writeLines(temporaryFolder(), "empty.jsonl", []);
@@ -72,7 +72,7 @@ describe("fork without an entry", () => {
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 
-  test("--here copies all branches into the project of the current folder", async () => {
+  test("--here copies all branches to the current folder's project", async () => {
     const { path, left, before } = branched();
     const cwd = join(dirname(path), "project");
     mkdirSync(cwd);
@@ -89,7 +89,7 @@ describe("fork without an entry", () => {
 });
 
 describe("export", () => {
-  test("writes the active branch to a new file, from the current folder", async () => {
+  test("writes the active branch to a new file, relative to the current folder", async () => {
     const { path, root, right, before } = branched();
     const cwd = temporaryFolder();
     const { code, stdout } = await cli(["export", path, "--jsonl", "out.jsonl"], { cwd });
@@ -99,7 +99,7 @@ describe("export", () => {
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 
-  test.each(["jsonl", "markdown", "html", "mermaid"])("--%s takes a file", async (format) => {
+  test.each(["jsonl", "markdown", "html", "mermaid"])("--%s accepts a file", async (format) => {
     const { path } = branched();
     const cwd = temporaryFolder();
     const made = join(cwd, "made");
@@ -108,7 +108,7 @@ describe("export", () => {
     expect(behind.stdout).toMatch(new RegExp(`^Wrote \\d entries to ${made}\n$`));
     await cli(["export", path, `--${format}`, "-o", "other"], { cwd });
     const other = readFileSync(join(cwd, "other"), "utf8");
-    // The entry of a label gets another id in every copy.
+    // A label entry gets another ID in every copy.
     const content = (text: string) => text.replace(/"label","id":"\w+"/, "");
     expect(content(readFileSync(made, "utf8"))).toBe(content(other));
     const first = await cli(["export", `--${format}`, path], { cwd });
@@ -125,7 +125,7 @@ describe("export", () => {
     expect(readFileSync(taken, "utf8")).toBe("mine");
   });
 
-  test("must be told in which format", async () => {
+  test("requires a format", async () => {
     const { code, stderr } = await cli(["export", branched().path]);
     expect(code).toBe(2);
     expect(stderr).toContain("add one of --jsonl, --markdown");
@@ -133,7 +133,7 @@ describe("export", () => {
 });
 
 describe("repair of an older session", () => {
-  test("rewrites an older session, and says where the original is", async () => {
+  test("rewrites an older session, and prints the path of the original", async () => {
     const folder = temporaryFolder();
     const path = join(folder, "old.jsonl");
     const time = "2025-01-01T00:00:00.000Z";
@@ -169,7 +169,7 @@ describe("repair of an older session", () => {
     ]);
   });
 
-  test("leaves a session of the current version alone", async () => {
+  test("leaves a session of the current version unchanged", async () => {
     const { path, before } = branched();
     for (const more of [[], ["--dry-run"]]) {
       const { code, stdout } = await cli(["repair", path, ...more]);
@@ -179,7 +179,7 @@ describe("repair of an older session", () => {
   });
 });
 
-test.skipIf(process.platform === "win32")("copy does not wait for what a pipe may say", async () => {
+test.skipIf(process.platform === "win32")("copy does not wait for a pipe", async () => {
   const folder = temporaryFolder();
   const pipe = join(folder, "pipe.jsonl");
   execFileSync("mkfifo", [pipe]);

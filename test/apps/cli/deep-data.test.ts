@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { cli, temporaryFolder } from "./support/cli.ts";
 
-/** Deeper than any recursion gets. */
+/** Deeper than any recursion can go. */
 const DEEP = 15_000;
 
 const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
@@ -14,7 +14,7 @@ const header = (extra: string) =>
 const line = (n: number, fields: string) =>
   `{"type":${fields},"id":"e${n}","parentId":${n === 1 ? null : `"e${n - 1}"`},"timestamp":"2026-02-03T22:00:00.000Z"}`;
 
-/** Entries with data that deep wherever data can be. */
+/** Entries with data nested that deeply wherever data is allowed. */
 const bodies = (data: string) => [
   `"message","message":{"role":"user","content":"hello","timestamp":1}`,
   `"custom","customType":"x","data":${data}`,
@@ -33,7 +33,7 @@ function deepSession(name: string, data = nested(DEEP), extra = data): string {
   return path;
 }
 
-test("data deeper than the call stack is shown whole as JSON, and named for people", async () => {
+test("data deeper than the call stack is complete in JSON, and replaced by its type for people", async () => {
   const data = nested(DEEP);
   const path = deepSession("deep.jsonl", data);
   for (const [i, fields] of bodies(data).entries()) {
@@ -57,12 +57,12 @@ test.each([
   ["export", "--jsonl"],
   ["export", "--markdown"],
   ["export", "--html"],
-])("%s %s takes a session with such data", async (command, ...rest) => {
+])("%s %s accepts a session with such data", async (command, ...rest) => {
   const { code, stderr } = await cli([command, deepSession("deep.jsonl"), ...rest]);
   expect([code, stderr]).toEqual([0, ""]);
 });
 
-test("copies whose headers differ in such data are merged, and the difference is told", async () => {
+test("merges copies whose headers differ in such data, and reports the difference", async () => {
   const copies = [deepSession("a.jsonl"), deepSession("b.jsonl", nested(DEEP), nested(DEEP + 1))];
   for (const format of [[], ["--json"]]) {
     const target = join(temporaryFolder(), "merged.jsonl");
@@ -72,7 +72,7 @@ test("copies whose headers differ in such data are merged, and the difference is
   }
 });
 
-test("an entry a million deep is shown, too", async () => {
+test("shows an entry a million levels deep, too", async () => {
   const path = join(temporaryFolder(), "deeper.jsonl");
   const data = nested(1_000_000);
   writeFileSync(path, `${header("1")}\n${line(1, `"custom","customType":"x","data":${data}`)}\n`);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 
-/** Two branches behind a message, in which different files were touched. */
+/** Two branches after a message that touched different files. */
 function branched() {
   const scribe = new Scribe(temporaryFolder());
   const root = scribe.user("build a wall");
@@ -15,11 +15,11 @@ function branched() {
 }
 
 describe("diff", () => {
-  test("shows where two branches part, and what each has", async () => {
+  test("shows where two branches part, and the entries of each", async () => {
     const { path, root, left, right } = branched();
     const { code, lines } = await cli(["diff", path, left, right]);
     expect(code).toBe(0);
-    expect(lines[0]).toBe("The branches part after");
+    expect(lines[0]).toBe("The branches diverge after");
     expect(lines[1]).toContain(`${root} user            build a wall`);
     expect(lines.slice(3, 6)).toEqual([
       `- 1 entry only on the branch to ${left}`,
@@ -30,7 +30,7 @@ describe("diff", () => {
     expect(lines.at(-1)).toBe("  modified  wall.ts");
   });
 
-  test("finds entries by label, by the beginning of an id, and @leaf", async () => {
+  test("finds entries by label, by ID prefix, and by @leaf", async () => {
     const { path, root, left, right } = branched();
     const [diff] = jsonLines(await cli(["diff", path, "left", "@leaf", "--json"]));
     expect(diff).toMatchObject({
@@ -63,13 +63,13 @@ describe("diff", () => {
     expect(all.stdout).not.toContain("hidden");
   });
 
-  test("says so when one branch goes on from the other", async () => {
+  test("reports that one branch continues the other", async () => {
     const { path, root, right } = branched();
     const { stdout } = await cli(["diff", path, root, right]);
     expect(stdout).toContain(`- nothing only on the branch to ${root}`);
   });
 
-  test("says so when two roots share nothing", async () => {
+  test("reports that two roots have nothing in common", async () => {
     const scribe = new Scribe(temporaryFolder());
     const first = scribe.user("one");
     scribe.session.resetLeaf();
@@ -79,7 +79,7 @@ describe("diff", () => {
     );
   });
 
-  test("goes to the leaf by itself, and says of two files what joins them", async () => {
+  test("compares with the leaf by default, and shows how two files are related", async () => {
     const { path, left, right } = branched();
     const [diff] = jsonLines(await cli(["diff", path, "left", "--json"]));
     expect(diff).toMatchObject({ x: { entry: left }, y: { entry: right } });
@@ -90,7 +90,7 @@ describe("diff", () => {
     ]);
   });
 
-  test("says what joins two sessions however the second is named, and nothing of it for a word", async () => {
+  test("suggests a merge for another session given by ID or prefix, but not for other words", async () => {
     const dir = temporaryFolder();
     for (const [id, text] of [
       ["aaaa-1", "build a wall"],

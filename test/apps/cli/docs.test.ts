@@ -6,13 +6,13 @@ import { Project } from "./support/console.ts";
 
 const FOLDER = new URL("../../../docs/", import.meta.url);
 
-/** The pages on the command line: the first leads to the others, each of which has a group of commands. */
+/** The pages on the command line: the first links to the others, one per group of commands. */
 const PAGES = ["cli.md", ...readdirSync(new URL("cli/", FOLDER)).map((name) => `cli/${name}`)].sort();
 
 /**
- * Set by `npm run update:cli-docs`, which writes what the examples give now into the documents: to be looked at before it
- * is committed. A new example is a line `$ sessiontree …` in a block of the language `console`; each block runs in a
- * project of its own, and `$ echo $?` shows the exit code.
+ * Set by `npm run update:cli-docs`, which writes the examples' current output into the documents: review it before you
+ * commit it. A new example is a line `$ sessiontree …` in a block of the language `console`; each block runs in its own
+ * project, and `$ echo $?` shows the exit code.
  */
 const isUpdating = process.env["UPDATE_CLI_DOCS"] === "1";
 
@@ -21,12 +21,12 @@ const blocks = [...texts].flatMap(([page, text]) =>
   readFences(text).flatMap((block) => (block.language === "console" ? [{ page, block }] : [])),
 );
 
-/** The sections of all pages but the first, with their headings. */
+/** The sections of all pages except the first, with their headings. */
 const sections = [...texts].flatMap(([page, text]) =>
   page === "cli.md" ? [] : text.split(/^(?=## )/m).slice(1),
 );
 
-/** Returns the part of the documents under the heading of a command; undefined if there is none. */
+/** Returns the documents' section under a command's heading; undefined if there is none. */
 function sectionOf(name: string): string | undefined {
   return sections.find((section) => section.startsWith(`## ${name}\n`));
 }
@@ -50,19 +50,19 @@ describe("docs/cli", () => {
     expect(named.filter((name) => !COMMANDS.some((command) => command.name === name))).toEqual([]);
   });
 
-  test.each(COMMANDS.map(({ name }) => name))("%s is found from docs/cli.md", (name) => {
+  test.each(COMMANDS.map(({ name }) => name))("%s is linked from docs/cli.md", (name) => {
     expect(texts.get("cli.md")).toMatch(
       new RegExp(`\\[${name}\\]\\(cli/[a-z-]+\\.md#${name.replace(" ", "-")}\\)`),
     );
   });
 });
 
-// What is deleted goes into the trash, and only on Linux is that one of the test.
+// Deletions use the trash, and only on Linux can the test replace it.
 describe.runIf(process.platform === "linux")("the examples of docs/cli.md and docs/cli", () => {
   const played = new Map<Fence, string>();
 
   test.each(blocks.map(({ page, block }) => [page, block.line, block.code.split("\n")[0], block] as const))(
-    "give what they say: %s, line %i, %s",
+    "print the documented output: %s, line %i, %s",
     async (_page, _line, _command, block) => {
       const now = await new Project().play(block.code);
       played.set(block, now);

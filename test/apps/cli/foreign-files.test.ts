@@ -9,7 +9,7 @@ import { FOREIGN_FILES } from "../../support/foreign-files.ts";
 import { cli, temporaryFolder } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 
-/** Another program's file, beside a folder with a session. */
+/** Another program's file, next to a folder with a session. */
 function rooms(text: string) {
   const folder = temporaryFolder();
   const path = join(folder, "others", "file.jsonl");
@@ -20,7 +20,7 @@ function rooms(text: string) {
   return { folder, path, own: scribe.path };
 }
 
-/** Bytes and times of a file, and what is beside it. */
+/** Returns a file's bytes and times, and the names next to it. */
 function stateOf(path: string) {
   const { mtimeMs, ctimeMs, ino, size } = statSync(path);
   return {
@@ -94,7 +94,7 @@ describe.each(FOREIGN_FILES)("%s (%s)", (what, source, text) => {
     expect([stateOf(path), stateOf(own)]).toEqual(before);
   });
 
-  test("the doors of the library", async () => {
+  test("the library's entry points", async () => {
     const { folder, path, own } = rooms(text);
     const before = [stateOf(path), stateOf(own)];
     const refusal = expect.objectContaining({
@@ -131,7 +131,7 @@ describe.each(FOREIGN_FILES)("%s (%s)", (what, source, text) => {
 });
 
 describe.each(FOREIGN_FILES.filter(([, source]) => source === "pi-v4"))(
-  "%s beside sessions",
+  "%s next to sessions",
   (what, _, text) => {
     test.each([
       ["list"],
@@ -139,7 +139,7 @@ describe.each(FOREIGN_FILES.filter(([, source]) => source === "pi-v4"))(
       ["search", "Hello"],
       ["redact", "--all", "--matching", "Hello", "--yes"],
       ["prune", "--older-than", "1d", "--yes"],
-    ])("%s leaves it alone", async (...words) => {
+    ])("%s leaves it unchanged", async (...words) => {
       const folder = temporaryFolder();
       const scribe = new Scribe(folder, undefined, folder);
       scribe.user("Ours");

@@ -16,7 +16,7 @@ function hash(text = ""): string {
   return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 }
 
-test("only the script and the style of the page may run and apply, by their hashes", () => {
+test("only the page's script and style can run and apply, by their hashes", () => {
   const page = pageOf("{}\n");
   const [, policy = ""] = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page) ?? [];
   const [, style] = /<style>(.*?)<\/style>/s.exec(page) ?? [];
@@ -33,7 +33,7 @@ test("only the script and the style of the page may run and apply, by their hash
   expect(page.indexOf("Content-Security-Policy")).toBeLessThan(page.indexOf("<style>"));
 });
 
-test("the page names nothing that a browser would load, and is not large", () => {
+test("the page refers to nothing that a browser would load, and is small", () => {
   const { script, style } = readPageAsset();
   expect(Buffer.byteLength(script) + Buffer.byteLength(style)).toBeLessThan(MAX_ASSET_BYTES);
   expect(style).not.toMatch(/@import|url\(/);
@@ -50,7 +50,7 @@ test.each([
   "\u2028\u2029\u0000\r\n\ufeff",
   "$& $1 $`",
   '","fileName":"other',
-])("nothing in a session ends its block, and it comes back as it was: %j", (text) => {
+])("no string in a session ends its block, and all return unchanged: %j", (text) => {
   const page = pageOf(text, `${text}.jsonl`);
   expect(readData(page)).toEqual({ fileName: `${text}.jsonl`, size: Buffer.byteLength(text) });
   expect(readBytes(page).toString()).toBe(text);
@@ -58,12 +58,12 @@ test.each([
   expect(page.match(/<\/script/g)).toHaveLength(3);
 });
 
-test("bytes that are no text come back byte by byte", () => {
+test("bytes that are not UTF-8 return byte for byte", () => {
   const bytes = Uint8Array.from([0x7b, 0xff, 0x00, 0xc3, 0x0a]);
   expect([...readBytes(pageOf(bytes))]).toEqual([...bytes]);
 });
 
-test("every fixture can be shown, whatever state it is in", () => {
+test("shows every fixture, whatever its state", () => {
   for (const folder of ["v1", "v2", "v3", "v4", "branches", "broken", "compaction"]) {
     for (const name of readdirSync(FIXTURES + folder).filter((one) => one.endsWith(".jsonl"))) {
       const bytes = readFileSync(`${FIXTURES}${folder}/${name}`);
@@ -72,7 +72,7 @@ test("every fixture can be shown, whatever state it is in", () => {
   }
 });
 
-test("a session of many megabytes, on one line, is in several blocks, and in fewer bytes", () => {
+test("stores a session of many megabytes on one line in several blocks, and in fewer bytes", () => {
   const text = JSON.stringify({ type: "session", id: "<".repeat(8_000_000) });
   const page = pageOf(text);
   expect(readBytes(page).toString() === text).toBe(true);

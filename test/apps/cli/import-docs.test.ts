@@ -28,7 +28,7 @@ function commandsIn(value: unknown): string[] {
   );
 }
 
-test("settings and units to paste run commands that exist, as agents and services run them", async () => {
+test("documented settings and units run existing commands, as agents and services run them", async () => {
   const hooks = blocks("json").map((code) => commandsIn(JSON.parse(code)));
   expect(hooks.map((commands) => commands.length > 1)).toEqual(hooks.map(() => true));
   const scripts = blocks("sh").filter((code) => code.startsWith("#!"));
@@ -53,7 +53,7 @@ test("settings and units to paste run commands that exist, as agents and service
   expect(hooked).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("reads the JSON") });
 });
 
-test("keep enters the hooks that the page shows", () => {
+test("keep installs the hooks shown on the page", () => {
   const shown = blocks("json").map((code): unknown => JSON.parse(code));
   const program = { start: "sessiontree", end: "" };
   const entered = Object.values(AGENT_HOOKS).flatMap((hooks: AgentHooks) => {
@@ -65,7 +65,7 @@ test("keep enters the hooks that the page shows", () => {
   expect(makeHookScript(AGENT_HOOKS.cline, program).trimEnd()).toBe(script);
 });
 
-/** Returns the elements that are open at the end of a text, and those that are closed in a wrong order. */
+/** Returns the elements left open at the end of a text, and those closed in the wrong order. */
 function opened(xml: string): string[] {
   const open: string[] = [];
   for (const [, slash, name = ""] of xml.matchAll(/<(\/?)(\w+)(?:\s[^<>]*)?>/g)) {

@@ -31,7 +31,7 @@ const CONVERSATION = [
 
 const AGENT = { isSidechain: true, agentId: "abc" };
 
-/** A home folder with a session of Claude Code that has a subagent, and one of Codex; and the command line in it. */
+/** A home folder with a session of Claude Code that has a subagent, and one of Codex, with the command line in it. */
 function homeWithSessions() {
   const folder = temporaryFolder();
   const home = join(folder, "home");
@@ -63,7 +63,7 @@ function homeWithSessions() {
   return { folder, home, put, settings, imported, sessions };
 }
 
-/** Names of all files below a folder; none if it is not there. */
+/** Returns the names of all files below a folder; none if it does not exist. */
 function filesIn(folder: string): string[] {
   try {
     return readdirSync(folder, { recursive: true })
@@ -74,7 +74,7 @@ function filesIn(folder: string): string[] {
   }
 }
 
-test("without options it shows what is there and writes nothing, and afterwards what is up to date", async () => {
+test("without options, shows available sessions and writes nothing, and later those that are up to date", async () => {
   const { home, imported, sessions } = homeWithSessions();
   const first = await imported([]);
   expect(first).toMatchObject({ code: 0, stderr: "" });
@@ -94,7 +94,7 @@ test("without options it shows what is there and writes nothing, and afterwards 
   expect(nowhere).toMatchObject({ code: 0, stdout: "No sessions of other programs were found.\n" });
 });
 
-test("--all writes a file for each session and each subagent, and a second time none", async () => {
+test("--all writes a file for each session and each subagent, and none the second time", async () => {
   const { imported, sessions } = homeWithSessions();
   expect((await imported(["--all"])).lines).toEqual([
     "codex: 1 new, 0 grown, 0 unchanged",
@@ -110,7 +110,7 @@ test("--all writes a file for each session and each subagent, and a second time 
   expect(filesIn(sessions)).toEqual(files);
 });
 
-test("--json gives one object for each session; its path is null in a dry run", async () => {
+test("--json prints one object per session; its path is null in a dry run", async () => {
   const { home, imported, sessions } = homeWithSessions();
   const dry = jsonLines(await imported(["--all", "--dry-run", "--json"]));
   expect(filesIn(sessions)).toEqual([]);
@@ -131,7 +131,7 @@ test("--json gives one object for each session; its path is null in a dry run", 
     { source: "claude-code", sourceId: `${SESSION_ID}.agent-abc`, id: `agent-abc.${SESSION_ID}` },
   ]);
   for (const one of real) expect(readFileSync(String(Object(one).path), "utf8")).toContain(Object(one).id);
-  // Without --all, too, --json tells of each session, and writes nothing.
+  // Without --all, too, --json prints each session and writes nothing.
   expect(jsonLines(await imported(["--json"]))).toMatchObject([
     { path: null },
     { path: null },
@@ -139,7 +139,7 @@ test("--json gives one object for each session; its path is null in a dry run", 
   ]);
 });
 
-test("a dry run says in words that nothing was written", async () => {
+test("a dry run reports that nothing was written", async () => {
   const { imported, sessions } = homeWithSessions();
   expect((await imported(["--all", "--dry-run"])).lines).toEqual([
     "codex: 1 new, 0 grown, 0 unchanged",
@@ -149,7 +149,7 @@ test("a dry run says in words that nothing was written", async () => {
   expect(filesIn(sessions)).toEqual([]);
 });
 
-test("--from, --project, --since and paths choose", async () => {
+test("--from, --project, --since, and paths select sessions", async () => {
   const { home, imported } = homeWithSessions();
   const chosen = async (...args: string[]) =>
     jsonLines(await imported([...args, "--dry-run", "--json"])).map((one) => Object(one).source);
@@ -158,9 +158,9 @@ test("--from, --project, --since and paths choose", async () => {
   expect(await chosen("--project", ".")).toEqual([]);
   expect(await chosen("--since", "2026-01-01")).toHaveLength(3);
   expect(await chosen("--since", "2999-01-01")).toEqual([]);
-  // The clock of these tests is behind that of the files.
+  // The clock of these tests is earlier than that of the files.
   expect(await chosen("--since", "12h")).toHaveLength(3);
-  // A time without a zone is one of this system, as in a search.
+  // A time without a zone is local, as in a search.
   const laterInUtc = new Date(Date.now() + 3 * 3600 * 1000).toISOString().slice(0, 19);
   expect(await chosen("--since", laterInUtc)).toEqual([]);
   vi.stubEnv("TZ", "Etc/GMT-14");
@@ -170,7 +170,7 @@ test("--from, --project, --since and paths choose", async () => {
   expect(await chosen(".codex", ".claude", "--from", "claude-code")).toEqual(["claude-code", "claude-code"]);
 });
 
-test("a grown source appends, and one that was continued here keeps that", async () => {
+test("a grown source appends, and a session continued here keeps its branch", async () => {
   const { put, imported, sessions } = homeWithSessions();
   await imported(["--all"]);
   const [file = ""] = filesIn(sessions).filter((name) => name.endsWith(`_${SESSION_ID}.jsonl`));
@@ -182,7 +182,7 @@ test("a grown source appends, and one that was continued here keeps that", async
   expect(after).toContain("Thanks");
 });
 
-test("what was imported is listed with its source, searched, viewed, counted, exported and verified", async () => {
+test("imported sessions are listed with their source, searched, viewed, counted, exported, and verified", async () => {
   const { folder, settings, imported, sessions } = homeWithSessions();
   await imported(["--all"]);
   const ours = async (...args: string[]) => {
@@ -203,7 +203,7 @@ test("what was imported is listed with its source, searched, viewed, counted, ex
   for (const name of filesIn(sessions)) await ours("verify", join(sessions, name), "--schema");
 });
 
-test("what was imported has a folder of its own, in which every command looks; --dir and older sessions stay as they were", async () => {
+test("imported sessions have their own folder, which every command searches; --dir and older sessions are unchanged", async () => {
   const { folder, home, settings, imported, sessions } = homeWithSessions();
   const mine = join(folder, "agent", "sessions");
   await imported(["--all", "--from", "codex", "--dir", join(mine, "--code-project--")]);
@@ -231,18 +231,18 @@ test("what was imported has a folder of its own, in which every command looks; -
   }
 });
 
-test("a named file that holds no session, such as a document that was cut off, is told of and fails", async () => {
+test("a given file without a session, such as a truncated document, is reported as a failure", async () => {
   const { folder, settings } = homeWithSessions();
   const torn = join(folder, "export.json");
   writeFileSync(torn, '{"info":{"id":"ses_1","title":"A wall"},"messages":[{"info":{"id":"msg_1","ro');
   const done = await cli(["import", torn], settings);
   expect([done.code, done.stderr]).toEqual([
     1,
-    expect.stringContaining("holds no session that can be imported"),
+    expect.stringContaining("contains no session that can be imported"),
   ]);
 });
 
-test("what was deleted stays deleted, which an import says; --again brings it back", async () => {
+test("a deleted session stays deleted, which an import reports; --again restores it", async () => {
   const { settings, imported, sessions } = homeWithSessions();
   await imported(["--all"]);
   const done = await cli(["rm", SESSION_ID, "--permanent", "--yes"], settings);
@@ -265,7 +265,7 @@ test("what was deleted stays deleted, which an import says; --again brings it ba
   expect(filesIn(sessions)).toHaveLength(3);
 });
 
-test("a list tells a session, its subagents and those of its fork apart, by ids that name one each", async () => {
+test("a list distinguishes a session, its subagents, and its fork's by unique IDs", async () => {
   const { put, settings, imported } = homeWithSessions();
   const fork = SESSION_ID.replace(/.$/, "6");
   const agents = (id: string, agentId: string) =>
@@ -290,7 +290,7 @@ test("a list tells a session, its subagents and those of its fork apart, by ids 
   }
 });
 
-test("bad arguments are told, with code 2, and nothing is written", async () => {
+test("reports bad arguments, exits with code 2, and writes nothing", async () => {
   const { home, put, imported, sessions } = homeWithSessions();
   const pi = put(
     "pi.jsonl",
@@ -298,11 +298,11 @@ test("bad arguments are told, with code 2, and nothing is written", async () => 
   );
   const kimi = put("kimi.jsonl", '{"role":"_checkpoint","id":0}\n');
   for (const [args, says] of [
-    [["--from", "vim"], /--from takes one of atif, claude-code, cline, codex/],
-    [["--since", "soon"], /--since <time> takes "today", .* a month/],
+    [["--from", "vim"], /--from must be one of atif, claude-code, cline, codex/],
+    [["--since", "soon"], /--since <time> accepts "today", .* a month/],
     [[join(home, "missing.jsonl")], /missing\.jsonl does not exist/],
-    [[pi], /is a session of pi: it opens as it is/],
-    [[kimi], /of kimi-cli, which Kimi Code has replaced\. This version of sessiontree does not read it/],
+    [[pi], /is a session of pi: it can be opened without an import/],
+    [[kimi], /of kimi-cli, which Kimi Code has replaced\. This version of sessiontree cannot read it/],
   ] as const) {
     const done = await imported(args);
     expect([done.code, done.stdout]).toEqual([2, ""]);
@@ -311,7 +311,7 @@ test("bad arguments are told, with code 2, and nothing is written", async () => 
   expect(filesIn(sessions)).toEqual([]);
 });
 
-test("a session of pi's version 4 is imported by its name, in either dialect, and stays as it is", async () => {
+test("a session of pi's version 4 is imported by its name, in either dialect, and stays unchanged", async () => {
   const { put, imported, sessions } = homeWithSessions();
   for (const [, source, text] of FOREIGN_FILES) {
     if (source !== "pi-v4") continue;
@@ -328,7 +328,7 @@ test("a session of pi's version 4 is imported by its name, in either dialect, an
   }
 });
 
-test("a file of messages that holds something else is named, with code 1, and the rest is imported", async () => {
+test("a message file with other content is reported, with code 1, and the rest is imported", async () => {
   const { put, imported } = homeWithSessions();
   const chat = put("chat.json", JSON.stringify([{ role: "user", content: "hello" }]));
   const wrong = put("wrong.json", JSON.stringify([{ role: "wizard", content: "hello" }]));
@@ -337,7 +337,7 @@ test("a file of messages that holds something else is named, with code 1, and th
   expect(done.stderr).toContain(`${wrong} was left out`);
 });
 
-test("issues are counted and told", async () => {
+test("counts and reports issues", async () => {
   const { put, imported } = homeWithSessions();
   const whole = joinLines([meta(), ...turn("hi", said("assistant", "yes"))]);
   put(CODEX_PATH, `${whole}{torn`);
@@ -352,7 +352,7 @@ test("issues are counted and told", async () => {
   ]);
 });
 
-test("--store imports into a database, where a session that grows is appended to", async () => {
+test("--store imports into a database, and appends to a session that grows", async () => {
   const { put, imported, sessions } = homeWithSessions();
   const stores = new TestDatabase();
   const into = ["--store", URL_OF_STORE];
@@ -378,7 +378,7 @@ test("--store imports into a database, where a session that grows is appended to
   expect(filesIn(sessions)).toEqual([]);
 });
 
-test("what a database has deleted stays deleted, even if its answer was lost; a refused deletion marks nothing", async () => {
+test("a session deleted from a database stays deleted, even if its answer was lost; a rejected deletion marks nothing", async () => {
   const { settings, imported } = homeWithSessions();
   const backend = new MemoryBackend();
   const stores = new TestDatabase(() => backend);
@@ -403,7 +403,7 @@ test("what a database has deleted stays deleted, even if its answer was lost; a 
   expect(await statuses()).toEqual(["unchanged", "deleted", "unchanged"]);
 });
 
-test("a person sees how far it is", async () => {
+test("shows progress in a terminal", async () => {
   const { settings } = homeWithSessions();
   const errors: string[] = [];
   let nowMs = NOW_MS;
@@ -423,7 +423,7 @@ test("a person sees how far it is", async () => {
   expect(shown.split("\r\u001b[K").at(-1)).toMatch(/^To list them: sessiontree list --\w+.*\n$/);
 });
 
-test("an interrupt ends it with code 130 and what was done is told; the next import goes on", async () => {
+test("an interrupt stops it with code 130 and a report; the next import continues", async () => {
   const { imported, sessions } = homeWithSessions();
   const { signal } = new AbortController();
   Object.defineProperty(signal, "aborted", { get: () => filesIn(sessions).length > 0 });
@@ -439,7 +439,7 @@ test("an interrupt ends it with code 130 and what was done is told; the next imp
   expect([at.code, at.stdout]).toEqual([130, ""]);
 });
 
-test("a wrong value of --source or --role is a wrong command line, and the message names the right ones", async () => {
+test("a wrong value of --source or --role is wrong usage, and the message lists the valid ones", async () => {
   const { settings } = homeWithSessions();
   for (const args of [
     ["list", "--all", "--source", "codecs"],
@@ -448,13 +448,13 @@ test("a wrong value of --source or --role is a wrong command line, and the messa
     const { code, stdout, stderr } = await cli(args, settings);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(
-      /--source takes one of atif, claude-code, cline, codex, .*any|--role takes one of user, assistant, /,
+      /--source must be one of atif, claude-code, cline, codex, .*any|--role must be one of user, assistant, /,
     );
   }
   expect((await cli(["list", "--all", "--source", "messages"], settings)).code).toBe(0);
 });
 
-test("--watch writes a line for each change, and ends well when interrupted", async () => {
+test("--watch writes a line for each change, and exits successfully when interrupted", async () => {
   const { imported, put } = homeWithSessions();
   const interruption = new AbortController();
   const texts: string[] = [];
@@ -477,7 +477,7 @@ test("--watch writes a line for each change, and ends well when interrupted", as
   expect(await imported(["--watch", "--dry-run"])).toMatchObject({ code: 2 });
 });
 
-test("a session whose source was deleted stays, and list and import say so", async () => {
+test("a session whose source was deleted stays, and list and import report it", async () => {
   const { home, imported, settings } = homeWithSessions();
   await imported(["--all"]);
   rmSync(join(home, CODEX_PATH));
@@ -491,12 +491,12 @@ test("a session whose source was deleted stays, and list and import say so", asy
   expect(origins.sort()).toEqual(["claude-code", "claude-code", "codex gone"]);
 });
 
-test("a list without sessions says how many of which programs there are, and how to import them", async () => {
+test("a list without sessions shows how many each program has, and how to import them", async () => {
   const { settings, imported } = homeWithSessions();
   const listed = async () => (await cli(["list", "--all"], settings)).stderr;
   const before = await listed();
   expect(before).toMatch(
-    /\nOther programs have \d+ sessions that can be imported, with those of their subagents: claude-code \d+, codex 1\.\n/,
+    /\nOther programs have \d+ sessions that can be imported, plus those of subagents: claude-code \d+, codex 1\.\n/,
   );
   expect(before).toContain("\nTo import them: sessiontree import --all\n");
   expect((await imported(["--all"])).code).toBe(0);
@@ -505,7 +505,7 @@ test("a list without sessions says how many of which programs there are, and how
 });
 
 describe("--hook", () => {
-  /** Runs the hook with what an agent writes to it; returns what it passed on to a process of its own, too. */
+  /** Runs the hook with an agent's input; also returns the arguments of the process it started. */
   async function hooked(imported: ReturnType<typeof homeWithSessions>["imported"], input: string) {
     const passedOn: string[] = [];
     const again = async (text: string) => {
@@ -519,7 +519,7 @@ describe("--hook", () => {
     yield text;
   }
 
-  test("imports the session that an agent names, with its subagents, and says nothing", async () => {
+  test("imports the session given by an agent, with its subagents, and prints nothing", async () => {
     const { home, imported, sessions } = homeWithSessions();
     const input = {
       transcript_path: join(home, CLAUDE_PATH),
@@ -541,7 +541,7 @@ describe("--hook", () => {
     expect(await hooked(imported, JSON.stringify(begun))).toMatchObject(quiet);
   });
 
-  test("imports the subagent that has ended, where the agent names that, too", async () => {
+  test("imports the subagent that has finished, if the agent specifies it, too", async () => {
     const { home, imported, sessions } = homeWithSessions();
     const paths = { transcript_path: join(home, CLAUDE_PATH), agent_transcript_path: join(home, CODEX_PATH) };
     const input = JSON.stringify({ ...paths, hook_event_name: "SubagentStop" });
@@ -560,7 +560,7 @@ describe("--hook", () => {
     expect(await imported(["--hook"])).toMatchObject({ code: 0, stdout: "" });
   });
 
-  test("tells once what it cannot write", async () => {
+  test("reports once what it cannot write", async () => {
     const { home, imported, sessions } = homeWithSessions();
     mkdirSync(dirname(sessions), { recursive: true });
     writeFileSync(sessions, "no folder");
@@ -573,7 +573,7 @@ describe("--hook", () => {
   test.each([
     ["a large session", 6, "Stop"],
     ["the session of an agent that ends", 1, "SessionEnd"],
-  ])("leaves %s to a process of its own", async (_, megabytes, event) => {
+  ])("leaves %s to another process", async (_, megabytes, event) => {
     const { imported, put, sessions } = homeWithSessions();
     const prompts = Array.from({ length: megabytes }, (_, i) => user(`q${i}`, null, "x".repeat(1024 * 1024)));
     const path = put(CLAUDE_PATH, joinLines(prompts));
@@ -586,7 +586,7 @@ describe("--hook", () => {
   });
 });
 
-test("sessions of OpenClaw need no import: list and view show them, and import names what else there is", async () => {
+test("sessions of OpenClaw need no import: list and view show them, and import reports the rest", async () => {
   const { home, imported, put, settings } = homeWithSessions();
   const folder = ".openclaw/agents/main/sessions";
   const header = {
@@ -611,7 +611,7 @@ test("sessions of OpenClaw need no import: list and view show them, and import n
   expect(stderr).toContain(`${database} is a database of OpenClaw 2026.9`);
 });
 
-test("--lost lists prompts of deleted sessions, and keeps them once", async () => {
+test("--lost lists prompts of deleted sessions, and saves them once", async () => {
   const { imported, put, settings } = homeWithSessions();
   const prompt = (sessionId: string, display: string, timestamp: number) => ({
     display,
@@ -646,7 +646,7 @@ test("--lost lists prompts of deleted sessions, and keeps them once", async () =
   expect((await cli(["verify", line.split("\t")[4] ?? ""], settings)).code).toBe(0);
 });
 
-test("what a program wrote by itself names no session, and the drawing of its tree tells what it is", async () => {
+test("generated messages do not become a session's title, and the tree hides them as records", async () => {
   const { put, imported, settings, sessions } = homeWithSessions();
   const rules = [
     said("developer", "<permissions instructions>RULES"),

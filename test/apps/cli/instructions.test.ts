@@ -8,7 +8,7 @@ import { Scribe } from "./support/sessions.ts";
 
 const TEXT = "Answer in rhymes, never in prose.";
 
-test("instructions that a chat changed are shown and found wherever an entry is", async () => {
+test("shows and finds instructions changed by a chat wherever entries are shown", async () => {
   const folder = temporaryFolder();
   const scribe = new Scribe(folder);
   scribe.user("Hello.");

@@ -15,7 +15,7 @@ import { folderWithTrash } from "./support/trash.ts";
 const ID = "0198aaaa-0000-7000-8000-000000000001";
 const NAME = "Tulips";
 
-/** A session with all that commands name, and files for the commands that need others. */
+/** A session with everything that commands refer to, and files for commands that need others. */
 function makeWorld() {
   const folder = folderWithTrash();
   const scribe = new Scribe(folder, ID);
@@ -44,13 +44,13 @@ function makeWorld() {
 
 type World = ReturnType<typeof makeWorld>;
 
-/** Breaks the body of an entry of a session: its head stays readable. */
+/** Damages the body of an entry of a session: its head stays readable. */
 function breakBody({ path }: World): void {
   const text = readFileSync(path, "utf8");
   writeFileSync(path, text.replace('"content":"Plant a tulip"', '"content":Plant a tulip'));
 }
 
-/** What is run of each command. */
+/** Command lines to run for each command. */
 const RUNS: { readonly [command: string]: (world: World) => Promise<CliResult[]> } = {
   list: (w) => json(["list", "--dir", w.folder]),
   resume: async (w) => {
@@ -153,14 +153,14 @@ function searchAll({ folder }: World): string[] {
   return ["search", "--failed", "--dir", folder];
 }
 
-/** Runs commands one after the other with `--json`. */
+/** Runs commands in order with `--json`. */
 async function json(...lines: (readonly string[])[]): Promise<CliResult[]> {
   const results: CliResult[] = [];
   for (const line of lines) results.push(await cli([...line, "--json"]));
   return results;
 }
 
-/** Names that other interfaces have for the same things. */
+/** Names that other interfaces use for the same things. */
 const SYNONYMS = [
   ...[
     "sessionId",
@@ -175,13 +175,13 @@ const SYNONYMS = [
   ...["entryId", "entryIds", "entry_id", "size"],
 ];
 
-/** Names of lists: how many there are of something is called `entryCount`. */
+/** Names of lists; their counts are named like `entryCount`. */
 const LISTS = ["entries", "messages", "issues", "labels", "branches", "failures"];
 
-/** Names of the fields that say which entry something is to another. */
+/** Names of fields with an entry's relation to another. */
 const ENTRY_ROLES = ["entry", "entries", "leafId", "parentId", "firstKeptEntryId", "commonAncestorId"];
 
-/** Says what has a wrong name in a value that was written as JSON. */
+/** Lists the wrong names in a value that was written as JSON. */
 function wrongNames(world: World, value: unknown, name = "", holder: object = {}): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => wrongNames(world, one, name, holder));
   if (isJsonRecord(value)) {
@@ -197,28 +197,28 @@ function wrongNames(world: World, value: unknown, name = "", holder: object = {}
   return allowed === undefined || allowed.includes(name) ? wrong : [...wrong, `${name}: ${value}`];
 }
 
-/** Tells whether it is an entry as it is stored, whose names are those of the format. */
+/** Returns whether a value is a stored entry, whose names are those of the format. */
 function isEntry(value: object): boolean {
   return "parentId" in value && "type" in value && "timestamp" in value;
 }
 
-/** The names that a text may have; undefined for what is none of the known ones. */
+/** Returns the allowed names for a string; undefined for an unknown kind of string. */
 function namesOf(
   { path, entries, created }: World,
   text: string,
   holder: object,
 ): readonly string[] | undefined {
   if (text === ID) return ["id"];
-  // What a fork was made of is named as in its header.
+  // The origin of a fork is named as in its header.
   if (text === path) return ["path", "parentSession"];
   if (text === NAME) return ["name", "title"];
   if (text === created) return ["created"];
   return entries.includes(text) ? ENTRY_ROLES.filter((name) => name in holder) : undefined;
 }
 
-// What is deleted goes into the trash, and only on Linux is that one of the test.
+// Deletions use the trash, and only on Linux can the test replace it.
 describe.runIf(process.platform === "linux")("with --json, the same thing has the same name", () => {
-  // What a server or a hook writes is named by its protocol.
+  // A server's or a hook's output has the names of its protocol.
   test.each(COMMANDS.map(({ name }) => name).filter((name) => !["mcp", "recall"].includes(name)))(
     "in %s",
     async (name) => {
@@ -233,7 +233,7 @@ describe.runIf(process.platform === "linux")("with --json, the same thing has th
     },
   );
 
-  test("the test sees a wrong name", () => {
+  test("the test detects a wrong name", () => {
     const world = makeWorld();
     const { path, leaf, created } = world;
     const wrong = { id: leaf, path, sessionId: ID, entryIds: [leaf], made: created, size: 1, issues: 2 };
@@ -245,7 +245,7 @@ describe.runIf(process.platform === "linux")("with --json, the same thing has th
     ]);
   });
 
-  test("stats and context give the size of a context in the same fields", async () => {
+  test("stats and context have a context's size in the same fields", async () => {
     const { path } = makeWorld();
     const results = await json(["context", path], ["stats", path]);
     const [ofContext, ofStats] = results.map((result) => Object(jsonLines(result)[0]).context);

@@ -19,7 +19,7 @@ import { jsonLines } from "./support/cli.ts";
 import { BACKUP, CLAUDE, getState, HOOK, makeClaudeHome, makeHome, SETTINGS } from "./support/keep-home.ts";
 
 describe("keep", () => {
-  test("imports once, enters hooks, and does nothing the second time; --off makes the file what it was", async () => {
+  test("imports once, installs hooks, and does nothing the second time; --off restores the file", async () => {
     const home = makeClaudeHome();
     const { put, read, keep, list, data } = home;
     chmodSync(join(home.home, CLAUDE), 0o640);
@@ -59,7 +59,7 @@ describe("keep", () => {
     expect(again).toMatchObject({ code: 0, stdout: "keep has installed nothing here.\n", stderr: "" });
   });
 
-  test("finds each agent, says what it deletes, and makes files that --off deletes", async () => {
+  test("finds each agent, shows what it deletes, and creates files that --off removes", async () => {
     const { home, put, read, keep, list } = makeHome();
     const places = [
       [".codex/hooks.json", "SubagentStop"],
@@ -108,7 +108,7 @@ describe("keep", () => {
     expect(places.filter(([path]) => existsSync(join(home, path)))).toEqual([]);
   });
 
-  test("an extension of an editor has no hooks, and what it deletes is unknown", async () => {
+  test("an extension of an editor has no hooks, and its deletions are unknown", async () => {
     const { put, keep } = makeHome();
     put(".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks/1/a", "");
     expect(jsonLines(await keep("--status --json"))).toMatchObject([
@@ -140,7 +140,7 @@ describe("keep", () => {
     expect(read(CLAUDE)).toBe(installed);
   });
 
-  test("edits what the settings are after the question", async () => {
+  test("edits the settings as they are after the question", async () => {
     const home = makeClaudeHome();
     const { put, read, keep } = home;
     const changed = SETTINGS.replace("opus", "sonnet");
@@ -170,7 +170,7 @@ describe("keep", () => {
     expect(read(CLAUDE)).toBe(SETTINGS);
   });
 
-  test("an import that is interrupted leaves settings alone", async () => {
+  test("an interrupted import leaves settings unchanged", async () => {
     const { put, read, keep } = makeClaudeHome();
     put(`.claude/projects/-p/${SESSION_ID}.jsonl`, joinLines([user("q", null, "Find the leak")]));
     const result = await keep("--yes", { untilInterrupted: () => AbortSignal.abort() });
@@ -184,7 +184,7 @@ describe("keep", () => {
     ["are empty", "", "does not parse"],
     ["have something else for hooks", '{"hooks": {"Stop": "no"}}', '"hooks.Stop" is not an array'],
     ["are not UTF-8", "\ud800", ""],
-  ])("leaves settings alone that %s, and goes on with others", async (_, settings, problem) => {
+  ])("leaves settings unchanged that %s, and continues with others", async (_, settings, problem) => {
     const { home, put, read, keep } = makeClaudeHome(settings);
     if (settings === "\ud800") writeFileSync(join(home, CLAUDE), Buffer.from([0x7b, 0xff, 0x7d]));
     const before = readFileSync(join(home, CLAUDE));
@@ -197,7 +197,7 @@ describe("keep", () => {
     expect(read(".codex/hooks.json")).toContain(HOOK);
   });
 
-  test.each(["--yes", "--off --yes"])("leaves settings alone that are read-only: %s", async (line) => {
+  test.each(["--yes", "--off --yes"])("leaves settings unchanged that are read-only: %s", async (line) => {
     const home = makeClaudeHome();
     const { read, keep, list } = home;
     if (line.includes("off")) await keep("--yes");
@@ -209,7 +209,7 @@ describe("keep", () => {
     expect(await getState(home)).toBe(line.includes("off") ? "installed" : "absent");
   });
 
-  test("edits the target of a link, and no link to nothing", async () => {
+  test("edits the target of a link, but not a dangling link", async () => {
     const { home, put, read, keep } = makeHome();
     put("dotfiles/claude.json", SETTINGS);
     mkdirSync(join(home, ".claude"));
@@ -225,7 +225,7 @@ describe("keep", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining("it is a link to a missing file")]);
   });
 
-  test("finds agents where the environment says that they are", async () => {
+  test("finds agents in folders set by the environment", async () => {
     const { home, put, read, keep } = makeHome();
     put("work/claude/settings.json", "{}");
     put("work/codex/config.toml", "");
@@ -238,13 +238,13 @@ describe("keep", () => {
     expect(await keep("--yes", { env })).toMatchObject({ code: 0 });
     expect(read("work/claude/settings.json")).toContain(HOOK);
     expect(read("work/codex/hooks.json")).toContain(HOOK);
-    // What is installed is known by its path.
+    // An installed program is recognized by its path.
     await keep("--off --yes");
     expect(read("work/claude/settings.json")).toBe("{}");
   });
 
   test.each(["{ }", "{\n\n}", '{"hooks":{ }}', '{"hooks": {"Stop": [\n]}}'])(
-    "--off makes %j what it was, to the byte",
+    "--off restores %j, to the byte",
     async (settings) => {
       const { read, keep } = makeClaudeHome(settings);
       await keep("--yes");
@@ -254,7 +254,7 @@ describe("keep", () => {
     },
   );
 
-  test("waits for another process that installs hooks, and gives up", async () => {
+  test("waits for another process that installs hooks, and times out", async () => {
     const { read, keep, record } = makeClaudeHome();
     mkdirSync(dirname(record), { recursive: true });
     const release = reserveFile(realFileSystem, record);
@@ -278,7 +278,7 @@ describe("the command line of keep", () => {
   test.each([
     ["--status --off", "Give --status or --off, not both."],
     ["--nope", "unknown option '--nope'"],
-    ["claude", "keep takes names of agents: claude-code, codex, "],
+    ["claude", "keep accepts names of agents: claude-code, codex, "],
     ["--store postgres://a/b", "keep works on files."],
   ])("%s is wrong usage", async (line, message) => {
     const { read, keep } = makeClaudeHome();
@@ -286,21 +286,21 @@ describe("the command line of keep", () => {
     expect(read(CLAUDE)).toBe(SETTINGS);
   });
 
-  test("without an agent there is nothing to do, and one that is named is missed", async () => {
+  test("without an agent does nothing, and reports a requested one as missing", async () => {
     const { keep } = makeHome();
     expect(await keep("--yes")).toMatchObject({ code: 0, stdout: "", stderr: "No agents were found.\n" });
     const { code, stderr } = await keep("codex --yes");
     expect([code, stderr]).toEqual([1, "sessiontree: Not found on this machine: codex.\n"]);
   });
 
-  test("without a home folder it says what to do", async () => {
+  test("without a home folder reports what to do", async () => {
     const { keep } = makeHome();
     vi.stubEnv("HOME", "");
     const { code, stderr } = await keep("--yes", { env: {} });
     expect([code, stderr]).toEqual([2, expect.stringContaining("set HOME to it")]);
   });
 
-  test("--json writes an object for each agent, and for each file that is edited", async () => {
+  test("--json prints an object for each agent, and for each edited file", async () => {
     const { home, keep } = makeClaudeHome();
     const path = join(home, CLAUDE);
     const found = {
@@ -324,7 +324,7 @@ describe("the command line of keep", () => {
     ]);
   });
 
-  test("it says where hooks are turned off", async () => {
+  test("reports where hooks are disabled", async () => {
     const { keep } = makeClaudeHome('{"disableAllHooks": true}');
     await keep("--yes");
     expect((await keep("--status")).stdout).toContain("settings.json; hooks are turned off there\n");

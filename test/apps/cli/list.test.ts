@@ -6,7 +6,7 @@ import { Scribe } from "./support/sessions.ts";
 
 const ID = (number: number) => `0198aaaa-0000-700${number}-8000-000000000000`;
 
-/** Makes a folder for the project and one for sessions, with a session of this project and one of another. */
+/** Creates a folder for the project and one for sessions, with a session of this project and one of another. */
 function twoProjects() {
   const folder = temporaryFolder();
   const [project, other, sessions] = ["project", "other", "sessions"].map((name) => join(folder, name));
@@ -27,13 +27,13 @@ test("lists the sessions of the project in the current folder", async () => {
   const env = { PI_CODING_AGENT_SESSION_DIR: sessions };
   const { code, stdout } = await cli(["list", "--pretty"], { cwd: project, env });
   expect(code).toBe(0);
-  // So much of an id tells it from those of other projects, too.
+  // These digits of an ID also distinguish it from those of other projects.
   expect(stdout).toBe(
     "id                  last used    messages  name\n0198aaaa-0000-7001  2026-02-03          2  Find the bug\n",
   );
 });
 
-test("every command accepts the ids that a list shows, whatever other projects have", async () => {
+test("every command accepts the IDs shown by a list, whatever other projects have", async () => {
   const { project, sessions } = twoProjects();
   const env = { PI_CODING_AGENT_SESSION_DIR: sessions };
   const { lines } = await cli(["list", "--pretty"], { cwd: project, env });
@@ -41,7 +41,7 @@ test("every command accepts the ids that a list shows, whatever other projects h
   expect((await cli(["show", id], { cwd: "/", env })).code).toBe(0);
 });
 
-test("ids are as long as all sessions need, however few are shown", async () => {
+test("IDs are as long as all sessions need, even if few are shown", async () => {
   const { sessions } = twoProjects();
   const { lines } = await cli(["list", "--pretty", "--dir", sessions, "--limit", "1"]);
   const [id = ""] = lines[1]?.split(" ") ?? [];
@@ -74,7 +74,7 @@ function twoCosts() {
   return { dir };
 }
 
-test("shows what each session cost, with a ~ where a part is estimated, and sorts by it", async () => {
+test("shows the cost of each session, with a ~ if a part is estimated, and sorts by it", async () => {
   const { dir } = twoCosts();
   const { lines } = await cli(["list", "--pretty", "--dir", dir, "--sort", "cost"]);
   expect(lines.map((line) => line.trim().split(/ {2,}/).slice(0, 4))).toEqual([
@@ -84,7 +84,7 @@ test("shows what each session cost, with a ~ where a part is estimated, and sort
   ]);
 });
 
-test("a wide terminal also shows the program and the model that made most calls", async () => {
+test("a wide terminal also shows the program and the model with most calls", async () => {
   const { dir } = twoCosts();
   const timestamp = "2026-02-09T10:00:00.000Z";
   const answer = (id: string, model: string) => {
@@ -117,7 +117,7 @@ test("a wide terminal also shows the program and the model that made most calls"
   expect((await parse(80))[0]).not.toContain("model");
 });
 
-test("--since leaves out older sessions, and --path prints paths alone", async () => {
+test("--since omits older sessions, and --path prints only paths", async () => {
   const { dir } = twoCosts();
   for (const since of ["today", "week", "month", "year", "30d"]) {
     const { lines } = await cli(["list", "--dir", dir, "--since", since, "--path"]);
@@ -128,7 +128,7 @@ test("--since leaves out older sessions, and --path prints paths alone", async (
   expect((await cli(["list", "--dir", dir, "--since", "soon"])).code).toBe(2);
 });
 
-test("--all lists those of all projects and says which; names stand for first messages", async () => {
+test("--all lists those of all projects with their project; names replace first messages", async () => {
   const { project, sessions } = twoProjects();
   const env = { PI_CODING_AGENT_SESSION_DIR: sessions };
   const { lines } = await cli(["list", "--pretty", "--all"], { cwd: project, env });
@@ -138,7 +138,7 @@ test("--all lists those of all projects and says which; names stand for first me
   expect(lines[2]).toMatch(/^0198aaaa-0000-7001 {2}2026-02-03 {10}2 {2}project +Find the bug$/);
 });
 
-test("--dir lists all that is in a folder, also one given from the current folder", async () => {
+test("--dir lists everything in a folder, also relative to the current folder", async () => {
   const { project, sessions } = twoProjects();
   for (const dir of [sessions, "../sessions"]) {
     expect((await cli(["list", "--pretty", "--dir", dir], { cwd: project })).lines).toHaveLength(3);
@@ -154,7 +154,7 @@ test("without sessions it says so, and where others may be", async () => {
   expect((await cli(["list", "--pretty", "--json"], { cwd: folder })).stdout).toBe("");
 });
 
-test("--json gives one object per session, with the names of the library", async () => {
+test("--json prints one object per session, with the library's names", async () => {
   const { sessions, own, foreign, other } = twoProjects();
   const listed = jsonLines(await cli(["list", "--pretty", "--dir", sessions, "--json"]));
   expect(listed.map((one) => Object(one).path)).toEqual([foreign.path, own.path]);
@@ -172,7 +172,7 @@ test("--json gives one object per session, with the names of the library", async
   });
 });
 
-test("lines fit, damage is marked, and nothing drives the terminal", async () => {
+test("lines fit, damage is marked, and nothing controls the terminal", async () => {
   const folder = temporaryFolder();
   const scribe = new Scribe(folder, "evil", `/${"深い".repeat(50)}/\u001b[2J`);
   scribe.user(`\u001b]0;title\u0007${"長い".repeat(100)}`);
@@ -183,7 +183,7 @@ test("lines fit, damage is marked, and nothing drives the terminal", async () =>
   expect(result.stdout).toContain("  ! ␛]0;title␇長い");
 });
 
-test("a file that cannot be read is told of, on stderr, and keeps nothing else from the list", async () => {
+test("reports an unreadable file on stderr, and lists the others", async () => {
   const { project, sessions } = twoProjects();
   const loop = join(sessions, "loop.jsonl");
   symlinkSync(loop, loop);
@@ -197,7 +197,7 @@ test("a file that cannot be read is told of, on stderr, and keeps nothing else f
   }
 });
 
-test("a narrow terminal leaves out columns rather than names", async () => {
+test("a narrow terminal omits columns before names", async () => {
   const { project, sessions } = twoProjects();
   const at = async (columns: number) => {
     const env = { COLUMNS: String(columns) };
@@ -211,30 +211,34 @@ test("a narrow terminal leaves out columns rather than names", async () => {
   }
 });
 
-test("words choose by name and first prompt, before the limit counts; without one that fits, search is named", async () => {
+test("words filter by name, first prompt, and project, before the limit counts; without a match, the output suggests search", async () => {
   const { project, sessions } = twoProjects();
   const settings = { cwd: project, env: { PI_CODING_AGENT_SESSION_DIR: sessions } };
   const { lines } = await cli(["list", "POEM poetry", "--all", "--limit", "1"], settings);
   expect(lines.map((line) => line.split("\t")[0])).toEqual([ID(2)]);
   const found = await cli(["list", "the bug", "--all", "--limit", "1"], settings);
   expect(found.lines.map((line) => line.split("\t")[0])).toEqual([ID(1)]);
+  const byProject = await cli(["list", "OTHER po", "--all"], settings);
+  expect(byProject.lines.map((line) => line.split("\t")[0])).toEqual([ID(2)]);
   const { code, stderr } = await cli(["list", "poetry"], settings);
   expect([code, stderr]).toEqual([0, expect.stringContaining("sessiontree search poetry\n")]);
-  expect(stderr).toContain(`No sessions with "poetry" in their name or first prompt in ${sessions}.`);
+  expect(stderr).toContain(
+    `No sessions with "poetry" in their name, first prompt, or project in ${sessions}.`,
+  );
 });
 
 test.each([["list"], ["search", "bug"], ["stats"], ["prune", "--older-than", "1d"], ["show", "a1"]])(
-  "%s says that a folder is not there, which is not an empty one",
+  "%s reports a missing folder, which is not an empty one",
   async (...words) => {
     const cwd = temporaryFolder();
     const { code, stderr } = await cli([...words, "--dir", "sesions"], { cwd });
-    expect([code, stderr]).toEqual([1, `sessiontree: There is no folder ${join(cwd, "sesions")}.\n`]);
+    expect([code, stderr]).toEqual([1, `sessiontree: The folder ${join(cwd, "sesions")} does not exist.\n`]);
     mkdirSync(join(cwd, "sesions"));
-    expect((await cli([...words, "--dir", "sesions"], { cwd })).stderr).not.toContain("There is no folder");
+    expect((await cli([...words, "--dir", "sesions"], { cwd })).stderr).not.toContain("does not exist");
   },
 );
 
-test("in 80 columns the project stands before the number of messages", async () => {
+test("in 80 columns the project is before the number of messages", async () => {
   const folder = temporaryFolder();
   for (const [i, name] of ["billing", "checkout"].entries())
     new Scribe(folder, `session_0198aaaa-${i}000-7000`, join(folder, name)).user("Fix it");
@@ -244,14 +248,14 @@ test("in 80 columns the project stands before the number of messages", async () 
 });
 
 test.each(["db copy", "verify"])(
-  "%s lists the sessions that fit a name, each on a line, and goes on",
+  "%s lists the sessions that match a name, one per line, and continues",
   async (name) => {
     const { sessions, own } = twoProjects();
     const to = name === "db copy" ? ["--to", temporaryFolder()] : [];
     const { code, stdout, stderr } = await cli([name, "0198", own.path, "--dir", sessions, ...to]);
     expect(code).toBe(1);
     const said = (name === "db copy" ? stderr : stdout).split("\n");
-    expect(said[0]).toContain('2 sessions fit "0198". Name one by its id:');
+    expect(said[0]).toContain('2 sessions match "0198". Specify one by id:');
     expect(said.slice(1, 3).map((line) => line.trimStart().slice(0, 8))).toEqual(["0198aaaa", "0198aaaa"]);
     expect(stdout).toContain(name === "db copy" ? "Copied" : "OK");
   },

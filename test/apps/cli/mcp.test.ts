@@ -9,7 +9,7 @@ import { project } from "../recall/support/past.ts";
 import { cli, temporaryFolder } from "./support/cli.ts";
 import { TestDatabase, URL_OF_STORE } from "./support/stores.ts";
 
-/** Makes Node find everything but the package that speaks the protocol. */
+/** Hides the protocol's package from Node, and nothing else. */
 const WITHOUT_PACKAGE = `data:text/javascript,${encodeURIComponent(`
 import { register } from "node:module";
 register("data:text/javascript," + encodeURIComponent(\`
@@ -18,7 +18,7 @@ export function resolve(name, context, next) {
   throw Object.assign(new Error("Cannot find package " + name), { code: "ERR_MODULE_NOT_FOUND" });
 }\`));`)}`;
 
-test("without the package, one sentence says what to install", () => {
+test("without the package, prints one sentence on what to install", () => {
   const folder = temporaryFolder();
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
@@ -32,11 +32,11 @@ test("without the package, one sentence says what to install", () => {
   );
   expect([status, stdout]).toEqual([1, ""]);
   expect(stderr).toBe(
-    "sessiontree: The package @modelcontextprotocol/server, which speaks MCP, is not installed; npm install @modelcontextprotocol/server, or start it with npx --prefer-offline -y -p sessiontree -p @modelcontextprotocol/server sessiontree mcp.\n",
+    "sessiontree: The package @modelcontextprotocol/server, which implements MCP, is not installed; run npm install @modelcontextprotocol/server, or start it with npx --prefer-offline -y -p sessiontree -p @modelcontextprotocol/server sessiontree mcp.\n",
   );
 });
 
-/** Sends requests of the protocol of 2025, and returns what is answered to the last. */
+/** Sends requests of the 2025 protocol, and returns the answer to the last one. */
 async function answerTo(
   method: string,
   params: object,
@@ -61,7 +61,7 @@ async function answerTo(
       if (Object(message).id === 2) answers.emit("last", Object(message).result);
     }
   };
-  // The input stays open until the answer is there, as that of a client does.
+  // Like a client's, the input stays open until the answer arrives.
   async function* input() {
     yield messages.map((message) => `${JSON.stringify(message)}\n`).join("");
     await answered;
@@ -71,7 +71,7 @@ async function answerTo(
   return { code, result };
 }
 
-test("answers over a database, in the project that Claude Code names", async () => {
+test("answers over a database, in the project given by Claude Code", async () => {
   const { folder, scribe } = project();
   const stores = new TestDatabase();
   await stores.store().importBytes(readFileBytes(scribe.path));
@@ -84,7 +84,7 @@ test("answers over a database, in the project that Claude Code names", async () 
   expect(stores.closed).toBe(stores.opened.length);
 });
 
-test("--prices estimates what no record says, and a wrong file is said at once", async () => {
+test("--prices estimates unrecorded costs, and an invalid file is reported immediately", async () => {
   const { folder, sessions } = project();
   const { code, stderr } = await cli(["mcp", "--prices", join(folder, "none.json")], { cwd: folder });
   expect([code, stderr]).toEqual([2, expect.stringContaining("has no prices")]);

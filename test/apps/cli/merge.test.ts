@@ -5,7 +5,7 @@ import { SessionManager } from "../../../src/session/manager/session-manager.ts"
 import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe, userLine, writeLines } from "./support/sessions.ts";
 
-/** Two copies of a session, each with an entry of its own. */
+/** Two copies of a session, each with an entry that the other lacks. */
 function diverged() {
   const folder = temporaryFolder();
   const scribe = new Scribe(folder);
@@ -27,7 +27,7 @@ function leavesOf(path: string): string[] {
 }
 
 describe("merge", () => {
-  test("puts both branches into a new file and leaves the copies alone", async () => {
+  test("writes both branches to a new file and leaves the copies unchanged", async () => {
     const { laptop, server, both, left, right } = diverged();
     const before = [laptop, server].map((path) => readFileSync(path, "utf8"));
     const { code, stdout, stderr } = await cli(["merge", laptop, server, "-o", both]);
@@ -39,7 +39,7 @@ describe("merge", () => {
     expect([laptop, server].map((path) => readFileSync(path, "utf8"))).toEqual(before);
   });
 
-  test("gives what it did as JSON", async () => {
+  test("prints its result as JSON", async () => {
     const { laptop, server, folder } = diverged();
     const [result] = jsonLines(
       await cli(["merge", laptop, server, "--output", "m.jsonl", "--json"], { cwd: folder }),
@@ -53,7 +53,7 @@ describe("merge", () => {
     });
   });
 
-  test("never writes over a file", async () => {
+  test("never overwrites a file", async () => {
     const { laptop, server, both } = diverged();
     writeFileSync(both, "mine");
     const { code, stderr } = await cli(["merge", laptop, server, "-o", both]);
@@ -62,7 +62,7 @@ describe("merge", () => {
     expect(readFileSync(both, "utf8")).toBe("mine");
   });
 
-  test("takes the place of the first copy if told to, and keeps that", async () => {
+  test("replaces the first copy on request, and keeps a backup", async () => {
     const { laptop, server, left, right } = diverged();
     const before = readFileSync(laptop, "utf8");
     expect((await cli(["merge", laptop, server, "--in-place"])).code).toBe(0);
@@ -73,7 +73,7 @@ describe("merge", () => {
     expect(existsSync(`${laptop}.bak.1`)).toBe(false);
   });
 
-  test("says where what was redacted still is, and keeps no backup of it", async () => {
+  test("reports where redacted content still is, and keeps no backup of it", async () => {
     const { laptop, server, both, root } = diverged();
     SessionManager.open(server).redactEntry(root);
     const aside = await cli(["merge", laptop, server, "-o", both]);
@@ -85,14 +85,14 @@ describe("merge", () => {
     expect(readFileSync(laptop, "utf8")).not.toContain("start");
   });
 
-  test("wants to know where to", async () => {
+  test("requires a target", async () => {
     const { laptop, server, both } = diverged();
     expect((await cli(["merge", laptop, server])).code).toBe(2);
     expect((await cli(["merge", laptop, server, "-o", both, "--in-place"])).code).toBe(2);
     expect(existsSync(both)).toBe(false);
   });
 
-  test("refuses two sessions unless it is meant", async () => {
+  test("rejects two different sessions unless forced", async () => {
     const folder = temporaryFolder();
     const a = writeLines(folder, "a.jsonl", [userLine("00000001", null)]);
     const b = writeLines(folder, "b.jsonl", [userLine("00000002", null)]);
@@ -106,13 +106,13 @@ describe("merge", () => {
     );
   });
 
-  test("shows conflicts and what is odd, within the width", async () => {
+  test("shows conflicts and oddities, within the width", async () => {
     const { laptop, server, both, root } = diverged();
     const clash = (text: string) => `${JSON.stringify(userLine("0000000c", root, text))}\n`;
     writeFileSync(laptop, `${clash("one")}not a record\n`, { flag: "a" });
     writeFileSync(server, clash("two"), { flag: "a" });
     const result = await cli(["merge", laptop, server, "-o", both], { columns: 60, env: { NO_COLOR: "1" } });
-    expect(result.stdout).toMatch(/1 id stood for different entries:\n {2}0000000c\n/);
+    expect(result.stdout).toMatch(/1 id was used for different entries:\n {2}0000000c\n/);
     expect(result.stdout).toMatch(/of [ab]: 0000000c\n/);
     expect(result.stdout).toMatch(/1 issue in a; lines.*LINE_UNREADABLE/s);
     expect(widest(result)).toBeLessThanOrEqual(60);

@@ -14,7 +14,7 @@ function started() {
 }
 
 describe("name", () => {
-  test("sets, shows and clears the name", async () => {
+  test("sets, shows, and clears the name", async () => {
     const { path } = started();
     expect((await cli(["name", path])).stdout).toBe("The session has no name.\n");
     expect((await cli(["name", path, "Spring \u001b[2J"])).stdout).toBe(
@@ -33,7 +33,7 @@ describe("name", () => {
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 
-  test("--json tells it, and null where there is none", async () => {
+  test("--json prints it, and null if there is none", async () => {
     const { path } = started();
     expect(jsonLines(await cli(["name", path, "--json"]))).toEqual([{ id: ID, path, name: null }]);
     expect(jsonLines(await cli(["name", path, "Spring", "--json"]))).toEqual([
@@ -43,7 +43,7 @@ describe("name", () => {
 });
 
 describe("name of an entry", () => {
-  test("sets, shows and clears the label; a label names its entry", async () => {
+  test("sets, shows, and clears the label; a label identifies its entry", async () => {
     const { path, first } = started();
     const has = async (...args: string[]) => (await cli(["name", path, ...args])).stdout;
     expect(await has(first)).toBe(`Entry ${first} has no label.\n`);
@@ -55,7 +55,7 @@ describe("name of an entry", () => {
     expect(SessionManager.open(path).getLabel(first)).toBeUndefined();
   });
 
-  test("--json tells it, and null where there is none", async () => {
+  test("--json prints it, and null if there is none", async () => {
     const { path, first } = started();
     const result = jsonLines(await cli(["name", path, first, "works", "--json"]));
     expect(result).toEqual([{ id: ID, path, entry: first, label: "works" }]);
@@ -63,7 +63,7 @@ describe("name of an entry", () => {
     expect(cleared).toEqual([{ id: ID, path, entry: first, label: null }]);
   });
 
-  test("an entry that is not there is told, and nothing is written", async () => {
+  test("a missing entry is reported, and nothing is written", async () => {
     const { path } = started();
     const before = readFileSync(path, "utf8");
     const { code, stderr } = await cli(["name", path, "zzzz", "works"]);
@@ -73,7 +73,7 @@ describe("name of an entry", () => {
   });
 });
 
-test("a word alone that is no entry is the new name, and what names an entry is not", async () => {
+test("a single word that is not an entry is the new name, and an entry's ID or label is not", async () => {
   const { path, first } = started();
   for (const name of ["works", first.slice(0, 7), "ffffffff"])
     expect((await cli(["name", path, name])).stdout).toBe(`The session is named "${name}".\n`);
@@ -81,7 +81,7 @@ test("a word alone that is no entry is the new name, and what names an entry is 
   expect(SessionManager.open(path).getSessionName()).toBe("ffffffff");
 });
 
-test("name takes a label or --clear, and begins no session", async () => {
+test("name accepts a label or --clear, and creates no session", async () => {
   const { path } = started();
   const both = await cli(["name", path, "@leaf", "x", "--clear"]);
   expect(both.code).toBe(2);

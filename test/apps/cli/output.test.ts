@@ -23,7 +23,7 @@ test.each([
 
 test.each([
   ["a terminal's own", { isTTY: true, columns: 132 }, { COLUMNS: "99" }, 132],
-  ["80 if nobody knows", { isTTY: true }, {}, 80],
+  ["80 if unknown", { isTTY: true }, {}, 80],
   ["COLUMNS", { isTTY: true }, { COLUMNS: "99" }, 99],
   ["COLUMNS without sense", { isTTY: true }, { COLUMNS: "wide" }, 80],
   ["a terminal of none", { isTTY: true, columns: 0 }, {}, 80],
@@ -32,14 +32,14 @@ test.each([
   expect(output(stream, env).out.width).toBe(expected);
 });
 
-test("in a pipe no line is too long, unless output is to be laid out there, too", () => {
+test("lines in a pipe have no maximum width, unless laid out", () => {
   const { out } = output({ columns: 132 }, { COLUMNS: "99" });
   expect([out.width, out.columns, out.isLaidOut]).toEqual([Number.POSITIVE_INFINITY, 99, false]);
   out.layOut();
   expect([out.width, out.isLaidOut]).toEqual([99, true]);
 });
 
-test("text is collected, and handed on in pieces or when asked", () => {
+test("buffers text, and writes it in pieces or on request", () => {
   const { out, written } = output({});
   out.line("one");
   out.json({ two: "\u009b" });

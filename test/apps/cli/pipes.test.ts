@@ -8,7 +8,7 @@ const ID = (number: number) => `0198aaaa-0000-7000-8000-00000000000${number}`;
 
 const LONG = `${"word ".repeat(2000)}end`;
 
-/** A project with a long prompt, a tab and a control character in it, and a label. */
+/** A project with a session that has a long prompt, a tab, a control character, and a label. */
 function project() {
   const folder = temporaryFolder();
   const sessions = join(folder, "sessions");
@@ -22,12 +22,12 @@ function project() {
   return { folder, scribe, path: scribe.path, first, second, leaf, settings };
 }
 
-/** What comes out of a pipe. */
+/** Returns the output of a command in a pipe. */
 async function* pieces(...texts: string[]): AsyncGenerator<string, void> {
   yield* texts;
 }
 
-describe("in a pipe, lines are whole and have tabs between their fields", () => {
+describe("in a pipe, lines are complete and have tabs between their fields", () => {
   const SHOWN = `One tab ␛[2J and ${LONG}`;
 
   test("those of list", async () => {
@@ -37,7 +37,7 @@ describe("in a pipe, lines are whole and have tabs between their fields", () => 
     expect(stdout).toBe(`${fields.join("\t")}\n`);
   });
 
-  test("those of tree, one for each entry in the order of the file", async () => {
+  test("those of tree, one per entry in file order", async () => {
     const { first, second, leaf, settings } = project();
     const { lines } = await cli(["tree"], settings);
     expect(lines.map((line) => line.split("\t"))).toEqual([
@@ -47,7 +47,7 @@ describe("in a pipe, lines are whole and have tabs between their fields", () => 
     ]);
   });
 
-  test("a failed result says so, so that it can be found", async () => {
+  test("a failed result has a word that can be searched for", async () => {
     const scribe = new Scribe(temporaryFolder());
     scribe.user("Run the tests.");
     scribe.result("expected 3 to be 4", true);
@@ -71,7 +71,7 @@ describe("in a pipe, lines are whole and have tabs between their fields", () => 
     ["context", ["context", "@last"]],
     ["diff", ["diff", "@last", "start", "@leaf"]],
     ["verify", ["verify", "@last"]],
-  ])("what %s prints is neither wrapped nor shortened", async (_what, words) => {
+  ])("the output of %s is neither wrapped nor shortened", async (_what, words) => {
     const { scribe, settings } = project();
     const name = `Name ${LONG}`;
     scribe.session.appendSessionInfo(name);
@@ -87,7 +87,7 @@ describe("in a pipe, lines are whole and have tabs between their fields", () => 
     expect(lines.filter((line) => /^ {6}/.test(line) && !line.includes("input"))).toEqual([]);
   });
 
-  test.each(["list", "tree", "search"])("--pretty lays %s out all the same", async (name) => {
+  test.each(["list", "tree", "search"])("--pretty formats %s anyway", async (name) => {
     const { settings } = project();
     const words = name === "search" ? ["search", "end"] : [name];
     const piped = await cli([...words, "--pretty"], settings);
@@ -98,7 +98,7 @@ describe("in a pipe, lines are whole and have tabs between their fields", () => 
   });
 });
 
-describe("what makes a file prints its path alone on stdout", () => {
+describe("a command that creates a file prints only its path on stdout", () => {
   test.each([
     [
       "fork",
@@ -121,7 +121,7 @@ describe("what makes a file prints its path alone on stdout", () => {
 
 describe("- is the session on stdin", () => {
   test.each(["tree", "show", "stats", "context", "verify", "view"])(
-    "%s says that nothing came, and names no repair",
+    "%s reports empty input, and suggests no repair",
     async (command) => {
       const { code, stdout, stderr } = await cli([command, "-"], { stdin: pieces("") });
       expect(code).toBe(1);
@@ -147,7 +147,7 @@ describe("- is the session on stdin", () => {
     },
   );
 
-  test("can be merged, cloned and made a page of, without a file of its own", async () => {
+  test("can be merged, cloned, and turned into a page without a file", async () => {
     const { folder, path, scribe } = project();
     const text = readFileSync(path, "utf8");
     scribe.assistant("Three");
@@ -166,7 +166,7 @@ describe("- is the session on stdin", () => {
     expect(readFileSync(page, "utf8")).toContain('"fileName":"stdin"');
   });
 
-  test("is searched as a file is", async () => {
+  test("is searched like a file", async () => {
     const { path } = project();
     const text = readFileSync(path, "utf8");
     for (const more of [
@@ -190,7 +190,7 @@ describe("- is the session on stdin", () => {
     expect(wrong.code).toBe(2);
   });
 
-  test("is read once, however often it is named", async () => {
+  test("is read once, even if it is given several times", async () => {
     const { path, first, second } = project();
     const stdin = pieces(readFileSync(path, "utf8"));
     const { code, stdout } = await cli(["diff", "-", first, second], { stdin });
@@ -198,7 +198,7 @@ describe("- is the session on stdin", () => {
   });
 
   test.each([["name", "x"], ["name", "@leaf", "x"], ["fork"], ["repair"], ["rm"]])(
-    "%s changes nothing that it could not give back",
+    "%s changes nothing that it could not return",
     async (name, ...more) => {
       const { path } = project();
       const stdin = pieces(readFileSync(path, "utf8"));
@@ -208,14 +208,14 @@ describe("- is the session on stdin", () => {
     },
   );
 
-  test("needs something that is piped in", async () => {
+  test("requires piped input", async () => {
     for (const stdin of [undefined, Object.assign(pieces(), { isTTY: true })]) {
       const { code, stderr } = await cli(["tree", "-"], stdin === undefined ? {} : { stdin });
       expect([code, stderr]).toEqual([2, expect.stringContaining("sessiontree tree - < FILE")]);
     }
   });
 
-  test("that is no session is told as such", async () => {
+  test("is reported if it is not a session", async () => {
     const { code, stderr } = await cli(["tree", "-"], { stdin: pieces("hello\n") });
     expect([code, stderr]).toEqual([1, expect.stringContaining("is not a session")]);
     expect(stderr).toContain("Check where its bytes come from.");
@@ -235,7 +235,7 @@ describe("- is the session on stdin", () => {
     ],
     ...[["diff", "@leaf"], ["compact", "--dry-run"], ["fork", "--here"], ["view", "--no-open"], ["import"]],
     ...[["db copy", "--to", "./copies"], ["merge", "-", "-o", "both.jsonl"], ["redact", "@leaf"], ["repair"]],
-  ])("is what %s calls it when it complains", async (name, ...more) => {
+  ])("has the name %s in errors", async (name, ...more) => {
     for (const stdin of ["-", "/dev/stdin"]) {
       const words = name === "search" ? [name, ...more, stdin] : [name, stdin, ...more];
       const { code, stdout, stderr } = await cli(words, { cwd: temporaryFolder(), stdin: pieces("hello\n") });
@@ -245,7 +245,7 @@ describe("- is the session on stdin", () => {
     }
   });
 
-  test("is what facts call it", async () => {
+  test("has the same name in facts", async () => {
     const { path } = project();
     for (const name of ["stats", "show"]) {
       const { stdout } = await cli([name, "-"], { stdin: pieces(readFileSync(path, "utf8")) });
@@ -255,7 +255,7 @@ describe("- is the session on stdin", () => {
 });
 
 describe("search of one session", () => {
-  test("looks only there, and exits with 1 if nothing is there", async () => {
+  test("searches only that session, and exits with 1 without a hit", async () => {
     const { settings, folder, second } = project();
     const other = new Scribe(join(folder, "sessions"), ID(2), folder);
     other.user("Two of another");
@@ -275,13 +275,13 @@ describe("search of one session", () => {
     [["two", "--role", "user"], 0],
     [["Two", "--case"], 1],
     [["t.o", "--regex"], 1],
-  ])("takes %j", async (words, number) => {
+  ])("accepts %j", async (words, number) => {
     const { path } = project();
     expect(jsonLines(await cli(["search", ...words, path, "--json"]))).toHaveLength(number);
   });
 });
 
-test("list --limit stops after so many", async () => {
+test("list --limit stops after that number", async () => {
   const { folder, settings } = project();
   const other = new Scribe(join(folder, "sessions"), ID(2), folder);
   other.work(3);
@@ -290,7 +290,7 @@ test("list --limit stops after so many", async () => {
 });
 
 test.each([["tree"], ["stats"], ["verify"], ["show"], ["context"]])(
-  "%s is about the latest session of the project, unless another is named",
+  "%s uses the project's latest session by default",
   async (name) => {
     const { settings } = project();
     const unnamed = await cli([name, "--json"], settings);
@@ -314,7 +314,7 @@ describe("with --json, errors and warnings are JSON on stderr", () => {
     expect(stderr.split("\n")).toHaveLength(2);
   });
 
-  test("also a warning", async () => {
+  test("including warnings", async () => {
     const { settings } = project();
     const { stderr } = await cli(["tree", "@last", "--follow", "--json"], {
       ...settings,
@@ -323,13 +323,13 @@ describe("with --json, errors and warnings are JSON on stderr", () => {
     expect(JSON.parse(stderr)).toEqual({ warning: { message: expect.stringContaining("Following") } });
   });
 
-  test("but not what stands behind --", async () => {
+  test("except after --", async () => {
     const { stderr } = await cli(["resume", "--", "program", "--json"]);
     expect(stderr).toMatch(/^sessiontree: /);
   });
 });
 
-test("help breaks lines where the terminal ends, and nowhere else", async () => {
+test("help breaks lines only at the edge of the terminal", async () => {
   const { lines } = await cli(["help", "tree"], { columns: 100, env: { NO_COLOR: "1" } });
   const text = lines.slice(
     lines.indexOf("Draw the tree of a session.") + 1,

@@ -17,7 +17,7 @@ const MODELS = [
   ["acme", "acorn-2"],
 ] as const;
 
-/** Prices by the package itself, asked for each call. */
+/** Returns prices of the package itself, for each call. */
 function askPackage(
   provider: string | null,
   model: string,
@@ -36,7 +36,7 @@ function askPackage(
   return (named ?? calcPrice(usage, model, options))?.total_price;
 }
 
-test("a price is that of the package, whatever the model, the day, and the size of the call", () => {
+test("a price equals the package's, whatever the model, the day, and the size of the call", () => {
   const prices = makeTablePrices();
   const tokens = fc.oneof(fc.nat(500_000), fc.constantFrom(0, 199_999, 200_000, 200_001, 272_001));
   const call = fc.record({ input: tokens, output: tokens, cacheRead: tokens, cacheWrite: tokens });
@@ -54,7 +54,7 @@ test("a price is that of the package, whatever the model, the day, and the size 
   );
 });
 
-test("the table is named with the version that is installed", () => {
+test("the table records the installed version", () => {
   const { version } = z
     .object({ version: z.string() })
     .parse(JSON.parse(readFileSync(`node_modules/${PRICE_TABLE.name}/package.json`, "utf8")));

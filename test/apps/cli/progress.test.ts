@@ -6,7 +6,7 @@ import { loadWidths } from "../../../src/apps/cli/text/width.ts";
 
 await loadWidths();
 
-/** A terminal, a clock that stands still, and what was written to stderr. */
+/** A terminal, a clock that does not advance, and the output on stderr. */
 function world({ stdoutIsTTY = true, stderrIsTTY = true, columns = 80, env = {} } = {}) {
   const written: string[] = [];
   const clock = { nowMs: 0 };
@@ -17,7 +17,7 @@ function world({ stdoutIsTTY = true, stderrIsTTY = true, columns = 80, env = {} 
     cwd: "/projects/demo",
     now: () => clock.nowMs,
   };
-  /** Reports half of it every so many milliseconds. */
+  /** Reports half of the work at an interval in milliseconds. */
   const work = (everyMs: number, json = false) =>
     withProgress({ io, json }, "Reading sessions", async (report) => {
       for (let done = 0; done <= 1000; done += 100) {
@@ -30,7 +30,7 @@ function world({ stdoutIsTTY = true, stderrIsTTY = true, columns = 80, env = {} 
 }
 
 describe("progress", () => {
-  test("is shown after a while, now and then, and wiped at the end", async () => {
+  test("is shown after a while, updated occasionally, and erased at the end", async () => {
     const { written, work } = world();
     expect(await work(50)).toBe("done");
     expect(written).toEqual([
@@ -41,13 +41,13 @@ describe("progress", () => {
     ]);
   });
 
-  test("is not shown of short work, and then nothing is wiped", async () => {
+  test("is not shown for short work, and then nothing is erased", async () => {
     const { written, work } = world();
     await work(5);
     expect(written).toEqual([]);
   });
 
-  test("is for people alone", async () => {
+  test("is for people only", async () => {
     for (const settings of [{ stdoutIsTTY: false }, { stderrIsTTY: false }, { env: { TERM: "dumb" } }]) {
       const { written, work } = world(settings);
       expect(await work(500)).toBe("done");
@@ -58,7 +58,7 @@ describe("progress", () => {
     expect(written).toEqual([]);
   });
 
-  test("is wiped when the work fails", async () => {
+  test("is erased when the work fails", async () => {
     const { io, written } = world();
     let nowMs = 0;
     const work = withProgress({ io: { ...io, now: () => nowMs }, json: false }, "Reading", async (report) => {

@@ -10,7 +10,7 @@ import { answering, folderWithTrash, inTrash } from "./support/trash.ts";
 
 const DAY_MS = 86_400_000;
 
-/** What a test may want of a session. */
+/** Options for a test's session. */
 interface Wish {
   readonly days: number;
   readonly name?: string;
@@ -19,7 +19,7 @@ interface Wish {
   readonly cwd?: string;
 }
 
-/** Makes a session that was last used so many days ago. */
+/** Creates a session that was last used a number of days ago. */
 function make(folder: string, key: string, { days, name, label, parentSession, cwd = folder }: Wish): string {
   const timeMs = NOW_MS - days * DAY_MS;
   const id = `0198${key.repeat(4)}-0000-7000-8000-000000000001`;
@@ -31,7 +31,7 @@ function make(folder: string, key: string, { days, name, label, parentSession, c
   return session.getSessionFile() ?? "";
 }
 
-/** Five sessions: a and b are old, c is an old parent of the young d, e is old and has a name and a label. */
+/** Five sessions: a and b are old, c is an old parent of the recent d, e is old and has a name and a label. */
 function five() {
   const folder = folderWithTrash();
   const [a, b, c] = ["a", "b", "c"].map((key, i) => make(folder, key, { days: 100 + i * 100 })) as [
@@ -48,7 +48,7 @@ const PRUNE = ["prune", "--older-than", "90d"];
 
 // Other systems keep their trash where no variable can move it, and a test must not fill a person's trash.
 describe.runIf(process.platform === "linux")("sessiontree prune", () => {
-  test("shows the plan, and with --dry-run does nothing", async () => {
+  test("shows the plan, and does nothing else with --dry-run", async () => {
     const { folder } = five();
     const result = await cli([...PRUNE, "--dir", folder, "--dry-run"]);
     expect([result.code, result.stderr]).toEqual([0, ""]);
@@ -62,7 +62,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     expect(inTrash()).toEqual([]);
   });
 
-  test("says with --verbose what stays, and why", async () => {
+  test("explains with --verbose which sessions stay, and why", async () => {
     const { folder } = five();
     const { stdout } = await cli([
       ...PRUNE,
@@ -73,24 +73,24 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     expect(stdout).toMatch(/0198eeee .* keep: named {2}Precious\n/);
   });
 
-  test("asks after the plan was shown, and takes silence for no", async () => {
+  test("asks after showing the plan, and takes an empty answer as no", async () => {
     const { folder, a } = five();
     const { questions, ask } = answering("");
     const { code, stdout, stderr } = await cli([...PRUNE, "--dir", folder], { ask });
     expect([code, stderr]).toEqual([1, "sessiontree: Nothing was deleted.\n"]);
-    expect(questions).toEqual(["Put these 3 sessions into the trash? [y/N] "]);
+    expect(questions).toEqual(["Move these 3 sessions to the trash? [y/N] "]);
     expect(stdout).toContain("Task a");
     expect(existsSync(a)).toBe(true);
   });
 
-  test("is wrong usage where nobody can be asked, after the plan was shown", async () => {
+  test("is wrong usage if it cannot ask, after showing the plan", async () => {
     const { folder, a } = five();
     const { code, stdout } = await cli([...PRUNE, "--dir", folder]);
     expect([code, existsSync(a)]).toEqual([2, true]);
     expect(stdout).toContain("3 sessions to delete");
   });
 
-  test("puts into the trash what is old, and no parent of what stays", async () => {
+  test("moves old sessions to the trash, except parents of those that stay", async () => {
     const { folder, a, b, c, d, e } = five();
     const { code, stdout } = await cli([...PRUNE, "--dir", folder, "--yes"]);
     expect(code).toBe(0);
@@ -100,13 +100,13 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     expect((await cli([...PRUNE, "--dir", folder])).stdout).toBe("0 sessions to delete, 2 to keep.\n");
   });
 
-  test("keeps labeled sessions where it is told to, and takes parents where it is told to", async () => {
+  test("keeps labeled sessions or removes parents on request", async () => {
     const { folder, c, e } = five();
     await cli([...PRUNE, "--dir", folder, "--yes", "--keep-labeled", "--include-parents"]);
     expect([existsSync(c), existsSync(e)]).toEqual([false, true]);
   });
 
-  test("is about the project in the current folder, but spares parents of sessions of others", async () => {
+  test("covers the project in the current folder, but keeps parents of other projects' sessions", async () => {
     const folder = folderWithTrash();
     const [here, elsewhere] = [join(folder, "here"), join(folder, "elsewhere")];
     const parent = make(folder, "a", { days: 100, cwd: here });
@@ -119,7 +119,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     expect([parent, other].map((path) => existsSync(path))).toEqual([false, false]);
   });
 
-  test("is done with what another process has deleted while the question stood", async () => {
+  test("accepts that another process deleted a session while it asked", async () => {
     const { folder, a, b } = five();
     const ask = async () => {
       rmSync(a);
@@ -129,7 +129,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     expect([code, stderr, existsSync(b)]).toEqual([0, "", false]);
   });
 
-  test("leaves alone what is used while the question stands, and goes on with the others", async () => {
+  test("skips sessions used while it asked, and continues with the others", async () => {
     const { folder, a, b } = five();
     const ask = async () => {
       appendFileSync(a, "\n");
@@ -137,19 +137,19 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     };
     const { code, stderr } = await cli([...PRUNE, "--dir", folder], { ask });
     expect([code, existsSync(a), existsSync(b)]).toEqual([1, true, false]);
-    expect(stderr).toBe(`sessiontree: ${a} was changed meanwhile, and is left alone.\n`);
+    expect(stderr).toBe(`sessiontree: ${a} was changed in the meantime, and is kept.\n`);
   });
 
-  test("leaves a session that is open under a lease", async () => {
+  test("skips a session that is open under a lease", async () => {
     const { folder, a, b } = five();
     const open = SessionManager.open(a, { lease: "fail" });
     const { code, stderr } = await cli([...PRUNE, "--dir", folder, "--yes"]);
     await open.close();
     expect([code, existsSync(a), existsSync(b)]).toEqual([1, true, false]);
-    expect(stderr).toContain("has the lease");
+    expect(stderr).toContain("holds the lease");
   });
 
-  test("--json gives the plan and what was done, one value per line", async () => {
+  test("--json prints the plan and the result, one value per line", async () => {
     const { folder, a, d } = five();
     const result = await cli([...PRUNE, "--dir", folder, "--yes", "--json", "--verbose"]);
     const lines = jsonLines(result);
@@ -161,7 +161,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     expect(lines).toContainEqual({ action: "deleted", id: expect.any(String), path: a, method: "trash" });
   });
 
-  test("what was imported stays away until it is restored, whatever becomes of what was forked from it", async () => {
+  test("an imported session stays deleted until it is restored, whatever happens to its forks", async () => {
     const folder = folderWithTrash();
     const marks = join(PROCESS_DATA, "sessiontree", "deleted-imports");
     const forgetMarks = () => rmSync(marks, { recursive: true, force: true });
@@ -187,7 +187,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     const all = [...PRUNE, "--dir", sessions, "--yes", "--include-parents"];
     expect((await cli(all, settings)).code).toBe(0);
     expect(readdirSync(sessions)).toEqual([]);
-    // One for what was imported, and one for each session, by which it is known where it was continued.
+    // One for the imported session, and one for each session, which records where it was continued.
     expect(readdirSync(marks)).toHaveLength(3);
     expect(await imported()).toEqual([["deleted", true]]);
     await cli(["restore", join(sessions, clone)], settings);
@@ -208,7 +208,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
   );
 });
 
-test("lengths of time are hours, days, weeks and years", () => {
+test("durations are hours, days, weeks, and years", () => {
   expect(["12h", "90d", "8w", "1y", "0d"].map(parseDuration)).toEqual(
     [0.5, 90, 56, 365, 0].map((days) => days * DAY_MS),
   );

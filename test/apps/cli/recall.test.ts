@@ -17,7 +17,7 @@ import { TestDatabase, URL_OF_STORE } from "./support/stores.ts";
 
 const SILENT = { code: 0, stdout: "", stderr: "" };
 
-/** Runs the hook in a project with what an agent writes to it. */
+/** Runs the hook in a project with an agent's input. */
 function hook(
   past: { readonly folder: string; readonly sessions: string },
   input: unknown,
@@ -31,7 +31,7 @@ function hook(
 
 const START = { hook_event_name: "SessionStart", session_id: "running", source: "startup" };
 
-test("answers each event as agents read it", async () => {
+test("answers each event in the agents' format", async () => {
   const past = project();
   const common = { session_id: "running", cwd: past.folder };
   const bash = { tool_name: "Bash", tool_input: { command: "npm test -- totals" } };
@@ -63,16 +63,16 @@ test.each([
   { ...START, cwd: "/nowhere" },
   { ...START, cwd: 7, session_id: [] },
   `{"hook_event_name": "SessionStart", "more": "${"x".repeat(5_000_000)}"}`,
-])("says nothing to an input of another kind, and why if asked", async (input) => {
+])("prints nothing for input of another kind, and the reason on request", async (input) => {
   const past = project();
   const outside = { ...past, folder: join(past.folder, "other") };
   expect(await hook(outside, input)).toMatchObject(SILENT);
   const { stdout, stderr, code } = await hook(outside, input, ["--verbose"]);
   expect({ stdout, code }).toEqual({ stdout: "", code: 0 });
-  expect(stderr).toMatch(/^(?:Past sessions .*|--hook reads at most .*)\.\n$/);
+  expect(stderr).toMatch(/^(?:Past sessions .*|There is nothing .*|--hook reads at most .*)\.\n$/);
 });
 
-test("says nothing where there is no stdin, no time, or no session can be read", async () => {
+test("prints nothing without stdin, without time, or without a readable session", async () => {
   const past = project();
   expect(await cli(["recall", "--hook"], { cwd: past.folder })).toMatchObject(SILENT);
   expect(await hook(past, START, [], { deadline: AbortSignal.abort() })).toMatchObject(SILENT);
@@ -82,7 +82,7 @@ test("says nothing where there is no stdin, no time, or no session can be read",
   expect(stderr).toContain("none has no patterns of secrets");
 });
 
-test("its exit code is 0 whatever is wrong, unless a person calls it", async () => {
+test("its exit code is 0 whatever the error, unless a person calls it", async () => {
   expect(await cli(["recall", "--hook", "--unknown"])).toMatchObject({ code: 0, stdout: "" });
   expect(await cli(["recall", "--hook", "--store", "nonsense"])).toMatchObject({ code: 0, stdout: "" });
   expect(await cli(["recall"])).toMatchObject({
@@ -92,7 +92,7 @@ test("its exit code is 0 whatever is wrong, unless a person calls it", async () 
   });
 });
 
-test("looks at the project that the agent names, a folder, or a database", async () => {
+test("uses the project given by the agent, a folder, or a database", async () => {
   const past = project();
   const below = { ...START, cwd: join(past.folder, "src") };
   expect(await hook(past, below)).toMatchObject(SILENT);
@@ -110,14 +110,14 @@ test("looks at the project that the agent names, a folder, or a database", async
   expect(stores.closed).toBe(stores.opened.length);
 });
 
-test("hides what patterns match", async () => {
+test("hides matches of patterns", async () => {
   const past = project();
   writeFileSync(join(past.folder, "secrets.txt"), "round each line\n");
   const { stdout } = await hook(past, START, ["--secrets", "secrets.txt"]);
   expect(stdout).toContain("answered: Fixed: [secret] of the receipt.");
 });
 
-test("a process whose agent never ends its input ends by itself", async () => {
+test("exits even if the agent never closes its input", async () => {
   const { folder } = project();
   const child = spawn(process.execPath, [PROGRAM, "recall", "--hook"], {
     cwd: folder,
@@ -133,7 +133,7 @@ test("a process whose agent never ends its input ends by itself", async () => {
   expect({ stdout, stderr, code }).toEqual({ stdout: "", stderr: "", code: 0 });
 });
 
-test("the settings to paste call the hook at events that it answers", () => {
+test("the documented settings call the hook at events that it answers", () => {
   const pushed = readText("docs/recall.md")
     .split(/^## /m)
     .find((part) => part.startsWith("Push it"));

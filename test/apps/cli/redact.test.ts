@@ -6,7 +6,7 @@ import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
 import { Scribe, userLine, writeLines } from "./support/sessions.ts";
 import { TestDatabase } from "./support/stores.ts";
 
-/** A session in which somebody told a secret. */
+/** A session with a secret. */
 function withSecret() {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("Hello");
@@ -15,7 +15,7 @@ function withSecret() {
   return { path: scribe.path, secret, reply };
 }
 
-/** Gives what is asked, and answers it. */
+/** Returns the prompts, and answers them. */
 function answering(answer: string) {
   const questions: string[] = [];
   const ask = async (question: string) => {
@@ -25,7 +25,7 @@ function answering(answer: string) {
   return { questions, ask };
 }
 
-test("takes the content out, keeps the tree, and says what was done", async () => {
+test("removes the content, keeps the tree, and reports what it did", async () => {
   const { path, secret, reply } = withSecret();
   const { code, stdout } = await cli(["redact", path, secret, "--yes"]);
   expect(code).toBe(0);
@@ -38,7 +38,7 @@ test("takes the content out, keeps the tree, and says what was done", async () =
   expect(stdout).not.toContain("may still contain");
 });
 
-test("--text says what stands there instead, and an entry may be named by its beginning", async () => {
+test("--text sets the replacement, and an entry may be given by ID prefix", async () => {
   const { path, secret } = withSecret();
   const result = await cli(["redact", path, secret.slice(0, 7), "--text", "(a secret)", "--yes", "--json"]);
   expect(jsonLines(result)).toEqual([
@@ -52,7 +52,7 @@ test("--text says what stands there instead, and an entry may be named by its be
 });
 
 test.each([[["--dry-run"]], [["--yes"]]])(
-  "--matching in a file that never was says so, with %j",
+  "--matching in a missing file reports that, with %j",
   async (more) => {
     const path = join(dirname(withSecret().path), "none.jsonl");
     const { code, stderr } = await cli(["redact", path, "--matching", "tulip", ...more]);
@@ -71,7 +71,7 @@ describe("without --yes", () => {
     expect(readFileSync(path, "utf8")).not.toContain("tulip");
   });
 
-  test.each(["", "n", "yesterday"])("the answer %j is none: nothing is done", async (answer) => {
+  test.each(["", "n", "yesterday"])("the answer %j is not consent, and nothing happens", async (answer) => {
     const { path, secret } = withSecret();
     const before = readFileSync(path, "utf8");
     const { ask } = answering(answer);
@@ -80,7 +80,7 @@ describe("without --yes", () => {
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 
-  test("it is wrong usage where nobody can be asked", async () => {
+  test("it is wrong usage if it cannot ask", async () => {
     const { path, secret } = withSecret();
     const before = readFileSync(path, "utf8");
     const { code, stderr } = await cli(["redact", path, secret]);
@@ -90,7 +90,7 @@ describe("without --yes", () => {
   });
 });
 
-test("names the backups beside the file, and nothing else", async () => {
+test("lists the backups next to the file, and nothing else", async () => {
   const { path, secret } = withSecret();
   const left = [".bak", ".bak.1", ".damaged", ".damaged.2", ".v2.bak"].map((suffix) => path + suffix);
   for (const other of [...left, `${path}.txt`, `${path}2.bak`]) writeFileSync(other, "");
@@ -100,13 +100,13 @@ test("names the backups beside the file, and nothing else", async () => {
   );
 });
 
-test("an entry or a session that is not there is not made", async () => {
+test("creates neither a missing entry nor a missing session", async () => {
   const { path } = withSecret();
   expect((await cli(["redact", path, "zzzz", "--yes"])).stderr).toMatch(/^sessiontree: Entry zzzz not found/);
   expect((await cli(["redact", `${path}x.jsonl`, "zzzz", "--yes"])).stderr).toMatch(/There is no session/);
 });
 
-test("content that cannot be read any more can be taken out, too", async () => {
+test("removes unreadable content, too", async () => {
   const lines = [userLine("00000001", null), userLine("00000002", "00000001", "The password is tulip")];
   const damaged = `${JSON.stringify(lines[1]).slice(0, -2)}\u0001}`;
   const path = writeLines(temporaryFolder(), "damaged.jsonl", [lines[0], damaged, userLine("3", "00000002")]);
@@ -127,7 +127,7 @@ describe("--matching", () => {
     });
   });
 
-  /** A session with a secret, a summary and a call that repeat it, a fork and a backup. */
+  /** A session with a secret, a summary and a call that repeat it, a fork, and a backup. */
   function withCopies() {
     const { path, secret } = withSecret();
     const session = SessionManager.open(path);
@@ -139,7 +139,7 @@ describe("--matching", () => {
     return { path, secret, summary: session.getLeafId() ?? "", fork, holders };
   }
 
-  test("lists where the text stands, asks, replaces only that, and counts", async () => {
+  test("lists the matches, asks, replaces only those, and counts them", async () => {
     const { path, secret, summary, fork, holders } = withCopies();
     const { questions, ask } = answering("y");
     const { code, lines } = await cli(["redact", path, "--matching", "tulip"], { ask });
@@ -160,19 +160,19 @@ describe("--matching", () => {
       message: { content: "The password is [redacted]" },
     });
     const again = await cli(["redact", path, "--matching", "tulip", "--yes"]);
-    expect([again.code, again.stdout]).toEqual([0, "The text is nowhere.\n"]);
+    expect([again.code, again.stdout]).toEqual([0, "The text was not found.\n"]);
   });
 
-  test("with --dry-run, changes nothing, says that nothing brings it back, and fails", async () => {
+  test("with --dry-run, changes nothing, reports that a redaction cannot be undone, and fails", async () => {
     const { path, holders } = withCopies();
     const { code, stdout } = await cli(["redact", path, "--matching", "tu[l]ip", "--regex", "--dry-run"]);
     expect(code).toBe(1);
-    expect(stdout).toContain("nothing brings the text back");
+    expect(stdout).toContain("the text cannot be restored");
     expect(stdout).toContain("\nWould redact the text in 3 places.\nIt would remain nowhere.\n");
     expect(holders()).toHaveLength(3);
   });
 
-  test("with --json, writes a value for each place, and the count", async () => {
+  test("with --json, writes a value for each match, and the count", async () => {
     const { path, secret, summary } = withCopies();
     const result = await cli(["redact", path, "--matching", "tulip", "--yes", "--json", "--text", "x"]);
     expect(jsonLines(result)).toEqual([
@@ -183,7 +183,7 @@ describe("--matching", () => {
     ]);
   });
 
-  test("names what is outside of what was asked for, and --all redacts it", async () => {
+  test("lists matches outside the selection, and --all redacts them", async () => {
     const { path } = withSecret();
     const elsewhere = SessionManager.create("/elsewhere");
     elsewhere.appendMessage({ role: "user", content: "a tulip", timestamp: 1 });
@@ -193,7 +193,7 @@ describe("--matching", () => {
     expect(one.lines.slice(-4)).toEqual([
       "Redacted the text in 1 place.",
       "It remains in 1 place:",
-      "It is outside of what was asked for; --all redacts it.",
+      "It is outside the requested scope; --all redacts it.",
       `  session  ${other}`,
     ]);
     expect(readFileSync(path, "utf8")).not.toContain("tulip");
@@ -201,7 +201,7 @@ describe("--matching", () => {
     expect(readFileSync(other, "utf8")).not.toContain("tulip");
   });
 
-  test("without a session, means this project", async () => {
+  test("without a session, uses the current project", async () => {
     const [mine, theirs] = ["/mine", "/theirs"].map((cwd) => {
       const session = SessionManager.create(cwd);
       session.appendMessage({ role: "user", content: "a tulip", timestamp: 1 });
@@ -212,7 +212,7 @@ describe("--matching", () => {
     expect(readFileSync(theirs ?? "", "utf8")).toContain("tulip");
   });
 
-  test("without consent, nothing is done", async () => {
+  test("without consent, nothing happens", async () => {
     const { path, holders } = withCopies();
     const { ask } = answering("n");
     expect((await cli(["redact", path, "--matching", "tulip"], { ask })).code).toBe(1);
@@ -227,7 +227,7 @@ describe("--matching", () => {
     ["a replacement that holds it", ["--matching", "a", "--text", "cat"], /another replacement/],
     ["an entry beside it", ["x", "y", "--matching", "a"], /not both/],
     ["a session beside --all", ["x", "--all", "--matching", "a"], /not both/],
-    ["--all without it", ["x", "y", "--all"], /goes with --matching/],
+    ["--all without it", ["x", "y", "--all"], /requires --matching/],
     ["neither", ["x"], /Name a session and an entry/],
   ])("%s is wrong usage", async (_, args, message) => {
     const { code, stderr } = await cli(["redact", ...args]);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe, userLine, writeLines } from "./support/sessions.ts";
 
-/** Writes a session in which a line is no JSON and an entry has no parent. */
+/** Writes a session with a line that is not JSON and an entry without a parent. */
 function writeDamaged(folder: string): string {
   return writeLines(folder, "damaged.jsonl", [
     userLine("00000001", null),
@@ -13,7 +13,7 @@ function writeDamaged(folder: string): string {
   ]);
 }
 
-test("a dry run says what would be done, changes nothing, and exits with 1", async () => {
+test("a dry run shows the repair, changes nothing, and exits with 1", async () => {
   const folder = temporaryFolder();
   const path = writeDamaged(folder);
   const before = [readFileSync(path, "utf8"), statSync(path).mtimeMs, readdirSync(folder)];
@@ -29,7 +29,7 @@ test("a dry run says what would be done, changes nothing, and exits with 1", asy
   expect([readFileSync(path, "utf8"), statSync(path).mtimeMs, readdirSync(folder)]).toEqual(before);
 });
 
-test("a repaired file is healthy; the original and what was left over are where it says", async () => {
+test("a repaired file is healthy; the original and the remaining lines are where the output says", async () => {
   const path = writeDamaged(temporaryFolder());
   const original = readFileSync(path, "utf8");
   const { code, lines } = await cli(["repair", path]);
@@ -41,7 +41,7 @@ test("a repaired file is healthy; the original and what was left over are where 
   expect((await cli(["verify", path])).code).toBe(0);
 });
 
-test("a healthy file is left alone", async () => {
+test("a healthy file is not changed", async () => {
   const folder = temporaryFolder();
   const scribe = new Scribe(folder);
   scribe.user("start");
@@ -54,12 +54,12 @@ test("a healthy file is left alone", async () => {
   expect(after).toEqual(before);
 });
 
-test("where nothing is left over, it says so", async () => {
+test("reports that no lines remain", async () => {
   const path = writeLines(temporaryFolder(), "orphan.jsonl", [userLine("00000001", "nowhere")]);
   expect((await cli(["repair", path])).lines.at(-1)).toBe("left over  nothing");
 });
 
-test("--json gives the report", async () => {
+test("--json prints the report", async () => {
   const path = writeDamaged(temporaryFolder());
   const actions = [
     { issue: { code: "LINE_UNREADABLE", line: 3 }, action: "moved to the side file" },
@@ -75,21 +75,21 @@ test("--json gives the report", async () => {
   });
 });
 
-test("a missing file is one line of complaint", async () => {
+test("a missing file is one line of error", async () => {
   const folder = temporaryFolder();
   const missing = await cli(["repair", `${folder}/missing.jsonl`]);
   expect(missing.code).toBe(1);
   expect(missing.stderr).toMatch(/^sessiontree: There is no file at [^\n]+\. Check the path\.\n$/);
 });
 
-test("the report fits into 80 columns and cannot drive the terminal", async () => {
+test("the report fits 80 columns and cannot control the terminal", async () => {
   const lines = [userLine("\u001b[2J", null), userLine("a", "\u009b2J".repeat(60))];
   const result = await cli(
     ["repair", writeLines(temporaryFolder(), "evil.jsonl", lines), "--dry-run"],
     TERMINAL,
   );
   expect(result.stdout).toContain("PARENT_MISSING");
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them is allowed
   expect(result.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   expect(widest({ ...result, lines: result.lines.slice(1) })).toBeLessThanOrEqual(80);
 });

@@ -5,7 +5,7 @@ import { cli, jsonLines, widest } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 import { folderWithTrash, inTrash } from "./support/trash.ts";
 
-/** Two sessions that were deleted one after the other. */
+/** Two sessions that were deleted in order. */
 async function twoDeleted() {
   const folder = folderWithTrash();
   const paths: string[] = [];
@@ -23,7 +23,7 @@ async function twoDeleted() {
 }
 
 describe.runIf(process.platform === "linux")("sessiontree restore", () => {
-  test("lists what is in the trash, the one deleted last first", async () => {
+  test("lists the trash, the last deleted session first", async () => {
     const { first, second } = await twoDeleted();
     const result = await cli(["restore"]);
     expect(result.code).toBe(0);
@@ -44,7 +44,7 @@ describe.runIf(process.platform === "linux")("sessiontree restore", () => {
     ["by its id", () => "0198aaaa-0000-7000-8000-000000000001"],
     ["by the path where it was", (path: string) => path],
     ["by a relative path", (path: string) => basename(path)],
-  ])("brings back one that is named %s", async (_how, nameOf) => {
+  ])("restores one given %s", async (_how, nameOf) => {
     const { first, second } = await twoDeleted();
     const { code, stdout } = await cli(["restore", nameOf(first)], { cwd: dirname(first) });
     expect([code, stdout]).toEqual([0, `Restored: ${first}\n`]);
@@ -52,7 +52,7 @@ describe.runIf(process.platform === "linux")("sessiontree restore", () => {
     expect([existsSync(second), inTrash().length]).toEqual([false, 1]);
   });
 
-  test("brings back the one deleted last as @last, and to another place", async () => {
+  test("restores the last deleted one as @last, and to another place", async () => {
     const { folder, second } = await twoDeleted();
     const to = join(folder, "letter.jsonl");
     const result = await cli(["restore", "@last", "--to", "letter.jsonl", "--json"], { cwd: folder });
@@ -69,17 +69,17 @@ describe.runIf(process.platform === "linux")("sessiontree restore", () => {
     expect(readFileSync(first, "utf8")).toBe("new");
   });
 
-  test("says what is ambiguous, and what is not there", async () => {
+  test("reports ambiguous and missing names", async () => {
     await twoDeleted();
     expect((await cli(["restore", "0198"])).stderr).toMatch(
-      /2 sessions fit "0198"\. Name one by its id:\n {2}0198/,
+      /2 sessions match "0198"\. Specify one by id:\n {2}0198/,
     );
-    expect((await cli(["restore", "zzz"])).stderr).toMatch(/No session "zzz" is in the trash\./);
+    expect((await cli(["restore", "zzz"])).stderr).toMatch(/The trash contains no session "zzz"\./);
     const empty = folderWithTrash();
     expect((await cli(["restore", "@last", "--dir", empty])).code).toBe(1);
   });
 
-  test("shows with --dir only what was in that folder", async () => {
+  test("shows only sessions from one folder with --dir", async () => {
     const { folder } = await twoDeleted();
     expect((await cli(["restore", "--dir", folder])).lines).toHaveLength(4);
     expect((await cli(["restore", "--dir", join(folder, "other")])).stdout).toBe(

@@ -15,7 +15,7 @@ const CTRL_R = "\u0012";
 const TAB = "\t";
 const LEAVES_SCREEN = "\u001b[?25h\u001b[?1049l";
 
-/** A folder with two sessions, and a picker that is started in it. */
+/** A folder with two sessions, and a picker that runs in it. */
 function start(args: readonly string[] = [], terminal = new FakeTerminal()) {
   const folder = temporaryFolder();
   const sessions = join(folder, "sessions");
@@ -31,7 +31,7 @@ function start(args: readonly string[] = [], terminal = new FakeTerminal()) {
 }
 
 describe("resume", () => {
-  test("prints the path of the session that was chosen, and gives the terminal back", async () => {
+  test("prints the path of the chosen session, and restores the terminal", async () => {
     const { newer, terminal, result } = start();
     await terminal.shows("❯ 6 days ago");
     terminal.press(ENTER);
@@ -41,7 +41,7 @@ describe("resume", () => {
     expect(terminal.input.listenerCount("keypress")).toBe(0);
   });
 
-  test("filters, moves, previews, and gives JSON", async () => {
+  test("filters, moves, previews, and prints JSON", async () => {
     const { older, terminal, result } = start(["--json"]);
     await terminal.shows("Roses are red.");
     terminal.press("\u001b[B");
@@ -53,7 +53,20 @@ describe("resume", () => {
     expect(chosen).toMatchObject({ path: older.path, id: ID(1) });
   });
 
-  test.each([ESCAPE, CTRL_C])("leaves by %j, with the exit code for that", async (key) => {
+  test("marks a fork", async () => {
+    const { newer, terminal, result } = start();
+    await terminal.shows("❯ 6 days ago");
+    terminal.press(ESCAPE);
+    await result;
+    await cli(["fork", newer.path]);
+    const again = new FakeTerminal();
+    const outcome = cli(["resume", "--dir", join(newer.path, "..")], { terminal: again });
+    await again.shows("(fork) Write a poem");
+    again.press(ESCAPE);
+    expect((await outcome).code).toBe(130);
+  });
+
+  test.each([ESCAPE, CTRL_C])("exits on %j with the matching code", async (key) => {
     const { terminal, result } = start();
     await terminal.shows("❯");
     terminal.press(key);
@@ -61,11 +74,11 @@ describe("resume", () => {
     expect(terminal.written.endsWith(LEAVES_SCREEN)).toBe(true);
   });
 
-  test("leaves when the keys end", async () => {
+  test("exits at the end of the keys", async () => {
     expect((await start([], endedTerminal()).result).code).toBe(130);
   });
 
-  test("renames a session, and shows what hinders it", async () => {
+  test("renames a session, and shows an error", async () => {
     const { newer, older, terminal, result } = start();
     await terminal.shows("❯");
     terminal.press(CTRL_R);
@@ -81,7 +94,7 @@ describe("resume", () => {
     expect((await result).code).toBe(130);
   });
 
-  test("tab shows other projects", async () => {
+  test("Tab shows other projects", async () => {
     const folder = temporaryFolder();
     const sessions = join(folder, "sessions");
     const other = new Scribe(sessions, ID(1), "/projects/other");
@@ -96,7 +109,7 @@ describe("resume", () => {
     expect((await result).stdout).toBe(`${other.path}\n`);
   });
 
-  test("runs a program with the path, at the end or in its place, and gives its exit code", async () => {
+  test("runs a program with the path, at the end or in a placeholder, and returns its exit code", async () => {
     const code = (file: string, place: string) =>
       `require("fs").writeFileSync(${JSON.stringify(file)}, ${place}); process.exit(7)`;
     for (const [args, place] of [
@@ -114,7 +127,7 @@ describe("resume", () => {
     }
   });
 
-  test("says so if there is no such program", async () => {
+  test("reports a missing program", async () => {
     const { terminal, result } = start(["--", "no-such-program-here"]);
     await terminal.shows("❯");
     terminal.press(ENTER);
@@ -131,7 +144,7 @@ describe("resume", () => {
     expect(stderr).toContain("sessiontree list");
   });
 
-  test("an error in drawing gives the terminal back, and is told afterwards", async () => {
+  test("an error while drawing restores the terminal, and is reported then", async () => {
     const terminal = new FakeTerminal();
     Object.defineProperty(terminal.output, "columns", {
       get: () => {

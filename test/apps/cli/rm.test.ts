@@ -7,7 +7,7 @@ import { cli, jsonLines } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 import { answering, folderWithTrash, inTrash, TRASH } from "./support/trash.ts";
 
-/** A session, and one that was forked from it and that from which another was forked. */
+/** A session, its fork, and its parent. */
 function family(folder = folderWithTrash()) {
   const scribe = new Scribe(folder);
   scribe.user("Fix the totals");
@@ -26,7 +26,7 @@ function oneSession() {
 
 // Other systems keep their trash where no variable can move it, and a test must not fill a person's trash.
 describe.runIf(process.platform === "linux")("sessiontree rm", () => {
-  test("puts a session into the trash; in a script only with --yes", async () => {
+  test("moves a session to the trash; in a script only with --yes", async () => {
     const { path, text } = oneSession();
     const refused = await cli(["rm", path]);
     expect([refused.code, refused.stdout]).toEqual([2, ""]);
@@ -38,7 +38,7 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
     expect(inTrash()).toEqual([text]);
   });
 
-  test("says what it will do, and asks first where somebody is there", async () => {
+  test("shows what it will do, and asks first in a terminal", async () => {
     const { path } = oneSession();
     const no = answering("n");
     const result = await cli(["rm", path], no);
@@ -56,7 +56,7 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test("names the sessions that descend from it, and leaves them", async () => {
+  test("lists the session's descendants, and keeps them", async () => {
     const { parent, child, grandchild } = family();
     const { stdout } = await cli(["rm", parent, "--yes"]);
     expect(stdout).toBe(
@@ -66,7 +66,7 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
     expect(existsSync(child.getSessionFile() ?? "")).toBe(true);
   });
 
-  test("names no descendant that goes, too, and finds those that name the parent by its id", async () => {
+  test("omits descendants that are deleted, too, and finds those that refer to the parent by ID", async () => {
     const { folder, parent, child, grandchild } = family();
     const byId = new Scribe(folder, "0198bbbb-0000-7000-8000-000000000002");
     byId.user("Elsewhere");
@@ -93,20 +93,20 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
     ]);
   });
 
-  test("does nothing at all if one of the names is wrong", async () => {
+  test("does nothing at all if one of the arguments is wrong", async () => {
     const { path } = oneSession();
     const { code, stderr } = await cli(["rm", path, `${path}x.jsonl`, "--yes"]);
     expect([code, existsSync(path)]).toEqual([1, true]);
     expect(stderr).toContain("There is no session file at");
   });
 
-  test("takes what was named twice for one", async () => {
+  test("treats an argument given twice as one", async () => {
     const { path } = oneSession();
     expect((await cli(["rm", path, path, "--yes"])).code).toBe(0);
   });
 
   describe("--permanent", () => {
-    test("removes for good, and leaves backups, which it names", async () => {
+    test("removes permanently, and keeps backups, which it lists", async () => {
       const { path } = oneSession();
       writeFileSync(`${path}.bak`, "old");
       const { code, stdout } = await cli(["rm", path, "--permanent", "--yes"]);
@@ -117,7 +117,7 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
       expect([existsSync(path), existsSync(`${path}.bak`), inTrash()]).toEqual([false, true, []]);
     });
 
-    test("asks, and is wrong usage where nobody can be asked", async () => {
+    test("asks, and is wrong usage if it cannot ask", async () => {
       const { path } = oneSession();
       const no = answering("");
       expect((await cli(["rm", path, "--permanent"], no)).code).toBe(1);
@@ -136,7 +136,7 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
     });
   });
 
-  test("refuses what is no session, unless it is forced", async () => {
+  test("rejects a file that is not a session, unless forced", async () => {
     const path = join(folderWithTrash(), "notes.jsonl");
     writeFileSync(path, "my notes\n");
     for (const options of [[], ["--permanent", "--yes"]]) {
@@ -148,35 +148,35 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
     expect(inTrash()).toEqual(["my notes\n"]);
   });
 
-  test("leaves a session whose lease somebody has, unless it is forced", async () => {
+  test("keeps a session with a lease, unless forced", async () => {
     const { path } = oneSession();
     const open = SessionManager.open(path, { lease: "fail" });
     const { code, stderr } = await cli(["rm", path, "--yes"]);
     expect([code, existsSync(path)]).toEqual([1, true]);
-    expect(stderr).toMatch(/^sessiontree: Process \d+ on .* has the lease/);
+    expect(stderr).toMatch(/^sessiontree: Process \d+ on .* holds the lease/);
     expect((await cli(["rm", path, "--force", "--yes"])).code).toBe(0);
     expect(existsSync(path)).toBe(false);
     await open.close();
     expect(existsSync(`${path}.lease`)).toBe(false);
   });
 
-  test("asks again before it removes for good what the trash refuses", async () => {
+  test("asks again before it permanently removes what the trash rejects", async () => {
     const { path } = oneSession();
     mkdirSync(join(TRASH, ".."), { recursive: true });
     writeFileSync(TRASH, "no folder");
     const kept = answering("y", "n");
     const result = await cli(["rm", path], kept);
     expect([result.code, existsSync(path)]).toEqual([1, true]);
-    expect(result.stderr).toContain("does not put it into the trash");
+    expect(result.stderr).toContain("does not move it to the trash");
     expect(kept.questions[1]).toBe("Delete it permanently instead? [y/N] ");
-    // Consent to the trash is none to this.
+    // Consent to the trash does not cover this.
     const unasked = await cli(["rm", path, "--yes"], answering("y", "y"));
     expect([unasked.code, existsSync(path)]).toEqual([1, true]);
     const { code, stdout } = await cli(["rm", path], answering("y", "y"));
     expect([code, stdout, existsSync(path)]).toEqual([0, `Deleted permanently: ${path}\n`, false]);
   });
 
-  test("a file that cannot be read is refused for that, and not as no session", async () => {
+  test("an unreadable file is rejected for that reason, and not as a file that is not a session", async () => {
     const { path } = oneSession();
     const denied = Object.assign(new Error("EACCES: permission denied, open"), { code: "EACCES" });
     const restore = failing("openSync", denied);

@@ -10,7 +10,7 @@ import fc from "../../support/fast-check.ts";
 
 await loadWidths();
 
-/** Makes a tree of messages; a number that is not smaller than the entry's own makes a root. */
+/** Creates a tree of messages; a parent that does not precede its entry makes the entry a root. */
 function treeOf(parents: readonly number[]): ColumnTree {
   const tree = new ColumnTree();
   parents.forEach((parent, i) => {
@@ -40,13 +40,13 @@ function rowsOf(tree: ColumnTree, leaf: number, landmarks?: Landmarks) {
   return [...layOutRows({ tree, trunk, ...chosen, rootDepth: 1 })];
 }
 
-/** How many entries a row that stands for several holds. */
+/** Returns the number of entries in a row for several entries. */
 function foldedIn(tree: ColumnTree, row: TreeRow): number {
   if (row.kind === "entry") return 0;
   return row.kind === "run" ? row.ordinals.length : [...walkEntries(tree, row.heads)].length;
 }
 
-test("everything is drawn once, parents before children, side by side as it hangs", () => {
+test("everything is drawn once, parents before children, with branches as in the tree", () => {
   fc.assert(
     fc.property(anyTree, fc.nat(), (tree, seed) => {
       const leaf = seed % tree.size;
@@ -64,7 +64,7 @@ test("everything is drawn once, parents before children, side by side as it hang
   );
 });
 
-test("what is folded is counted: nothing is drawn twice, nothing goes missing", () => {
+test("folded entries are counted: none is drawn twice, none is missing", () => {
   fc.assert(
     fc.property(anyTree, (tree) => {
       const leaf = tree.size - 1;
@@ -73,7 +73,7 @@ test("what is folded is counted: nothing is drawn twice, nothing goes missing", 
       expect(new Set(drawn).size).toBe(drawn.length);
       expect(drawn).toContain(leaf);
       const folded = rows.reduce((sum, row) => sum + foldedIn(tree, row), 0);
-      // Branches on a folded run are told by their number only.
+      // Branches on a folded run are shown as a number only.
       const hasHidden = rows.some((row) => row.kind === "run" && row.branches > 0);
       if (!hasHidden) expect(drawn.length + folded).toBe(tree.size);
       else expect(drawn.length + folded).toBeLessThan(tree.size);
@@ -81,7 +81,7 @@ test("what is folded is counted: nothing is drawn twice, nothing goes missing", 
   );
 });
 
-test("ancestors are told as the paths tell them", () => {
+test("ancestors match the paths", () => {
   fc.assert(
     fc.property(anyTree, fc.nat(), fc.nat(), (tree, a, b) => {
       const [first, second] = [a % tree.size, b % tree.size];

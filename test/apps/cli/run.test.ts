@@ -12,7 +12,7 @@ import { Scribe } from "./support/sessions.ts";
 import { endedTerminal } from "./support/terminal.ts";
 
 describe("help", () => {
-  test("lists every command that people use, how sessions are named, and the exit codes, in 80 columns", async () => {
+  test("lists every command for people, how to specify sessions, and the exit codes, in 80 columns", async () => {
     const result = await cli(["--help"]);
     expect(result.code).toBe(0);
     for (const { name, summary, isRare } of COMMANDS) {
@@ -26,16 +26,16 @@ describe("help", () => {
     expect(result.lines.length).toBeLessThanOrEqual(52);
   });
 
-  test.each(COMMANDS.map(({ name }) => name))("of %s fits on a narrow screen", async (name) => {
+  test.each(COMMANDS.map(({ name }) => name))("of %s fits a narrow screen", async (name) => {
     const result = await cli([name, "--help"], { columns: 40 });
     expect(result.lines.length).toBeLessThanOrEqual(26);
-    // Commands stay whole, to be copied.
+    // Commands are not broken, so that they can be copied.
     const wide = result.lines.filter((line) => line.length > 40 && !/^ {2}sessiontree |help /.test(line));
     expect(wide).toEqual([]);
   });
 
   test.each(COMMANDS.map((command) => [command.name, command] as const))(
-    "of %s has examples that the command understands",
+    "of %s has examples that the command accepts",
     async (name, listed) => {
       const command = await listed.load();
       const result = await cli(["help", name]);
@@ -48,9 +48,9 @@ describe("help", () => {
       for (const [line] of command.examples) {
         expect(`${line} `.startsWith(`${name} `)).toBe(true);
         expect(result.stdout).toContain(`sessiontree ${line}`);
-        // Without the sessions that they name they fail, but none is wrong usage.
+        // Without their sessions they fail, but none is wrong usage.
         const words = splitWords(line.split(" | ")[0] ?? "");
-        // What would go on until an interrupt is interrupted at once.
+        // A command that runs until an interrupt is interrupted immediately.
         const untilInterrupted = () => AbortSignal.abort();
         const cwd = temporaryFolder();
         const settings = { cwd, env: { HOME: cwd }, terminal: endedTerminal(), untilInterrupted };
@@ -60,7 +60,7 @@ describe("help", () => {
   );
 
   test.each(COMMANDS.map((command) => [command.name, command] as const))(
-    "of %s in short fits on a screen, with every parameter that is not rare, and an example",
+    "of %s in short fits a screen, with every common parameter and an example",
     async (name, listed) => {
       const { parameters } = await listed.load();
       const result = await cli([name, "--help"]);
@@ -76,22 +76,22 @@ describe("help", () => {
       expect(result.stdout).toContain(`sessiontree help ${name}`);
       const narrow = await cli([name, "--help"], { columns: 40, env: { NO_COLOR: "1" } });
       const wide = narrow.lines.filter((line) => measureWidth(line) > 40);
-      // An example is copied whole.
+      // An example is not broken, so that it can be copied.
       expect(wide.filter((line) => !line.startsWith("  sessiontree "))).toEqual([]);
     },
   );
 
-  test("that nobody asked for is on stderr, and wrong usage", async () => {
+  test("that was not requested is on stderr, and wrong usage", async () => {
     const { code, stdout, stderr } = await cli([]);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("Usage: sessiontree");
   });
 });
 
-test("the help has at most 26 commands, and begins with what readers of history need", async () => {
+test("the help has at most 26 commands, and begins with those for readers of history", async () => {
   const listed = COMMANDS.filter(({ isRare }) => !isRare);
   expect(new Set(listed.map(({ name }) => name.split(" ")[0])).size).toBeLessThanOrEqual(26);
-  // One that only agents call has help of its own.
+  // A command for agents has separate help.
   expect(COMMANDS.filter(({ isRare }) => isRare).map(({ name }) => name)).toEqual(["recall"]);
   const { stdout } = await cli(["--help"]);
   const [, first = ""] = stdout.split("Read history:\n");
@@ -120,7 +120,7 @@ test.each([
   ["export @last --dot=tree.dot", "use --mermaid"],
   ["view @last -o a.html --force", "name a new file"],
   ["prune --keep-labelled", "use --keep-labeled"],
-])("%s says what replaces it, in one line", async (line, replacement) => {
+])("%s shows its replacement, in one line", async (line, replacement) => {
   const { code, stdout, stderr } = await cli(line.split(" "));
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toMatch(/^sessiontree: [^\n]+ was removed: [^\n]+\n$/);
@@ -141,13 +141,13 @@ test("without a command a terminal shows the latest sessions and how to continue
     expect(stdout).toContain(`sessiontree ${step}`);
 });
 
-test("--version gives the version of the package", async () => {
+test("--version prints the package's version", async () => {
   const { code, stdout } = await cli(["--version"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
 });
 
-describe("wrong usage is one line that says what to do, and exit code 2", () => {
+describe("wrong usage prints one line with the next step, and exit code 2", () => {
   test.each([
     ["unknown command", ["tre"], "unknown command 'tre' (Did you mean tree?) See \"sessiontree --help\"."],
     [
@@ -175,20 +175,20 @@ describe("wrong usage is one line that says what to do, and exit code 2", () => 
   });
 });
 
-describe("failures are one line that says what to do, and exit code 1", () => {
+describe("failures print one line with the next step, and exit code 1", () => {
   test.each([["tree"], ["show"], ["context"]])("%s of a missing file", async (name) => {
     const { code, stdout, stderr } = await cli([name, "./missing\u001b[2J.jsonl"]);
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/^sessiontree: There is no session at [^\n]*missing␛\[2J\.jsonl\. Check[^\n]+\n$/);
   });
 
-  test("the stack is shown only where it is asked for", async () => {
+  test("shows the stack only on request", async () => {
     const debugged = await cli(["tree", "./missing.jsonl"], { env: { SESSIONTREE_DEBUG: "1" } });
     expect(debugged.stderr).toMatch(/^sessiontree: [^\n]+\nSessionError: /);
     expect(debugged.stderr).toMatch(/\n\s+at .*\.ts:\d+/);
   });
 
-  test("an error that nobody expected is told as such", async () => {
+  test("an unexpected error is reported as such", async () => {
     const full: CliStream = {
       write: () => {
         throw new Error("no space left");
@@ -211,7 +211,7 @@ describe("a closed pipe", () => {
     return made;
   };
 
-  test("that refuses a write ends the work without complaint", async () => {
+  test("that rejects a write ends the work without an error", async () => {
     let writes = 0;
     const stdout: CliStream = {
       write: () => {
@@ -226,7 +226,7 @@ describe("a closed pipe", () => {
     expect([code, writes, errors]).toEqual([0, 1, []]);
   });
 
-  test("that is known to be closed is not written to", async () => {
+  test("that is closed already is not written to", async () => {
     const stdout = {
       written: 0,
       get writable() {

@@ -7,7 +7,7 @@ import { TestDatabase, URL_OF_STORE } from "./support/stores.ts";
 
 const ID = (number: number) => `0198aaaa-0000-7000-8000-00000000000${number}`;
 
-/** Two sessions that tell of tulips. */
+/** Two sessions that mention tulips. */
 function tulips() {
   const folder = temporaryFolder();
   const sessions = join(folder, "sessions");
@@ -21,13 +21,13 @@ function tulips() {
   return { folder, sessions, first, second, asked, answered, third };
 }
 
-test("shows each entry that holds the text, under its session", async () => {
+test("shows each entry that contains the text, under its session", async () => {
   const { sessions, first, asked, answered, third } = tulips();
-  // The second one was last talked to a minute later, whichever file was written last.
+  // The second session has the later last message, whichever file was written last.
   utimesSync(first.path, new Date(), new Date(Date.now() + 60_000));
   const { code, stdout } = await cli(["search", "--pretty", "TULIP", "--sort", "latest", "--dir", sessions]);
   expect(code).toBe(0);
-  // So much of an id as tells the sessions apart.
+  // As many digits of an ID as distinguish the sessions.
   const ofSecond = `${ID(2)}  2026-02-03  Flowers\n  ${third} user            A tulip, please\n`;
   const ofFirst = [
     `${ID(1)}  2026-02-03  Where do tulips grow?`,
@@ -37,7 +37,7 @@ test("shows each entry that holds the text, under its session", async () => {
   expect(stdout).toBe(`${ofSecond}\n${ofFirst}\n3 entries in 2 sessions\n`);
 });
 
-test("looks into this project's sessions, and into all with --all", async () => {
+test("searches this project's sessions, and all with --all", async () => {
   const { folder, sessions, third } = tulips();
   const place = { cwd: join(folder, "two"), env: { PI_CODING_AGENT_SESSION_DIR: sessions } };
   const own = await cli(["search", "--pretty", "tulip", "--json"], place);
@@ -45,7 +45,7 @@ test("looks into this project's sessions, and into all with --all", async () => 
   expect(jsonLines(await cli(["search", "--pretty", "tulip", "--json", "--all"], place))).toHaveLength(3);
 });
 
-test("--case, --role, --limit and --regex narrow it", async () => {
+test("--case, --role, --limit, and --regex narrow it", async () => {
   const { sessions, asked, answered } = tulips();
   const found = async (...args: string[]) => {
     const result = await cli(["search", "--pretty", ...args, "--dir", sessions, "--json"]);
@@ -58,7 +58,7 @@ test("--case, --role, --limit and --regex narrow it", async () => {
   expect(await found("tulips? grow\\?$", "--regex")).toEqual([asked]);
 });
 
-test("--json tells where each hit is", async () => {
+test("--json prints the position of each hit", async () => {
   const { sessions, second, third } = tulips();
   expect(jsonLines(await cli(["search", "--pretty", "tulip,", "--dir", sessions, "--json"]))).toEqual([
     {
@@ -98,7 +98,7 @@ describe("--failed", () => {
     return { scribe, settings, ids, result, failed, answer, silent };
   }
 
-  test("lists what failed, in the order in which it did", async () => {
+  test("lists failures in their order", async () => {
     const { scribe, settings, ids, result, failed, answer, silent } = failing();
     expect(await ids()).toEqual([result, failed, answer]);
     expect((await ids("--all")).toSorted()).toEqual([result, failed, answer, silent].toSorted());
@@ -114,16 +114,16 @@ describe("--failed", () => {
     ]);
   });
 
-  test("shows the line that names the error, and says how to see the rest", async () => {
+  test("shows the line with the error, and how to see the rest", async () => {
     const { scribe, settings, result, failed } = failing();
     const { stdout, stderr } = await cli(["search", "--failed", "@last", "--pretty"], settings);
     expect(stdout).toContain(`  ${failed} command         $ make (exit code 2): a.c:1: error: no main\n`);
     expect(stderr).toBe(
-      `The first one in full, and what came of it: sessiontree show @last ${result} --after 5\nWhat the model saw before it: sessiontree context @last --before ${result} --tail 10\nWhat it had cost up to there: sessiontree stats @last --leaf ${result}\n`,
+      `The first one in full, and what followed: sessiontree show @last ${result} --after 5\nWhat the model saw before it: sessiontree context @last --before ${result} --tail 10\nCost of the session up to there: sessiontree stats @last --leaf ${result}\n`,
     );
     const all = await cli(["search", "--failed", "--dir", scribe.session.getSessionDir()], settings);
     expect(all.stderr).toMatch(
-      /^The first one in full, and what came of it: sessiontree show \/\S+ \w{8} --after 5\n/,
+      /^The first one in full, and what followed: sessiontree show \/\S+ \w{8} --after 5\n/,
     );
     expect((await cli(["search", "--failed"], settings)).stderr).toContain(
       `show ${ID(1)} ${result} --after 5\n`,
@@ -131,7 +131,7 @@ describe("--failed", () => {
     expect((await cli(["search", "--failed", "--json"], settings)).stderr).toBe("");
   });
 
-  test("goes together with a text, roles, a limit and an expression", async () => {
+  test("can be combined with text, roles, a limit, and an expression", async () => {
     const { ids, result, failed, answer } = failing();
     expect(await ids("expected")).toEqual([result]);
     expect(await ids("OVERLOADED", "@last")).toEqual([answer]);
@@ -140,12 +140,12 @@ describe("--failed", () => {
     expect((await ids("--regex", "over|make")).toSorted()).toEqual([failed, answer].toSorted());
     expect(await ids("--regex")).toHaveLength(3);
     expect(await ids("12 passing")).toEqual([]);
-    // With --all, or with more words, an id is a text.
+    // With --all, or with more words, an ID is text.
     expect(await ids(ID(1), "--all")).toEqual([]);
     expect(await ids(`${ID(1)} expected`)).toEqual([]);
   });
 
-  test("looks for a text in the name of the tool and in what it was called for, too", async () => {
+  test("searches the name of the tool and the input of its call, too", async () => {
     const { ids, result, failed } = failing();
     expect(await ids("bash")).toEqual([result]);
     expect(await ids("npm TEST")).toEqual([result]);
@@ -154,7 +154,7 @@ describe("--failed", () => {
     expect(await ids("Why did")).toEqual([]);
   });
 
-  test("says that nothing failed, and that without it a text is needed", async () => {
+  test("reports that nothing failed, and that text is required without --failed", async () => {
     const folder = temporaryFolder();
     const scribe = new Scribe(folder);
     scribe.user("All is well.");
@@ -164,7 +164,7 @@ describe("--failed", () => {
     expect(here.stderr).toMatch(/^No failure found in the sessions of this project\.\n/);
     const asText = await cli(["search", "--failed", "deadbeef", "--dir", folder]);
     expect(asText.stderr).toContain(
-      'To look into a session of that name: sessiontree search --failed "" deadbeef',
+      'To search a session of that name: sessiontree search --failed "" deadbeef',
     );
     const words = await cli(["search", "--failed", "fix me", "--dir", folder]);
     expect(words.stderr).toContain(`sessiontree search --failed "" 'fix me'\n`);
@@ -178,7 +178,7 @@ describe("--failed", () => {
     }
   });
 
-  test("looks into a database, and into one session of it", async () => {
+  test("searches a database, and one session of it", async () => {
     const { scribe, result, failed, answer } = failing();
     const stores = new TestDatabase();
     const env = { SESSIONTREE_STORE: URL_OF_STORE };
@@ -195,17 +195,17 @@ describe("--failed", () => {
 describe("--any", () => {
   const ask = (...args: string[]) => cli(["search", "--any", ...args]);
 
-  test("finds what holds any of the words, the best first, and says which none holds", async () => {
+  test("finds entries with any of the words, the best first, and reports unmatched words", async () => {
     const { sessions, asked, answered, third } = tulips();
     const { code, lines, stderr } = await ask("Which garden has zebras, or a tulip?", "--dir", sessions);
     expect(code).toBe(0);
     expect(lines.map((line) => line.split("\t")[1])).toEqual([answered, asked, third]);
-    expect(stderr).toBe("None of them holds: zebras.\n");
+    expect(stderr).toBe("None of them contains: zebras.\n");
     const all = await ask("Which tulip?", "--dir", sessions);
     expect(all.stderr).toBe("");
   });
 
-  test("--json says of each hit what it lacks", async () => {
+  test("--json lists the words missing from each hit", async () => {
     const { sessions, answered, third } = tulips();
     const hits = jsonLines(await ask("tulip gardens nothing", "--json", "--dir", sessions));
     expect(hits[0]).toMatchObject({
@@ -220,7 +220,7 @@ describe("--any", () => {
     expect(Object(whole)).not.toHaveProperty("missing");
   });
 
-  test("keeps phrases, looks into one session, and exits with 1 if nothing is found", async () => {
+  test("keeps phrases, searches one session, and exits with 1 without a hit", async () => {
     const { sessions, first, asked, third } = tulips();
     const entries = async (...args: string[]) =>
       (await ask(...args, "--json")).lines.map((line) => Object(JSON.parse(line)).entry);
@@ -234,10 +234,10 @@ describe("--any", () => {
     }
   });
 
-  test("is offered where no entry holds all words", async () => {
+  test("is suggested if no entry has all words", async () => {
     const { sessions } = tulips();
     const { stderr } = await cli(["search", "tulip zebra", "--dir", sessions]);
-    expect(stderr).toContain("Add --any to find entries that hold some of the words.\n");
+    expect(stderr).toContain("Add --any to find entries that contain some of the words.\n");
     expect((await cli(["search", "zebra", "--dir", sessions])).stderr).not.toContain("--any");
     expect((await cli(["search", "x z", "--regex", "--dir", sessions])).stderr).not.toContain("--any");
   });
@@ -254,18 +254,18 @@ describe("--any", () => {
     expect(stderr).toMatch(message);
   });
 
-  test("takes a question of 10 kB, and refuses one that is longer than any", async () => {
+  test("accepts a question of 10 kB, and rejects a longer one", async () => {
     const { sessions, answered } = tulips();
     const words = Array.from({ length: 1_500 }, (_, i) => `word${i}`).join(" ");
     const long = await ask(`garden ${words}`, "--dir", sessions);
     expect(long.lines.map((line) => line.split("\t")[1])).toEqual([answered]);
     const { code, stderr } = await ask("x".repeat(100_001), "--dir", sessions);
     expect(code).toBe(2);
-    expect(stderr).toContain("at most 100000 are allowed; ask with a part of it.");
+    expect(stderr).toContain("at most 100000 are allowed; shorten it.");
     expect((await ask("", "--dir", sessions)).code).toBe(2);
   });
 
-  test("--failed without a text lists failures in order", async () => {
+  test("--failed without text lists failures in order", async () => {
     const folder = temporaryFolder();
     const scribe = new Scribe(folder);
     scribe.user("Why?");
@@ -277,7 +277,7 @@ describe("--any", () => {
     expect(asked.lines.map((line) => line.split("\t")[1])).toEqual([failed]);
   });
 
-  test("answers from a database what it answers from files", async () => {
+  test("returns the same hits from a database as from files", async () => {
     const { sessions, first, second } = tulips();
     const stores = new TestDatabase();
     const env = { SESSIONTREE_STORE: URL_OF_STORE };
@@ -291,7 +291,7 @@ describe("--any", () => {
 });
 
 describe("ranking and filters", () => {
-  /** A session with a branch that was left, and one of another project. */
+  /** A session with an abandoned branch, and one of another project. */
   function branching() {
     const folder = temporaryFolder();
     const sessions = join(folder, "sessions");
@@ -310,7 +310,7 @@ describe("ranking and filters", () => {
     return { folder, sessions, left, output, best, found };
   }
 
-  test("put the best first, unless the latest are asked for", async () => {
+  test("put the best first, unless the latest are requested", async () => {
     const { left, output, best, found } = branching();
     expect(await found("needle", "hay")).toEqual([best, left, output]);
     expect(await found("needle", "hay", "--limit", "2")).toEqual([best, left]);
@@ -322,7 +322,7 @@ describe("ranking and filters", () => {
     expect(await found("hay.*needle", "--regex")).toEqual([best, output]);
   });
 
-  test("say which hits are on a branch that was left, or leave them out", async () => {
+  test("mark hits on an abandoned branch, or omit them", async () => {
     const { sessions, left, output, found } = branching();
     expect(await found("needle", "--role", "assistant")).toEqual([left]);
     expect(await found("needle", "--branch", "active", "--role", "assistant,toolResult")).toEqual([output]);
@@ -332,7 +332,7 @@ describe("ranking and filters", () => {
     expect(stdout).toMatch(/ assistant +left branch {2}needle on a branch, hay\n/);
   });
 
-  test("keep tools, files, times and projects", async () => {
+  test("keep tools, files, times, and projects", async () => {
     const { folder, output, best, found } = branching();
     expect(await found("needle", "--tool", "Bash, read")).toEqual([output]);
     expect(await found("needle", "--path", "src/a.ts")).toEqual([output]);
@@ -343,7 +343,7 @@ describe("ranking and filters", () => {
   });
 });
 
-test("a hit is written as it is found, before the next is looked for", async () => {
+test("writes a hit before it searches for the next one", async () => {
   const { sessions } = tulips();
   const pieces: string[] = [];
   await cli(["search", "--pretty", "tulip", "--dir", sessions, "--json"], {
@@ -352,26 +352,26 @@ test("a hit is written as it is found, before the next is looked for", async () 
   expect(pieces).toHaveLength(3);
 });
 
-test("where nothing is found, it says so", async () => {
+test("reports that nothing was found", async () => {
   const { folder, sessions } = tulips();
   const nothing = await cli(["search", "--pretty", "rose", "--dir", sessions]);
   const { code, stdout, stderr } = nothing;
   expect([code, stdout, stderr]).toEqual([1, "", "Nothing found for rose.\n"]);
   const own = await cli(["search", "--pretty", "rose"], { cwd: folder });
-  // The command that was typed, with --all: without its word or --failed, "search --all" would be wrong usage.
-  expect(own.stderr).toContain("Add --all to look");
+  // The suggested command, with --all: without its word or --failed, "search --all" would be wrong usage.
+  expect(own.stderr).toContain("Add --all to search");
   expect(own.stderr).not.toContain("sessiontree search --all");
   const json = await cli(["search", "rose", "--json"], { cwd: folder });
   expect([json.code, json.stdout, json.stderr]).toEqual([1, "", ""]);
 });
 
-test("what is no regular expression is wrong usage", async () => {
+test("an invalid regular expression is wrong usage", async () => {
   const { code, stderr } = await cli(["search", "--pretty", "(a", "--regex"], { cwd: temporaryFolder() });
   expect(code).toBe(2);
   expect(stderr).toMatch(/^sessiontree: "\(a" is not a regular expression[^\n]+\n$/);
 });
 
-test("a file on which an expression takes too long is named, and the others are searched", async () => {
+test("a file on which an expression takes too long is reported, and the others are searched", async () => {
   const { sessions, first, third } = tulips();
   first.user(`${"a".repeat(40)}!`);
   const { code, stdout, stderr } = await cli([
@@ -394,7 +394,7 @@ test("--limit must be a number", async () => {
   expect(stderr).toContain("--limit <number> must be a whole number, 1 or more.");
 });
 
-test.each([40, 80, 200])("lines fit into %i columns, with what was found in sight", async (columns) => {
+test.each([40, 80, 200])("lines fit %i columns, with the match visible", async (columns) => {
   const folder = temporaryFolder();
   const scribe = new Scribe(folder, "evil");
   scribe.user(`${"\u001b[2J長い e\u0301 ❤️ 👨‍👩‍👧‍👦 ".repeat(9)} needle ${"\u009b2J深い".repeat(50)}`);
@@ -405,12 +405,12 @@ test.each([40, 80, 200])("lines fit into %i columns, with what was found in sigh
     env: { NO_COLOR: "1" },
   });
   expect(result.stdout.match(/ user\s.*needle/g)).toHaveLength(3);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them is allowed
   expect(result.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   expect(widest(result)).toBeLessThanOrEqual(columns);
 });
 
-test("several words without quotes are one text, and the last may name a session", async () => {
+test("several words without quotes are one query, and the last may be a session", async () => {
   const { folder, sessions, first, answered, asked, third } = tulips();
   const place = { cwd: folder, env: { PI_CODING_AGENT_SESSION_DIR: sessions } };
   const found = async (...args: string[]) => {
@@ -420,7 +420,7 @@ test("several words without quotes are one text, and the last may name a session
   const dir = ["--dir", sessions];
   expect(await found("tulips", "gardens", ...dir)).toEqual([answered]);
   const { stderr } = await cli(["search", "tulips", "gardens", "--pretty", ...dir]);
-  expect(stderr).toContain("No session is called gardens: looking for tulips gardens.");
+  expect(stderr).toContain("No session is called gardens: searching for tulips gardens.");
   expect(await found("grow", "in", "gardens", ...dir)).toEqual([answered]);
   expect(await found("tulips", "gardens", "--all")).toEqual([answered]);
   expect(await found("tulip", "please", "Flowers", ...dir)).toEqual([]);
@@ -446,7 +446,7 @@ test("an argument with spaces is a phrase, next to other words", async () => {
   expect(stderr).toContain('Nothing found for "grow tulips".\nLeave out the quotes to find');
 });
 
-describe("an argument with spaces after a text", () => {
+describe("an argument with spaces after a query", () => {
   function named(name = "Flower beds") {
     const { folder, sessions, first, second, asked, answered, third } = tulips();
     second.session.appendSessionInfo(name);
@@ -457,7 +457,7 @@ describe("an argument with spaces after a text", () => {
     return { folder, sessions, first, second, asked, answered, third, phrase, run, found };
   }
 
-  test("names the session that is called exactly so, and a note says how to find the phrase", async () => {
+  test("is the session with exactly that name, and a note explains how to search for the phrase", async () => {
     const { third, phrase, run, found } = named();
     expect(await found("tulip", "Flower beds")).toEqual([third]);
     expect((await run("tulip", "Flower beds", "--pretty")).stderr).toBe(
@@ -481,14 +481,14 @@ describe("an argument with spaces after a text", () => {
     expect(await found("tulip", "beds flower")).toEqual([]);
   });
 
-  test("asks which session is meant if several are called so", async () => {
+  test("is ambiguous if several sessions have that name", async () => {
     const { first, run } = named();
     first.session.appendSessionInfo("Flower beds");
     const { code, stderr } = await run("tulip", "Flower beds");
-    expect([code, stderr]).toEqual([1, expect.stringContaining('2 sessions fit "Flower beds".')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('2 sessions match "Flower beds".')]);
   });
 
-  test("names a session of a database", async () => {
+  test("is a session of a database", async () => {
     const { first, second, third, phrase } = named();
     const stores = new TestDatabase();
     const env = { SESSIONTREE_STORE: URL_OF_STORE };
@@ -500,7 +500,7 @@ describe("an argument with spaces after a text", () => {
   });
 });
 
-test("whole words come before parts of words", async () => {
+test("whole words rank before parts of words", async () => {
   const folder = temporaryFolder();
   const scribe = new Scribe(folder);
   const part = scribe.user("Timeouts!");
@@ -511,7 +511,7 @@ test("whole words come before parts of words", async () => {
 });
 
 describe("--sessions", () => {
-  test("lists each session on one line, that of the best hit first", async () => {
+  test("lists each session on one line, the one with the best hit first", async () => {
     const { sessions, first, second } = tulips();
     const list = (...args: string[]) => cli(["search", "tulip", "-l", "--dir", sessions, ...args]);
     const rows = [
@@ -534,7 +534,7 @@ describe("--sessions", () => {
     ]);
   });
 
-  test.each([40, 80])("fits into %i columns, and says where nothing is found", async (columns) => {
+  test.each([40, 80])("fits %i columns, and reports that nothing was found", async (columns) => {
     const { sessions } = tulips();
     const settings = { columns, env: { NO_COLOR: "1" } };
     const result = await cli(["search", "tulip", "-l", "--dir", sessions], settings);
@@ -553,7 +553,7 @@ describe("--sessions", () => {
   });
 });
 
-test("words of a session's name are words of the text, unless there is no text", async () => {
+test("words of a session's name are words of the query, unless there is no query", async () => {
   const folder = temporaryFolder();
   const scribe = new Scribe(folder, "checkout");
   scribe.user("please fix the rounding");

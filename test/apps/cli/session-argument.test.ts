@@ -7,7 +7,7 @@ import { findSession } from "../../../src/apps/cli/session-argument.ts";
 import { temporaryFolder } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 
-/** Names a session from a folder; `dir` as the option, `folder` as the variable that says where sessions are. */
+/** Resolves a session from a folder; `dir` as the option, `folder` as the variable with the sessions' folder. */
 function find(
   name: string,
   cwd: string,
@@ -18,7 +18,7 @@ function find(
   return findSession(name, { io: { stdout: silent, stderr: silent, env, cwd, now: Date.now }, dir });
 }
 
-/** Makes a project with a session; its file lies in the folder for sessions. */
+/** Creates a project with a session; its file is in the folder for sessions. */
 function sessionIn(folder: string, project: string, id: string): string {
   const cwd = join(folder, project);
   mkdirSync(cwd, { recursive: true });
@@ -27,7 +27,7 @@ function sessionIn(folder: string, project: string, id: string): string {
   return scribe.path;
 }
 
-test("paths are meant from the current folder, from home, or as URLs, whether the file is there or not", async () => {
+test("paths are relative to the current folder, to home, or URLs, whether the file exists or not", async () => {
   const folder = temporaryFolder();
   expect(await find("a.jsonl", folder)).toBe(join(folder, "a.jsonl"));
   expect(await find("sub/a", folder)).toBe(join(folder, "sub", "a"));
@@ -35,7 +35,7 @@ test("paths are meant from the current folder, from home, or as URLs, whether th
   expect(await find(pathToFileURL(join(folder, "a b")).href, "/")).toBe(join(folder, "a b"));
 });
 
-test("a file in the current folder is meant before an id that reads the same, a folder behind it", async () => {
+test("a file in the current folder has priority over an equal ID, and an ID over a folder", async () => {
   const folder = temporaryFolder();
   const path = sessionIn(folder, "one", "abc");
   expect(await find("abc", folder, { folder: join(folder, "sessions") })).toBe(path);
@@ -48,7 +48,7 @@ test("a file in the current folder is meant before an id that reads the same, a 
   expect(await find("abc", folder, { folder: join(folder, "sessions") })).toBe(join(folder, "abc"));
 });
 
-test("ids and their unique beginnings are found in all projects", async () => {
+test("IDs and their unique prefixes are found in all projects", async () => {
   const folder = temporaryFolder();
   const place = { folder: join(folder, "sessions") };
   const first = sessionIn(folder, "one", "aaaa-1111");
@@ -58,7 +58,7 @@ test("ids and their unique beginnings are found in all projects", async () => {
   expect(await find("aaaa-2", folder, { dir: "sessions" })).toBe(second);
 });
 
-test("of several that fit, the one of this project is meant; else the candidates are named", async () => {
+test("of several matches, this project's is used; otherwise the candidates are listed", async () => {
   const folder = temporaryFolder();
   const place = { folder: join(folder, "sessions") };
   const first = sessionIn(folder, "one", "aaaa-1111");
@@ -72,7 +72,7 @@ test("of several that fit, the one of this project is meant; else the candidates
   expect(await find("in", join(folder, "two"), place)).toBe(second);
 });
 
-test("@last is the latest session of this project, or of the folder given", async () => {
+test("@last is the latest session of this project, or of the given folder", async () => {
   const folder = temporaryFolder();
   const place = { folder: join(folder, "sessions") };
   const first = sessionIn(folder, "one", "a1");
@@ -83,7 +83,7 @@ test("@last is the latest session of this project, or of the folder given", asyn
   await expect(find("@last", folder, place)).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
 });
 
-test("a name that fits nothing is told", async () => {
+test("a name without a match is reported", async () => {
   const folder = temporaryFolder();
   await expect(find("nothing", folder)).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
 });

@@ -3,7 +3,7 @@ import { foreignEntry } from "../../support/messages.ts";
 import { type CliResult, cli, jsonLines, temporaryFolder } from "./support/cli.ts";
 import { Scribe, userLine, writeLines } from "./support/sessions.ts";
 
-test("shows what a session is and what is in it", async () => {
+test("shows a session's facts and contents", async () => {
   const folder = temporaryFolder();
   const scribe = new Scribe(folder);
   const { session } = scribe;
@@ -45,7 +45,7 @@ test("shows what a session is and what is in it", async () => {
   ]);
 });
 
-test("an empty session is shown", async () => {
+test("shows an empty session", async () => {
   const path = writeLines(temporaryFolder(), "empty.jsonl", []);
   const { code, stdout } = await cli(["show", path]);
   expect(code).toBe(0);
@@ -53,7 +53,7 @@ test("an empty session is shown", async () => {
   expect(jsonLines(await cli(["show", path, "--json"]))[0]).toMatchObject({ entryCount: 0, leafId: null });
 });
 
-test("an entry is named by id, by the beginning of it, by label, or as @leaf", async () => {
+test("an entry can be given by ID, ID prefix, label, or @leaf", async () => {
   const scribe = new Scribe(temporaryFolder());
   const root = scribe.user("start");
   scribe.session.appendLabelChange(root, "here");
@@ -69,7 +69,7 @@ test("an entry is named by id, by the beginning of it, by label, or as @leaf", a
   }
 });
 
-test("a name that fits no entry, or several, is told", async () => {
+test("a name that matches no entry, or several, is reported", async () => {
   const path = writeLines(temporaryFolder(), "two.jsonl", [
     userLine("aaaa1", null),
     userLine("aaaa2", "aaaa1"),
@@ -79,10 +79,12 @@ test("a name that fits no entry, or several, is told", async () => {
   expect(missing.stderr).toMatch(/^sessiontree: Entry bbbb not found .* --all" shows .*\n$/);
   const several = await cli(["show", path, "aaaa"]);
   expect(several.code).toBe(1);
-  expect(several.stderr).toMatch(/^sessiontree: 2 entries go by aaaa, such as aaaa1, aaaa2\. Give more.*\n$/);
+  expect(several.stderr).toMatch(
+    /^sessiontree: 2 entries match aaaa, such as aaaa1, aaaa2\. Enter more.*\n$/,
+  );
 });
 
-test("a message is shown with all that is in it, as lines", async () => {
+test("a message is shown with its complete content, as lines", async () => {
   const scribe = new Scribe(temporaryFolder());
   const id = scribe.assistant("", {
     content: [
@@ -100,7 +102,7 @@ test("a message is shown with all that is in it, as lines", async () => {
   expect(stdout).toContain('\n→ bash\n{\n  "command": "ls\\nls"\n}\n');
 });
 
-test("a result tells its call, what that answer cost, and the next answer; a call tells its results", async () => {
+test("a result shows its call, that answer's cost, and the next answer; a call shows its results", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("Run the tests.");
   const cost = { input: 1, output: 0.25, cacheRead: 0, cacheWrite: 0, total: 1.25 };
@@ -136,7 +138,7 @@ test("a result tells its call, what that answer cost, and the next answer; a cal
   expect(ofNext.has("results")).toBe(false);
 });
 
-test("a result without its call, and an answer without usage, are shown without what is unknown", async () => {
+test("a result without its call, and an answer without usage, are shown without unknown facts", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("Go on.");
   const lost = scribe.result("done", false, "no-such-call");
@@ -156,7 +158,7 @@ test("a result without its call, and an answer without usage, are shown without 
   expect((await cli(["show", scribe.path, odd])).stdout).not.toMatch(/^(?:tokens|cost|results) /m);
 });
 
-test("a failed command and a failed answer name the answer that came next, as a failed result does", async () => {
+test("a failed command and a failed answer show the next answer, as a failed result does", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("Build it.");
   const facts = { command: "make", output: "no rule", cancelled: false, truncated: false, timestamp: 0 };
@@ -175,7 +177,7 @@ test("a failed command and a failed answer name the answer that came next, as a 
   expect(await nextOf(answer)).toBeUndefined();
 });
 
-test("--tail shows the last entries of the path in full, up to the leaf or the entry that is named", async () => {
+test("--tail shows the last entries of the path in full, up to the leaf or the given entry", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("One");
   const second = scribe.assistant("Two");
@@ -192,7 +194,7 @@ test("--tail shows the last entries of the path in full, up to the leaf or the e
   expect((await cli(["show", empty, "--tail", "2"])).stdout).toBe("");
 });
 
-test("every role and type can be shown, and none drives the terminal", async () => {
+test("every role and type can be shown, and none controls the terminal", async () => {
   const scribe = new Scribe(temporaryFolder());
   const { session } = scribe;
   const evil = "\u001b]0;title\u0007\u001b[2J\u009b31m\u202egnirts";
@@ -217,7 +219,7 @@ test("every role and type can be shown, and none drives the terminal", async () 
     for (const more of [[], ["--json"]]) {
       const { code, stdout } = await cli(["show", scribe.path, id, ...more]);
       expect(code).toBe(0);
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them is allowed
       expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     }
     expect(jsonLines(await cli(["show", scribe.path, id, "--json"]))).toEqual([session.getEntry(id)]);
@@ -225,7 +227,7 @@ test("every role and type can be shown, and none drives the terminal", async () 
   expect((await cli(["show", scribe.path, session.getEntries()[1]?.id ?? ""])).stdout).toContain("3.0 kB");
 });
 
-test("an entry whose body is damaged is shown as such, with exit code 1", async () => {
+test("an entry with a damaged body is shown as damaged, with exit code 1", async () => {
   const head = { type: "message", id: "a", parentId: null, timestamp: "2026-02-03T22:01:00.000Z" };
   const path = writeLines(temporaryFolder(), "damaged.jsonl", [{ ...head, message: 7 }]);
   const { code, stdout } = await cli(["show", path, "a"]);
@@ -236,7 +238,7 @@ test("an entry whose body is damaged is shown as such, with exit code 1", async 
   expect(jsonLines(json)).toEqual([expect.objectContaining({ id: "a", type: "message", isDamaged: true })]);
 });
 
-/** A session with a failure, what fixed it, and a branch that was left. */
+/** A session with a failure, its fix, and an abandoned branch. */
 function fixed() {
   const scribe = new Scribe(temporaryFolder());
   const asked = scribe.user("Test it");
@@ -254,7 +256,7 @@ function fixed() {
   return { asked, call, failed, left, answer, result, ids, show };
 }
 
-test("--after and --before show what is around an entry in the conversation, without records", async () => {
+test("--after and --before show the conversation around an entry, without records", async () => {
   const { asked, call, failed, left, answer, result, ids, show } = fixed();
   expect(ids(await show(failed, "--after", "1", "--json"))).toEqual([failed, answer]);
   const after = ids(await show(failed, "--after", "9", "--json"));
@@ -265,7 +267,7 @@ test("--after and --before show what is around an entry in the conversation, wit
   expect(ids(await show(call, "--after", "3", "--json"))).not.toContain(left);
 });
 
-test("around an entry, long texts are shortened, and the command for the whole is there", async () => {
+test("around an entry, long text is shortened, with the command that shows all of it", async () => {
   const { answer, result, show } = fixed();
   const { stdout } = await show(answer, "--after", "5");
   expect(stdout).toContain("line 15\n… 70 lines left out …\nline 86\n");

@@ -10,10 +10,10 @@ const ID = "0198aaaa-0000-7000-8000-000000000001";
 
 const io = { stdout: { write: () => true }, stderr: { write: () => true }, env: {}, cwd: "/", now: () => 0 };
 
-/** Runs a command with the databases that it has outside of tests. */
+/** Runs a command with the production database drivers. */
 const cli = (args: string[]) => runCli(args, { stores: getStores(io) });
 
-test("an address without a path is refused", async () => {
+test("rejects an address without a path", async () => {
   const { code, stderr } = await cli(["list", "--store", "sqlite:"]);
   expect([code, stderr]).toEqual([2, expect.stringContaining("such as sqlite:FILE")]);
 });

@@ -3,7 +3,7 @@ import { build } from "esbuild";
 import { expect, test } from "vitest";
 import { ROOT } from "../../contract/support/repository.ts";
 
-/** Gives what a program loads before its first line runs: our files, and packages. */
+/** Returns the modules that a program loads before its first line runs: our files, and packages. */
 async function loadedAtStart(file: string): Promise<string[]> {
   const { metafile } = await build({
     entryPoints: [join(ROOT, file)],
@@ -34,7 +34,7 @@ async function loadedAtStart(file: string): Promise<string[]> {
   return [...loaded].sort();
 }
 
-test("starting the command line loads no command, and nothing that only some of them need", async () => {
+test("starting the command line loads no command, and nothing that only some commands need", async () => {
   const loaded = await loadedAtStart("src/apps/cli/main.ts");
   expect(loaded).toContain("src/apps/cli/parser.ts");
   expect(loaded).toContain("commander");
@@ -43,7 +43,7 @@ test("starting the command line loads no command, and nothing that only some of 
   expect(loaded.filter((path) => isForSome.test(path))).toEqual([]);
 });
 
-test("a TAB loads neither the parser of command lines nor a command, before it knows which", async () => {
+test("a TAB loads neither the argument parser nor a command before it needs one", async () => {
   const loaded = await loadedAtStart("src/apps/cli/completion/answer-shell.ts");
   expect(loaded).toContain("src/apps/cli/completion/candidates.ts");
   const isForOthers =
@@ -51,7 +51,7 @@ test("a TAB loads neither the parser of command lines nor a command, before it k
   expect(loaded.filter((path) => isForOthers.test(path))).toEqual([]);
 });
 
-test("a hook reads what has happened before it loads what looks at sessions", async () => {
+test("a hook reads its event before it loads the code that reads sessions", async () => {
   const loaded = await loadedAtStart("src/apps/cli/commands/recall.ts");
   expect(loaded).toContain("src/apps/cli/hook-input.ts");
   const isForAnswers =
@@ -59,7 +59,7 @@ test("a hook reads what has happened before it loads what looks at sessions", as
   expect(loaded.filter((path) => isForAnswers.test(path))).toEqual([]);
 });
 
-test("what Node compiles is kept before anything else is loaded", async () => {
+test("Node's compile cache is enabled before anything else is loaded", async () => {
   const ours = (await loadedAtStart("src/apps/cli/bin.ts")).filter((path) => !path.startsWith("node:"));
   expect(ours).toEqual(["src/apps/cli/bin.ts", "src/session/files/user-folders.ts"]);
 });

@@ -28,12 +28,12 @@ function counted() {
   return scribe;
 }
 
-/** The cells of the row that begins so. */
+/** Returns the cells of the row with a prefix. */
 function cells(lines: readonly string[], start: string): string[] | undefined {
   return lines.find((line) => line.startsWith(start))?.split(/ {2,}/);
 }
 
-test("counts messages, tool calls, tokens and cost, by model and in total", async () => {
+test("counts messages, tool calls, tokens, and cost, by model and in total", async () => {
   const { path } = counted();
   const { code, lines } = await cli(["stats", path]);
   expect(code).toBe(0);
@@ -51,7 +51,7 @@ test("counts messages, tool calls, tokens and cost, by model and in total", asyn
   expect(cells(lines, "total")).toEqual(["total", "5,010", "3,000", "0", "305", "$1.52"]);
 });
 
-test("the time that a session took is that of its messages, whenever it was named", async () => {
+test("the duration of a session is that of its messages, whenever it was named", async () => {
   const { session, path } = counted();
   const named = { type: "session_info", id: "late", parentId: session.getLeafId(), name: "Counted" };
   appendFileSync(path, `${JSON.stringify({ ...named, timestamp: "2027-02-03T22:00:00.000Z" })}\n`);
@@ -65,12 +65,12 @@ test("the time that a session took is that of its messages, whenever it was name
   expect((await cli(["export", path, "--markdown"])).stdout).not.toContain("2027");
 });
 
-test("--window tells how full the context is", async () => {
+test("--window shows how full the context is", async () => {
   const { lines } = await cli(["stats", counted().path, "--window", "2200"]);
   expect(cells(lines, "context")).toEqual(["context", "1,100 tokens, counted by the model; 50 % of 2,200"]);
 });
 
-test("--leaf counts the path to an entry, and tells the size of the context there", async () => {
+test("--leaf counts the path to an entry, and shows the context's size there", async () => {
   const { session, path } = counted();
   const [, , , third = "", fourth = ""] = session.getPathIds();
   session.branch(third);
@@ -85,7 +85,7 @@ test("--leaf counts the path to an entry, and tells the size of the context ther
   expect((await cli(["stats", path, "--leaf", "gone"])).stderr).toContain("Entry gone not found");
 });
 
-test("a fork counts what is its own; --inherited counts the rest, too", async () => {
+test("a fork counts only its new entries; --inherited counts the rest, too", async () => {
   const { session } = counted();
   const fork = session.fork();
   const path = fork.getSessionFile() ?? "";
@@ -97,7 +97,7 @@ test("a fork counts what is its own; --inherited counts the rest, too", async ()
   expect(cells(whole.lines, "total")?.at(-1)).toBe("$1.52");
 });
 
-test("--json gives what the library counts", async () => {
+test("--json prints the library's counts", async () => {
   const { path } = counted();
   const [stats] = jsonLines(await cli(["stats", path, "--json"]));
   expect(stats).toMatchObject({
@@ -116,7 +116,7 @@ test("a session without messages has no numbers to show", async () => {
   expect(stdout).toContain("\nNo usage is recorded.\n");
 });
 
-test("lines fit into 80 columns and cannot drive the terminal", async () => {
+test("lines fit 80 columns and cannot control the terminal", async () => {
   const scribe = new Scribe(temporaryFolder());
   for (let i = 0; i < 20; i++) {
     const model = `\u001b[2J${"長".repeat(50)}${i}`;
@@ -125,14 +125,14 @@ test("lines fit into 80 columns and cannot drive the terminal", async () => {
   }
   const result = await cli(["stats", scribe.path], TERMINAL);
   expect(result.stdout).toContain("8 other tools");
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them is allowed
   expect(result.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   expect(
     widest({ ...result, lines: result.lines.filter((line) => !line.startsWith("file")) }),
   ).toBeLessThanOrEqual(80);
 });
 
-test("show and stats tell the same numbers of the same answer", async () => {
+test("show and stats show the same numbers for the same answer", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("Count");
   const answer = scribe.assistant("One", { usage: usage(1000, 200, 3000, 0.344) });
@@ -150,14 +150,14 @@ test("show and stats tell the same numbers of the same answer", async () => {
   ]);
 });
 
-test("a cost that is too small for four digits is not shown as nothing", async () => {
+test("a very small cost is not shown as zero", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("Count");
   scribe.assistant("One", { usage: usage(10, 2, 0, 0.00001) });
   expect((await cli(["stats", scribe.path])).lines.at(-1)).toMatch(/ <\$0\.0001$/);
 });
 
-test("shows one cost of a session, with a ~ where a part is estimated; --json has both parts", async () => {
+test("shows one cost of a session, with a ~ if a part is estimated; --json has both parts", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("Count");
   scribe.assistant("One", {

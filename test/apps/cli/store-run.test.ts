@@ -19,7 +19,7 @@ import { SECRET, SHOWN_STORE, TestDatabase, URL_OF_STORE } from "./support/store
 
 const ID = "0198aaaa-0000-7000-8000-000000000001";
 
-/** Makes a database with one session, and a session in a file. */
+/** Creates a database with one session, and a session in a file. */
 async function scene() {
   const folder = temporaryFolder();
   vi.stubEnv("TMPDIR", folder);
@@ -34,7 +34,7 @@ async function scene() {
   return { folder, database, path: scribe.path, copies };
 }
 
-test("--store goes before --dir's place and the variable, and --dir before the variable", async () => {
+test("--store and --dir override the variable, but cannot be combined", async () => {
   const { database, path, folder } = await scene();
   const env = { SESSIONTREE_STORE: URL_OF_STORE };
   const settings = { stores: database, env };
@@ -52,7 +52,7 @@ test("--store goes before --dir's place and the variable, and --dir before the v
 
 const FILES_ONLY = ["keep", "prune", "repair", "restore", "resume"];
 
-test.each(FILES_ONLY)("%s works on files and says so", async (name) => {
+test.each(FILES_ONLY)("%s works on files and reports that", async (name) => {
   const { database, path, folder } = await scene();
   const words = { keep: ["--status"], repair: [path], prune: ["--older-than", "9y"] }[name] ?? [];
   const given = await cli([name, ...words, "--store", URL_OF_STORE], { stores: database });
@@ -65,7 +65,7 @@ test.each(FILES_ONLY)("%s works on files and says so", async (name) => {
   expect(database.opened).toEqual([]);
 });
 
-test("the files-only commands are those that are meant", async () => {
+test("only the expected commands are limited to files", async () => {
   const loaded = await Promise.all(COMMANDS.map(async ({ name, load }) => ({ name, ...(await load()) })));
   const names = loaded.filter(({ filesOnly }) => filesOnly !== undefined).map(({ name }) => name);
   expect(names.sort()).toEqual(FILES_ONLY);
@@ -77,7 +77,7 @@ test.each([
   ["a password with a slash", `postgres://ada:x/${SECRET}@db/agents`],
   ["no host", `postgres://ada:${SECRET}@`],
   ["a port that is none", `postgres://ada:${SECRET}@db:port/agents`],
-])("%s is no address, and is not repeated", async (_what, address) => {
+])("%s is not an address, and is not repeated", async (_what, address) => {
   const stores = new TestDatabase();
   for (const args of [
     ["list", "--store", address],
@@ -108,7 +108,7 @@ test.each([
   expect(json).toHaveProperty("store", shown);
 });
 
-test("no error tells a password", async () => {
+test("no error contains a password", async () => {
   const broken = async (): Promise<SessionStore> => {
     throw Object.assign(new Error(`cannot reach ${URL_OF_STORE} or ${URL_OF_STORE}?password=${SECRET}`), {
       input: URL_OF_STORE,
@@ -128,7 +128,7 @@ test("no error tells a password", async () => {
   }
 });
 
-test("a store is opened once, when it is needed, and closed, also after a failure", async () => {
+test("a store is opened once, when it is needed, and closed, even after a failure", async () => {
   const { database, copies, path } = await scene();
   const settings = { stores: database };
   expect((await cli(["verify", ID, ID, "@last", path, "--store", URL_OF_STORE], settings)).code).toBe(1);
@@ -142,7 +142,7 @@ test("a store is opened once, when it is needed, and closed, also after a failur
   expect(database.opened).toHaveLength(3);
 });
 
-test("a reader that goes away leaves nothing behind", async () => {
+test("a reader that closes the pipe leaves nothing open", async () => {
   const { database, copies } = await scene();
   const { code } = await cli(["export", ID, "--jsonl", "--store", URL_OF_STORE], {
     stores: database,
@@ -153,7 +153,7 @@ test("a reader that goes away leaves nothing behind", async () => {
   expect([code, database.closed, copies()]).toEqual([0, 1, []]);
 });
 
-test("what a failing database has kept from being written is told, and is nobody's success", async () => {
+test("a write that a failing database prevented is reported, and never as a success", async () => {
   const { folder, copies } = await scene();
   const { backend, faults } = faultyBackend(new MemoryBackend());
   const quick = { minRetryMs: 1, maxRetryMs: 1, giveUpAfterMs: 20 };
@@ -183,7 +183,7 @@ test("what a failing database has kept from being written is told, and is nobody
   expect(copies()).toEqual([]);
 });
 
-test("what is hostile in a database drives neither the terminal nor the file system", async () => {
+test("hostile content of a database controls neither the terminal nor the file system", async () => {
   const { folder, copies } = await scene();
   const backend = new MemoryBackend();
   const id = "../../\u001b[2J\u202e";
@@ -228,7 +228,7 @@ test("what is hostile in a database drives neither the terminal nor the file sys
   expect(readdirSync(join(folder, ".."))).not.toContain("\u001b[2J\u202e");
 });
 
-test("a database that cannot rewrite refuses a redaction, and says so", async () => {
+test("a database that cannot rewrite rejects a redaction with a message", async () => {
   const inner = new MemoryBackend();
   const backend: SessionBackend = {
     supports: { ...inner.supports, rewrite: false },
@@ -250,7 +250,7 @@ test("a database that cannot rewrite refuses a redaction, and says so", async ()
   expect((await stores.bytes(ID)).includes("hello")).toBe(true);
 });
 
-test("an error of opening and closing is told once", async () => {
+test("an error while opening or closing is reported once", async () => {
   const error = new SessionError("STORE_UNAVAILABLE", "The package pg is not installed; npm install pg.");
   const stores = Object.assign(new TestDatabase(), { open: () => Promise.reject(error) });
   const { code, stderr } = await cli(["list", "--store", URL_OF_STORE], { stores });
@@ -263,7 +263,7 @@ test("an error of opening and closing is told once", async () => {
   expect([listed.code, listed.stderr]).toEqual([1, `${JSON.stringify(told)}\n`]);
 });
 
-test("copy needs a place to copy to, and goes on after one that cannot be copied", async () => {
+test("copy requires a target, and continues after a session that cannot be copied", async () => {
   const { database, path, folder } = await scene();
   const settings = { stores: database, cwd: folder };
   expect((await cli(["db", "copy", path], settings)).stderr).toContain("add --to and a folder");
@@ -278,7 +278,7 @@ test("copy needs a place to copy to, and goes on after one that cannot be copied
   expect(stderr).not.toContain("unexpected");
 });
 
-test("migrate makes tables, and asks before it goes to a named version", async () => {
+test("migrate creates tables, and asks before it migrates to a given version", async () => {
   const database = new TestDatabase();
   const migrate = (...args: string[]) => cli(["db", "migrate", ...args], { stores: database });
   expect((await migrate()).stderr).toContain("Name the database: add --store");
@@ -317,7 +317,7 @@ test("migrate makes tables, and asks before it goes to a named version", async (
   expect(database.opened).toEqual([]);
 });
 
-test("nobody waits for a server to complete a word", async () => {
+test("completion never waits for a server", async () => {
   const { database, folder } = await scene();
   const env = { SESSIONTREE_STORE: URL_OF_STORE };
   const settings = { stores: database, env, cwd: folder };
@@ -330,7 +330,7 @@ test("nobody waits for a server to complete a word", async () => {
   expect(database.opened).toEqual([]);
 });
 
-test("rm marks what was imported into a store as deleted, and takes the mark back if it cannot delete", async () => {
+test("rm marks sessions imported into a store as deleted, and removes the mark if the deletion fails", async () => {
   const { folder } = await scene();
   vi.stubEnv("XDG_DATA_HOME", folder);
   const memory = new MemoryBackend();

@@ -11,12 +11,12 @@ import { SECRET, SHOWN_STORE, TestDatabase, URL_OF_STORE } from "./support/store
 const PROJECT = "/projects/till";
 const ID = "0198aaaa-0000-7000-8000-000000000001";
 
-/** A database with one session of the project in it, and what is there in files. */
+/** A database with one of the project's sessions, and the files next to it. */
 interface Scene {
   readonly folder: string;
   readonly path: string;
   readonly database: TestDatabase;
-  /** Ids of the user's message, and of the one that answers it. */
+  /** IDs of the user's message and of its answer. */
   readonly entries: readonly [string, string];
   /** Runs the command line in the project, on the database. */
   sql(...args: string[]): Promise<CliResult>;
@@ -25,7 +25,7 @@ interface Scene {
 
 async function makeScene(database = new TestDatabase()): Promise<Scene> {
   const folder = temporaryFolder();
-  // Copies must be gone when a command has ended, and nothing else makes folders here.
+  // Copies must be deleted when a command has ended, and nothing else creates folders here.
   vi.stubEnv("TMPDIR", join(folder));
   const scribe = new Scribe(join(folder, "sessions"), ID, PROJECT);
   const entries = [scribe.user("Totals are wrong."), scribe.assistant("The sum is rounded.")] as const;
@@ -70,7 +70,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     ["diff", ["diff", "@last", "@leaf", "@leaf", "--json"]],
     ["name", ["name", "@last"]],
     ["compaction plan", ["compact", "@last", "--dry-run"]],
-  ])("%s says the same as of the file", async (_what, args) => {
+  ])("%s prints the same as for the file", async (_what, args) => {
     const { sql, run, path, folder } = scene;
     const ofFile = await run(args.map((word) => (/^(?:@last|Fix|0198.*)$/.test(word) ? path : word)));
     const ofStore = await sql(...args);
@@ -79,7 +79,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     expect(readdirSync(folder).filter((name) => name.startsWith("sessiontree-"))).toEqual([]);
   });
 
-  test("what names a file elsewhere names the id and the database", async () => {
+  test("JSON about a session has the ID and the database instead of a path", async () => {
     const { sql } = scene;
     const location = { id: ID, store: SHOWN_STORE };
     for (const args of [
@@ -101,7 +101,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     expect((await sql("stats", "@last")).stdout).toContain(SHOWN_STORE);
   });
 
-  test("a session is listed in its project, and with all", async () => {
+  test("a session is listed in its project, and with --all", async () => {
     const { sql, run } = scene;
     const [json] = jsonLines(await sql("list", "--json"));
     expect(json).toMatchObject({
@@ -141,7 +141,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     expect((await sql("search", "(", "--all", "--regex")).code).toBe(2);
   });
 
-  test("name, label, compact and redact change the session there", async () => {
+  test("name, label, compact, and redact change the session there", async () => {
     const { sql, database, entries } = scene;
     expect((await sql("name", "@last", "Totals")).stdout).toBe('The session is named "Totals".\n');
     expect((await sql("name", "Totals")).stdout).toBe("Totals\n");
@@ -158,7 +158,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     expect((await sql("verify", ID)).code).toBe(0);
   });
 
-  test("fork and clone make sessions there, which know where they come from", async () => {
+  test("fork and clone create sessions there, which record their parent", async () => {
     const { sql, run, database, entries } = scene;
     const [forked] = jsonLines(await sql("fork", ID, entries[0], "--json"));
     expect(forked).toMatchObject({
@@ -192,7 +192,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     expect(readFileSync(page, "utf8")).not.toContain(SECRET);
   });
 
-  test("tree --follow says what is followed, and keeps no copy", async () => {
+  test("tree --follow shows new entries, and keeps no copy", async () => {
     const { run, folder } = scene;
     const { stderr, code } = await run(["tree", "@last", "--follow", "--store", URL_OF_STORE], {
       untilInterrupted: () => {
@@ -206,7 +206,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     ]);
   });
 
-  test("merge takes a file and a session of the database", async () => {
+  test("merge accepts a file and a session of the database", async () => {
     const { sql, path, folder } = scene;
     await sql("name", ID, "Of the server");
     const to = join(folder, "both.jsonl");
@@ -217,7 +217,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     expect([inPlace.code, inPlace.stderr]).toEqual([2, expect.stringContaining("add -o and a file")]);
   });
 
-  test("rm asks, and removes for good", async () => {
+  test("rm asks, and removes permanently", async () => {
     const { sql, run, database } = scene;
     await sql("fork", ID);
     const args = ["rm", ID, "--store", URL_OF_STORE];
@@ -240,7 +240,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     expect(await database.ids()).toEqual([]);
   });
 
-  test("what goes there and back has the same bytes, and is not copied twice", async () => {
+  test("a round trip keeps all bytes, and copies nothing twice", async () => {
     const { sql, path, folder, run } = scene;
     const to = join(folder, "back");
     const [copied] = jsonLines(await sql("db", "copy", "@last", "--to", to, "--json"));
@@ -261,10 +261,10 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
   });
 
   test.each(["%", "_", "'; drop table lines; --", "\\", "0198aaaa%", "nothing", " ", "e".repeat(5_000)])(
-    "%j names nothing",
+    "%j matches nothing",
     async (name) => {
       const { sql, database } = scene;
-      // A backslash makes a path of it.
+      // A backslash makes it a path.
       const { code, stderr } = await sql("name", name);
       expect(code).toBe(1);
       expect(stderr).not.toContain("unexpected");
@@ -272,25 +272,28 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     },
   );
 
-  test("a name of several sessions means that of this project", async () => {
+  test("a name of several sessions resolves to this project's", async () => {
     const { sql, run, database } = scene;
     await run(["fork", ID, "--here", "--store", URL_OF_STORE], { cwd: "/projects/b" });
     expect((await sql("show", "fix the", "--json")).stdout).toContain(ID);
     const elsewhere = await run(["show", "fix", "--store", URL_OF_STORE], { cwd: "/projects/c" });
-    expect([elsewhere.code, elsewhere.stderr]).toEqual([1, expect.stringContaining('2 sessions fit "fix"')]);
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([
+      1,
+      expect.stringContaining('2 sessions match "fix"'),
+    ]);
     expect((await sql("show", "totals fix", "--json")).stdout).toContain(ID);
     expect(await database.ids()).toHaveLength(2);
     const none = await run(["show", "@last", "--store", URL_OF_STORE], { cwd: "/projects/c" });
-    expect(none.stderr).toContain(`no session of this project in ${SHOWN_STORE}`);
+    expect(none.stderr).toContain(`This project has no sessions in ${SHOWN_STORE}`);
   });
 
-  test("a path means a file", async () => {
+  test("a path is a file", async () => {
     const { sql, path } = scene;
     expect((await sql("name", path, "In the file")).code).toBe(0);
     expect((await sql("name", path, "--json")).stdout).toContain(JSON.stringify({ path }).slice(1, -1));
     expect((await sql("name", ID)).stdout).toBe("Fix the totals\n");
     const mixed = await sql("rm", path, ID, "--yes");
-    expect([mixed.code, mixed.stderr]).toEqual([2, expect.stringContaining("name them apart")]);
+    expect([mixed.code, mixed.stderr]).toEqual([2, expect.stringContaining("delete them separately")]);
     expect(statSync(path).isFile()).toBe(true);
     expect((await sql("rm", path, "--permanent", "--yes")).stdout).toBe(`Deleted permanently: ${path}\n`);
   });

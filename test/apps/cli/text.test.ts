@@ -15,7 +15,7 @@ import fc from "../../support/fast-check.ts";
 
 await loadWidths();
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the tests search for these
 const HARMFUL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]|\p{Surrogate}/u;
 
 const anyText = fc.string({
@@ -23,7 +23,7 @@ const anyText = fc.string({
 });
 
 describe("plain text", () => {
-  test("leaves nothing that drives a terminal, of any text", () => {
+  test("contains nothing that controls a terminal, for any text", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         expect(toPlainText(text)).not.toMatch(HARMFUL);
@@ -42,13 +42,13 @@ describe("plain text", () => {
     expect(toPlainText("👨‍👩‍👧‍👦 ❤️ é")).toBe("👨‍👩‍👧‍👦 ❤️ é");
   });
 
-  test("makes one line of many, and does not read all of a long text", () => {
+  test("joins lines into one, and does not read all of a long text", () => {
     expect(toPlainLine("  one\n\n two\tthree ")).toBe("one two three");
     expect(toPlainLine("x".repeat(10_000_000)).length).toBeLessThan(10_000);
     expect(toPlainLine(`${" ".repeat(100_000)}end`)).toBe("end");
   });
 
-  test("escapes JSON without changing what it stands for", () => {
+  test("escapes JSON without changing its value", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const json = toPlainJson(JSON.stringify({ [text]: text }));
@@ -65,11 +65,11 @@ const graphemes = fc
   .map((parts) => parts.join(""));
 
 describe("widths", () => {
-  test("are those of a terminal", () => {
+  test("match a terminal's", () => {
     expect(["abc", "日本", "👨‍👩‍👧‍👦", "e\u0301", "│"].map(measureWidth)).toEqual([3, 4, 2, 1, 1]);
   });
 
-  test("a cut text fits, and begins as the text does", () => {
+  test("text cut at its end fits, and keeps its beginning", () => {
     fc.assert(
       fc.property(graphemes, fc.integer({ min: 0, max: 30 }), (text, width) => {
         const cut = truncateLine(text, width);
@@ -81,7 +81,7 @@ describe("widths", () => {
     );
   });
 
-  test("a text cut at its beginning fits, and ends as the text does", () => {
+  test("text cut at its beginning fits, and keeps its end", () => {
     fc.assert(
       fc.property(graphemes, fc.integer({ min: 0, max: 30 }), (text, width) => {
         const cut = truncateStart(text, width);
@@ -129,7 +129,7 @@ describe("numbers and times", () => {
     ]);
   });
 
-  test("times are local, to the minute, and as short as the span allows", () => {
+  test("times are local, to the minute, and as short as the range allows", () => {
     vi.stubEnv("TZ", "UTC");
     const at = (text: string) => Date.parse(text);
     const noon = at("2026-02-03T12:00:59.999Z");
@@ -146,7 +146,7 @@ describe("numbers and times", () => {
     vi.unstubAllEnvs();
   });
 
-  test("ages are told in the largest unit, and as a day where they are long", () => {
+  test("ages are in the largest unit, and a date if they are long", () => {
     vi.stubEnv("TZ", "UTC");
     const now = Date.parse("2026-02-10T12:00:00Z");
     const minute = 60_000;

@@ -32,7 +32,7 @@ function makeSession() {
 
 type Made = ReturnType<typeof makeSession>;
 
-describe("the title is the first prompt that was answered", () => {
+describe("the title is the first prompt with an answer", () => {
   test.each([
     ["list", ({ folder }: Made) => ["list", "--dir", folder]],
     ["show", ({ path }: Made) => ["show", path]],
@@ -75,7 +75,7 @@ describe("the title is the first prompt that was answered", () => {
     });
   });
 
-  test("in answers to agents, with and without secrets hidden", async () => {
+  test("in answers to agents, with and without hidden secrets", async () => {
     const { folder } = makeSession();
     for (const hide of [undefined, (texts: readonly string[]) => texts.map((text) => text)]) {
       const recall = recallOver(makeFileSource({ sessionDir: folder }), "/projects/till", { hide });

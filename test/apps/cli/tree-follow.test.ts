@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 
-/** Watches a session to which an entry is appended as often as something was shown, until so many were. */
+/** Watches a session, and appends an entry after each shown one, up to a number. */
 function watchWhileWriting(scribe: Scribe, texts: readonly string[], args: readonly string[] = []) {
   const interruption = new AbortController();
   const left = [...texts];
@@ -13,7 +13,7 @@ function watchWhileWriting(scribe: Scribe, texts: readonly string[], args: reado
   };
   return cli(["tree", scribe.path, "--follow", ...args], {
     onOutput: appendNext,
-    // By then the command has read the session, so what is appended is new to it.
+    // By then the command has read the session, so appended entries are new to it.
     untilInterrupted: () => {
       appendNext();
       return interruption.signal;
@@ -21,7 +21,7 @@ function watchWhileWriting(scribe: Scribe, texts: readonly string[], args: reado
   });
 }
 
-test("shows each entry when it comes, and ends when interrupted", async () => {
+test("shows each entry when it arrives, and stops when interrupted", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("before");
   const { code, stdout, stderr } = await watchWhileWriting(scribe, ["one", "two \u001b[2J"]);
@@ -32,14 +32,14 @@ test("shows each entry when it comes, and ends when interrupted", async () => {
   expect(stdout).toMatch(/^22:03 [0-9a-f]{8} user {12}one\n22:04 [0-9a-f]{8} user {12}two ␛\[2J\n$/);
 });
 
-test("--json gives the entries themselves", async () => {
+test("--json prints the entries themselves", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("before");
   const result = await watchWhileWriting(scribe, ["one", "two"], ["--json"]);
   expect(jsonLines(result)).toEqual(JSON.parse(JSON.stringify(scribe.session.getEntries().slice(1))));
 });
 
-test("passes over records, unless they are asked for", async () => {
+test("skips records, unless requested", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("before");
   const watch = (...args: string[]) => {

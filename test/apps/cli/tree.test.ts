@@ -4,14 +4,14 @@ import { scaleCount } from "../../support/share.ts";
 import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
 import { makeId, Scribe, userLine, writeLines } from "./support/sessions.ts";
 
-/** The line that names an entry. */
+/** Returns the line with an entry. */
 function lineOf(lines: readonly string[], id: string): string {
   const found = lines.filter((line) => line.includes(` ${id.slice(0, 8)} `));
   expect(found).toHaveLength(1);
   return found[0] ?? "";
 }
 
-test("a line tells short id, kind, time and what was said; the last one where the leaf is", async () => {
+test("a line shows short ID, kind, time, and text; the last one marks the leaf", async () => {
   const scribe = new Scribe(temporaryFolder());
   const question = scribe.user("What is a tree?");
   const answer = scribe.assistant("A graph without cycles.");
@@ -21,7 +21,7 @@ test("a line tells short id, kind, time and what was said; the last one where th
   expect(lineOf(lines, answer)).toBe(`○ ${answer} assistant      22:03  A graph without cycles.  ← leaf`);
 });
 
-test("the path to the leaf stays at the left edge, and what was left hangs to its side", async () => {
+test("the path to the leaf stays at the left edge, with other branches indented", async () => {
   const scribe = new Scribe(temporaryFolder());
   const root = scribe.user("start");
   const left = scribe.assistant("first try");
@@ -42,7 +42,7 @@ test("the path to the leaf stays at the left edge, and what was left hangs to it
   );
 });
 
-test("records of state, usage, and imports are hidden, but not those that are seen anyway", async () => {
+test("records of state, usage, and imports are hidden, except those with a mark", async () => {
   const scribe = new Scribe(temporaryFolder());
   const { session } = scribe;
   session.appendModelChange("anthropic", "claude");
@@ -70,7 +70,7 @@ test("records of state, usage, and imports are hidden, but not those that are se
   expect(labeled.at(-3)).toMatch(/label .*← leaf$/);
 });
 
-test("a record is drawn where the tree parts, and --tail counts entries of the conversation", async () => {
+test("a record is drawn at a fork, and --tail counts entries of the conversation", async () => {
   const scribe = new Scribe(temporaryFolder());
   const { session } = scribe;
   const question = scribe.user("start");
@@ -91,7 +91,7 @@ test("a record is drawn where the tree parts, and --tail counts entries of the c
   expect((await tail("--records"))[0]).toBe(other);
 });
 
-test("labels, compactions, branch summaries, failures and the leaf are seen", async () => {
+test("labels, compactions, branch summaries, failures, and the leaf are visible", async () => {
   const scribe = new Scribe(temporaryFolder());
   const { session } = scribe;
   const root = scribe.user("start");
@@ -127,7 +127,7 @@ test("long lines of entries are folded and counted; --all draws them", async () 
   expect(all.lines.filter((line) => line.includes(" tool result  "))).toHaveLength(30);
 });
 
-test("a fold says how many failures it holds, and where they are listed", async () => {
+test("a fold shows its number of failures, and how to list them", async () => {
   const scribe = new Scribe(temporaryFolder());
   const root = scribe.user("Do it all");
   scribe.work(10);
@@ -162,7 +162,7 @@ test("a fold says how many failures it holds, and where they are listed", async 
   expect(byId.stdout).toContain(`121: sessiontree search --failed "" ${id}`);
 });
 
-test("a failed result and a failed command name the error, not the beginning of what was written", async () => {
+test("a failed result and a failed command show the error, not the beginning of the output", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("Run the tests.");
   const output = `Running 3 tests\n${"ok\n".repeat(20)}AssertionError: expected 3 to be 4\nCommand exited with code 1`;
@@ -212,7 +212,7 @@ test("a session of 2,000 entries is drawn in fewer than 120 lines, its end in mo
   expect(lines.find((line) => line.includes(questions[0] ?? ""))).toBeDefined();
 });
 
-test("what a session holds cannot drive the terminal", async () => {
+test("a session's content cannot control the terminal", async () => {
   const folder = temporaryFolder();
   const scribe = new Scribe(folder, "evil", `${folder}/\u001b]0;cwd\u0007`);
   const { session } = scribe;
@@ -240,13 +240,13 @@ test("what a session holds cannot drive the terminal", async () => {
   for (const args of [[scribe.path], [scribe.path, "--json"], [`${folder}/ids.jsonl`]]) {
     const { code, stdout } = await cli(["tree", "--pretty", ...args]);
     expect(code).toBe(0);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them is allowed
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u202e]/);
     expect(stdout).toContain("end");
   }
 });
 
-test.each([80, 61, 200])("lines fit into %i columns, whatever is written", async (columns) => {
+test.each([80, 61, 200])("lines fit %i columns, whatever the content", async (columns) => {
   const scribe = new Scribe(temporaryFolder());
   const texts = [
     "x".repeat(5000),
@@ -285,7 +285,7 @@ test("colors are for terminals only", async () => {
   expect(plain.stdout).toContain("  red");
 });
 
-test("a session without entries is drawn", async () => {
+test("draws a session without entries", async () => {
   const folder = temporaryFolder();
   const path = writeLines(folder, "empty.jsonl", []);
   const { code, stdout } = await cli(["tree", "--pretty", path]);
@@ -293,7 +293,7 @@ test("a session without entries is drawn", async () => {
   expect(stdout).toContain("0 entries");
 });
 
-test("several beginnings hang on one place", async () => {
+test("several roots are drawn below one line", async () => {
   const folder = temporaryFolder();
   const path = writeLines(
     folder,
@@ -310,10 +310,10 @@ test("several beginnings hang on one place", async () => {
 });
 
 const COUNT = scaleCount(100_000);
-/** Branches that are folded, as a person reads their number. */
+/** Folded branches, as a number for readers. */
 const FOLDED = (COUNT - 10).toLocaleString("en");
 
-/** Writes a session of many entries; `parentOf` gives the number of an entry's parent. */
+/** Writes a session of many entries; `parentOf` returns the number of an entry's parent. */
 function writeMany(parentOf: (number: number) => number | null, size = COUNT): string {
   const lines = Array.from({ length: size }, (_, i) => {
     const parent = parentOf(i);
@@ -331,7 +331,7 @@ test("many entries in a line do not indent, and are a page when folded", async (
   expect(all.lines.slice(-COUNT).every((line) => line.startsWith("● "))).toBe(true);
 });
 
-test("many branches from one place are a page when folded, and one column when not", async () => {
+test("many branches from one entry are a page when folded, and one column when not", async () => {
   const path = writeMany((i) => (i === 0 ? null : 0));
   const folded = await cli(["tree", "--pretty", path]);
   expect(folded.lines.length).toBeLessThan(30);
@@ -347,8 +347,8 @@ test("a branch at every other entry is folded", async () => {
   expect(lines.some((line) => line.endsWith("small branches"))).toBe(true);
 });
 
-test("branches within branches stay on the screen, however deep", async () => {
-  // A line of entries, and then on each of them a later one, the deepest first: every branch lies within another.
+test("branches within branches stay on the screen at any depth", async () => {
+  // A line of entries, and then a later child of each, the deepest first: every branch is inside another.
   const half = 5000;
   const path = writeMany((i) => (i === 0 ? null : i < half ? i - 1 : 2 * half - 1 - i), 2 * half);
   for (const more of [[], ["--all"]]) {
@@ -359,7 +359,7 @@ test("branches within branches stay on the screen, however deep", async () => {
   }
 });
 
-test("long ids that begin alike are shown as far as they differ", async () => {
+test("long IDs with the same prefix are shown up to their first difference", async () => {
   const folder = temporaryFolder();
   const ids = ["0198aaaa-0000-7000-8000-1", "0198aaaa-0000-7111-8000-1"];
   const path = writeLines(
@@ -372,7 +372,7 @@ test("long ids that begin alike are shown as far as they differ", async () => {
   expect(stdout).toContain("● 0198aaaa-0000-71 user");
 });
 
-test("--json gives one object per entry in the order of the file", async () => {
+test("--json prints one object per entry in file order", async () => {
   const scribe = new Scribe(temporaryFolder());
   const root = scribe.user("start");
   const side = scribe.assistant("left");

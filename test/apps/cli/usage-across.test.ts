@@ -44,7 +44,7 @@ function makeWorld() {
 const NO_PRICES = ["--prices"];
 
 describe("stats across sessions", () => {
-  test("writes an object for each group", async () => {
+  test("prints an object for each group", async () => {
     const { stats, prices } = makeWorld();
     const found = jsonLines(await stats(...NO_PRICES, prices, "--by", "month,model", "--json"));
     expect(found).toEqual([
@@ -76,7 +76,7 @@ describe("stats across sessions", () => {
     ]);
   });
 
-  test("names a session as lists do, and whose subagent it is", async () => {
+  test("names a session as lists do, and shows a subagent's parent", async () => {
     const { stats, prices, folder } = makeWorld();
     const found = jsonLines(await stats(...NO_PRICES, prices, "--by", "session", "--sort", "cost", "--json"));
     const path = join(folder, "main.jsonl");
@@ -104,7 +104,7 @@ describe("stats across sessions", () => {
     ];
     const result = await cli(line, TERMINAL);
     expect(result.stderr).toBe(
-      "1 more group; the total is that of all.\n2,003 tokens without a known price; --prices FILE estimates them.\n",
+      "1 more group; the total includes all groups.\n2,003 tokens without a known price; --prices FILE estimates them.\n",
     );
     expect(result.stdout).toMatch(/^other\s+Close the/m);
     expect(result.stdout).not.toContain("Count the till");
@@ -112,7 +112,7 @@ describe("stats across sessions", () => {
     expect(widest(result)).toBeLessThanOrEqual(80);
   });
 
-  test("a subagent stands indented below its session, with a bar for what is largest", async () => {
+  test("a subagent is indented below its session, with a bar for the largest value", async () => {
     const { folder, prices } = makeWorld();
     const result = await cli(["stats", "--dir", folder, "--prices", prices, "--by", "session"], {
       ...TERMINAL,
@@ -124,7 +124,7 @@ describe("stats across sessions", () => {
     expect(result.stdout).not.toContain("$0.00 ");
   });
 
-  test("bounds the time by a month, a day, a moment or an age", async () => {
+  test("limits the time by a month, a day, a moment, or an age", async () => {
     const { stats, prices } = makeWorld();
     const inputs = async (...args: string[]) => {
       const result = await stats(...NO_PRICES, prices, "--by", "day", "--json", ...args);
@@ -144,7 +144,7 @@ describe("stats across sessions", () => {
     }
   });
 
-  test("takes the sessions of a project", async () => {
+  test("accepts a project", async () => {
     const { folder, prices } = makeWorld();
     const env = { PI_CODING_AGENT_SESSION_DIR: folder };
     const sessions = async (...args: string[]) => {
@@ -158,7 +158,7 @@ describe("stats across sessions", () => {
     expect((await cli(["stats", "--all", "--project"], { env })).code).toBe(2);
   });
 
-  test("keeps the ends of the folders of projects, which tell them apart", async () => {
+  test("keeps the distinguishing ends of projects' folders", async () => {
     const folder = temporaryFolder();
     for (const [i, name] of ["till", "shop"].entries()) {
       const chain = new Chain(header({ id: name, cwd: `/home/ada/code/company/${name}` }), 20 * i).user(
@@ -172,7 +172,7 @@ describe("stats across sessions", () => {
     expect(widest(result)).toBeLessThanOrEqual(40);
   });
 
-  test("says what is damaged, and what has no price", async () => {
+  test("reports damage, and models without a price", async () => {
     const { folder, stats } = makeWorld();
     const path = join(folder, "other.jsonl");
     writeFileSync(path, `${readFileSync(path, "utf8")}garbage\n`);
@@ -181,13 +181,13 @@ describe("stats across sessions", () => {
     const verified = await cli(["verify", "--all", "--dir", folder]);
     expect(verified).toMatchObject({ code: 1, stdout: expect.stringContaining(path) });
     expect(verified.stdout).not.toContain("main.jsonl");
-    // A file without its header is listed nowhere else.
+    // A file without its header is not listed anywhere else.
     writeFileSync(join(folder, "headless.jsonl"), readFileSync(path, "utf8").split("\n").slice(1).join("\n"));
     const { stdout } = await cli(["verify", "--all", "--dir", folder]);
     expect(stdout).toMatch(/NOT_A_SESSION .*headless\.jsonl/);
   });
 
-  test("refuses a session, and prices that are none", async () => {
+  test("rejects a session, and invalid prices", async () => {
     const { folder, stats } = makeWorld();
     expect((await stats("session.jsonl", "--by", "day")).code).toBe(2);
     expect((await stats("--prices", join(folder, "nothing.json"))).code).toBe(2);
@@ -201,7 +201,7 @@ describe("stats across sessions", () => {
     }
   });
 
-  test("a call that used what the file has no price for has none", async () => {
+  test("a call with tokens missing from the price file has no price", async () => {
     const { folder, stats } = makeWorld();
     const path = join(folder, "some.json");
     const found = async (price: object) => {
@@ -240,7 +240,7 @@ describe("stats across sessions", () => {
     },
   );
 
-  test("a session that is damaged in the middle counts before and behind it, and says so in text and JSON", async () => {
+  test("a session damaged in the middle counts before and after the damage, which text and JSON report", async () => {
     const { folder, stats } = makeWorld();
     const chain = new Chain(header({ id: "torn", cwd: "/till" }), 60).user("Hi");
     chain.assistant("a", { usage: usage(7), timestamp: FEBRUARY_MS });
@@ -259,7 +259,7 @@ describe("stats across sessions", () => {
     }
   });
 
-  test("says so where nothing is recorded", async () => {
+  test("reports that nothing is recorded", async () => {
     expect(await cli(["stats", "--dir", temporaryFolder(), "--all"])).toMatchObject({
       code: 0,
       stdout: "",
@@ -267,7 +267,7 @@ describe("stats across sessions", () => {
     });
   });
 
-  test("uses installed prices where no file is named", async () => {
+  test("uses installed prices if no file is given", async () => {
     const folder = temporaryFolder();
     const chain = new Chain(header({ id: "one" }));
     chain.assistant("a", {

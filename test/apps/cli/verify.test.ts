@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe, userLine, writeLines } from "./support/sessions.ts";
 
-/** Where in a file a line begins, in bytes. */
+/** Returns the offset of a line in a file, in bytes. */
 function offsetOf(path: string, line: number): number {
   return Buffer.byteLength(
     readFileSync(path, "utf8")
@@ -16,7 +16,7 @@ function offsetOf(path: string, line: number): number {
   );
 }
 
-/** Writes a session with a line that is no JSON, one with a damaged body, and a second header. */
+/** Writes a session with a line that is not JSON, one with a damaged body, and a second header. */
 function writeDamaged(folder: string): string {
   const damaged = `${JSON.stringify(userLine("00000002", "00000001")).slice(0, -30)}\u0001}`;
   return writeLines(folder, "damaged.jsonl", [
@@ -44,7 +44,7 @@ test("a healthy file is one line and exit code 0", async () => {
   expect(stdout).toMatch(/^OK {2}\S+\.jsonl {2}\(2 entries, version 3, \d+ bytes\)\n$/);
 });
 
-test("each issue is told with line, byte offset, code and message; the exit code is 1", async () => {
+test("each issue has line, byte offset, code, and message; the exit code is 1", async () => {
   const path = writeDamaged(temporaryFolder());
   const { code, stdout, lines } = await cli(["verify", path]);
   expect(code).toBe(1);
@@ -61,7 +61,7 @@ test("each issue is told with line, byte offset, code and message; the exit code
   expect(lines[2]).toMatch(/^ {4}The entry's head is legible/);
 });
 
-test("--json gives one object per file with all its issues", async () => {
+test("--json prints one object per file with all its issues", async () => {
   const folder = temporaryFolder();
   const path = writeDamaged(folder);
   const healthy = writeLines(folder, "healthy.jsonl", [userLine("a", null)]);
@@ -90,7 +90,7 @@ test("--json gives one object per file with all its issues", async () => {
   });
 });
 
-test("a file that is no session is told, and the others are checked all the same", async () => {
+test("a file that is not a session is reported, and the others are still checked", async () => {
   const folder = temporaryFolder();
   const wrong = join(folder, "wrong.jsonl");
   writeFileSync(wrong, '{"type":"other"}\n');
@@ -126,7 +126,7 @@ test("compactions must keep entries of their own path", async () => {
   });
 });
 
-test("messages of another SDK are reported; what is merely odd in a message is not", async () => {
+test("reports messages of another SDK, but not minor deviations in a message", async () => {
   const message = (id: string, content: object) => ({ ...userLine(id, null), message: content });
   const path = writeLines(temporaryFolder(), "foreign.jsonl", [
     message("a", { role: "assistant", content: null, tool_calls: [{ id: "c" }] }),
@@ -145,7 +145,7 @@ test("messages of another SDK are reported; what is merely odd in a message is n
   });
 });
 
-test("--schema warns of what differs from the format, and that is no failure", async () => {
+test("--schema warns of differences from the format without a failure", async () => {
   const path = writeLines(temporaryFolder(), "odd.jsonl", [
     userLine("a", null),
     { ...userLine("b", "a"), message: { role: "user", content: 7, timestamp: "soon" }, more: true },
@@ -163,7 +163,7 @@ test("--schema warns of what differs from the format, and that is no failure", a
   });
 });
 
-test("what is looked at stays as it was", async () => {
+test("a checked file stays unchanged", async () => {
   const folder = temporaryFolder();
   const path = writeDamaged(folder);
   writeFileSync(path, `${readFileSync(path, "utf8")}{"type":"mess`);
@@ -172,16 +172,16 @@ test("what is looked at stays as it was", async () => {
   expect([readFileSync(path, "utf8"), statSync(path).mtimeMs]).toEqual(before);
 });
 
-test("issues fit into 80 columns and cannot drive the terminal", async () => {
+test("issues fit 80 columns and cannot control the terminal", async () => {
   const lines = [userLine("a", "\u001b[2J\u009b".repeat(50)), userLine("a", "日本".repeat(99))];
   const result = await cli(["verify", writeLines(temporaryFolder(), "evil.jsonl", lines)], TERMINAL);
   expect(result.code).toBe(1);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them is allowed
   expect(result.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   expect(widest({ ...result, lines: result.lines.slice(1) })).toBeLessThanOrEqual(80);
 });
 
-test("an image of oh-my-pi that is not beside the sessions is an issue, and one that is there is none", async () => {
+test("an oh-my-pi image missing next to the sessions is an issue, and an existing one is not", async () => {
   const folder = temporaryFolder();
   const sessions = join(folder, "sessions");
   mkdirSync(join(folder, "blobs"));
@@ -190,7 +190,7 @@ test("an image of oh-my-pi that is not beside the sessions is an issue, and one 
   const there = createHash("sha256").update(bytes).digest("hex");
   writeFileSync(join(folder, "blobs", there), bytes);
   const missing = "0".repeat(64);
-  // A name that leads elsewhere is looked for nowhere.
+  // A name that points elsewhere is not looked up.
   const names = [there, missing, "../blobs"];
   const content = names.map((name) => ({
     type: "image",

@@ -29,14 +29,14 @@ function story(folder = temporaryFolder()): Scribe {
   return scribe;
 }
 
-/** What the page of a session that a server has says of it. */
+/** Returns the server's data in the page of a session. */
 function sessionIn(page: string): {
   server: { bytesUrl: string; knownUrl: string; eventsUrl: string; usageUrl?: string };
 } {
   return readData(page, "session") as ReturnType<typeof sessionIn>;
 }
 
-/** Asks with headers that `fetch` keeps for itself. */
+/** Sends a request with headers that `fetch` reserves. */
 function ask(url: string, headers: { readonly [name: string]: string }): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     get(url, { headers }, (response) => {
@@ -46,7 +46,7 @@ function ask(url: string, headers: { readonly [name: string]: string }): Promise
   });
 }
 
-test("--live serves the page on the loopback address, at an address nobody guesses, until interrupted", async () => {
+test("--live serves the page on the loopback address, at an unguessable address, until interrupted", async () => {
   const { path } = story();
   const { url, stop } = await serve([path, "--live"]);
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}\/session\/[\w-]{16}$/);
@@ -64,7 +64,7 @@ test("--live serves the page on the loopback address, at an address nobody guess
   await expect(fetch(url)).rejects.toThrow();
 });
 
-test("the server dies with its process", async () => {
+test("the server exits with its process", async () => {
   const { path } = story();
   for (const signal of ["SIGINT", "SIGTERM", "SIGKILL"] as const) {
     const child = spawn(process.execPath, [PROGRAM, "view", path, "--live"], {
@@ -81,7 +81,7 @@ test("the server dies with its process", async () => {
   }
 });
 
-test("without the token, under another name, or by another method nothing is told", async () => {
+test("returns nothing without the token, under another name, or by another method", async () => {
   const { path } = story();
   const { url } = await serve([path, "--live"]);
   const { origin, pathname, port } = new URL(url);
@@ -109,7 +109,7 @@ test("without the token, under another name, or by another method nothing is tol
   }
 });
 
-/** Reads events until some text has come. */
+/** Reads events until a text arrives. */
 async function readUntil(response: Response, wanted: string): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
@@ -121,7 +121,7 @@ async function readUntil(response: Response, wanted: string): Promise<string> {
   return text;
 }
 
-test("an address that is none is refused, and the server goes on", async () => {
+test("rejects an invalid address, and continues to serve", async () => {
   const { url } = await serve([story().path, "--live"]);
   const { hostname, port } = new URL(url);
   for (const path of ["//", "http://["]) {
@@ -137,7 +137,7 @@ test("an address that is none is refused, and the server goes on", async () => {
   expect((await fetch(url)).status).toBe(200);
 });
 
-test("a browser is started with a file that leads to the address, which nobody else can read", async () => {
+test("starts a browser with a private file that redirects to the address", async () => {
   const opened: string[] = [];
   const { url, stop } = await serve([story().path, "--live"], {
     open: async (path) => {
@@ -154,7 +154,7 @@ test("a browser is started with a file that leads to the address, which nobody e
   expect(existsSync(path)).toBe(false);
 });
 
-test("a file that is gone ends nothing: what comes in its place is told", async () => {
+test("a deleted file ends nothing: its replacement is announced", async () => {
   const { path } = story();
   const { url } = await serve([path, "--live"]);
   const { server } = sessionIn(await (await fetch(url)).text());
@@ -163,13 +163,13 @@ test("a file that is gone ends nothing: what comes in its place is told", async 
   const told = readUntil(await fetch(events), "replaced");
   rmSync(path);
   expect(await Promise.race([told, setTimeout(700, "waiting")])).toBe("waiting");
-  // Another file might get the number of the one that is gone.
+  // Another file might get the inode of the deleted one.
   writeFileSync(`${path}.other`, "");
   writeFileSync(path, text.subarray(0, 200));
   expect(await told).toMatch(/event: replaced/);
 });
 
-test("tells what is appended, from where a page has come to, and when another file takes the place", async () => {
+test("announces appended bytes, from a page's current position, and a replaced file", async () => {
   const scribe = story();
   const { path } = scribe;
   const { url } = await serve([path, "--live"]);
@@ -189,11 +189,11 @@ test("tells what is appended, from where a page has come to, and when another fi
   writeFileSync(`${path}.new`, "other");
   renameSync(`${path}.new`, path);
   expect(await rest).toMatch(/event: replaced\ndata:\n\n$/);
-  // Nor does a page get the bytes of another file than it was made of.
+  // Nor does a page get the bytes of another file than its own.
   expect((await fetch(new URL(server.bytesUrl, url))).status).toBe(409);
 });
 
-test("the list of a folder, or of all projects, leads to each session, and searches contents", async () => {
+test("the list of a folder, or of all projects, links to each session, and searches contents", async () => {
   const folder = temporaryFolder();
   story(folder);
   const other = new Scribe(folder, "0198aaaa-0000-7000-8000-000000000002");
@@ -225,7 +225,7 @@ test("the list of a folder, or of all projects, leads to each session, and searc
   }
 });
 
-/** A session and that of its subagent, with a damaged line. */
+/** A session and its subagent's, with a damaged line. */
 function family(folder: string): { scribe: Scribe; child: Scribe } {
   const scribe = story(folder);
   scribe.session.appendCustomEntry("note");
@@ -236,7 +236,7 @@ function family(folder: string): { scribe: Scribe; child: Scribe } {
   return { scribe, child };
 }
 
-test("a list tells on demand what its sessions used, by day and model, and which are those of subagents", async () => {
+test("a list returns its sessions' usage on request, by day and model, and those of subagents", async () => {
   const folder = temporaryFolder();
   const { scribe, child } = family(folder);
   const { url } = await serve([folder]);
@@ -272,7 +272,7 @@ test("a list tells on demand what its sessions used, by day and model, and which
   expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining("--prices is for a list")]);
 });
 
-test("the page of a listed session tells what it used with its subagents, and what prices say of its answers", async () => {
+test("the page of a listed session shows its usage with its subagents', and prices for its answers", async () => {
   const folder = temporaryFolder();
   const { scribe } = family(folder);
   const prices = join(folder, "prices.json");
@@ -290,14 +290,14 @@ test("the page of a listed session tells what it used with its subagents, and wh
   });
 });
 
-test("--live ends at an entry that is named, and --json gives the address", async () => {
+test("--live ends at a given entry, and --json prints the address", async () => {
   const scribe = story();
   const first = scribe.session.getEntries()[0]?.id ?? "";
   const { url } = await serve([scribe.path, "--live", "--leaf", first, "--json"]);
   expect(JSON.parse(url)).toEqual({ url: expect.stringMatching(new RegExp(`#end=${first}$`)) });
 });
 
-test("what makes no sense is refused before anything is served", async () => {
+test("rejects nonsensical arguments before it serves anything", async () => {
   const { path } = story();
   for (const [args, reason] of [
     [["--all", path], "Name a session, or give --all"],
@@ -311,7 +311,7 @@ test("what makes no sense is refused before anything is served", async () => {
   }
 });
 
-test("a page names the sessions of subagents whose file is known: by path, by id, in the folder of the session", async () => {
+test("a page lists the sessions of subagents with a known file: by path, by ID, in the session's folder", async () => {
   const scribe = story();
   const folder = join(scribe.path, "..");
   const byPath = join(folder, "by-path.jsonl");
@@ -334,7 +334,7 @@ test("a page names the sessions of subagents whose file is known: by path, by id
   expect(readData(stdout, "session")["known"]).toEqual(
     Object.fromEntries(Object.entries(known).map(([name, path]) => [name, { path }])),
   );
-  // A server gives their pages, too.
+  // A server also has their pages.
   const { url } = await serve([scribe.path, "--live"]);
   const { server } = sessionIn(await (await fetch(url)).text());
   const served = (await (await fetch(new URL(server.knownUrl, url))).json()) as typeof known;
@@ -342,14 +342,14 @@ test("a page names the sessions of subagents whose file is known: by path, by id
   expect((await fetch(new URL(child.href, url))).status).toBe(200);
 });
 
-test("what a session names and nobody can look at is no link", async () => {
+test("a session that cannot be read is not a link", async () => {
   const scribe = story();
   const folder = join(scribe.path, "..");
   const file = join(folder, "inside");
   writeFileSync(file, "no folder");
   const names = ["/x/\0.jsonl", `./${"x".repeat(300)}.jsonl`, "inside/a.jsonl", "nobody"];
   for (const name of names) scribe.session.appendCustomEntry("task", { sessionFile: name });
-  // A session without the suffix: the folder that goes by its name is the file itself.
+  // A session without the suffix: the folder with its name is the file itself.
   const bare = join(folder, "bare");
   renameSync(scribe.path, bare);
   const { stdout, stderr } = await cli(["export", bare, "--html"]);

@@ -17,14 +17,14 @@ function story(): { folder: string; path: string; first: string } {
   return { folder, path: scribe.path, first };
 }
 
-/** The path at the end of what the command said. */
+/** Returns the path at the end of the command's output. */
 function pathIn(text: string): string {
   const path = text.trimEnd();
   onTestFinished(() => removeFolder(dirname(path)));
   return path;
 }
 
-test("view writes a page to a temporary file that only its owner can read, and says where", async () => {
+test("view writes a page to a temporary file readable only by its owner, and prints the path", async () => {
   const { path } = story();
   const { code, stdout, stderr } = await cli(["view", path]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "Wrote a page of 3 entries.\n" });
@@ -51,7 +51,7 @@ test("view replaces no file", async () => {
   expect(readFileSync(path).equals(session)).toBe(true);
 });
 
-test("view opens the page where somebody sits at the terminal, unless told not to", async () => {
+test("view opens the page if it can open a browser, unless disabled", async () => {
   const { path, folder } = story();
   const opened: string[] = [];
   const call = async (canOpen: boolean, ...args: string[]) => {
@@ -91,16 +91,16 @@ test("view and export replace no file", async () => {
   expect(readFileSync(join(folder, "there.html"), "utf8")).toBe("mine");
 });
 
-test("view makes no folder for a page: a name may have a typing error", async () => {
+test("view creates no folder for a page, because a name may have a typo", async () => {
   const folder = temporaryFolder();
   const scribe = new Scribe(folder);
   scribe.user("Hello.");
   const { code, stderr } = await cli(["view", scribe.path, "-o", "pgaes/s.html"], { cwd: folder });
-  expect([code, stderr]).toEqual([2, expect.stringContaining("There is no folder")]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("does not exist; create it first")]);
   expect(readdirSync(folder)).toEqual([basename(scribe.path)]);
 });
 
-test("view opens at an entry that is named by its label", async () => {
+test("view opens at an entry given by its label", async () => {
   const { path, folder, first } = story();
   const result = await cli(["view", path, "--leaf", "start", "-o", "p.html", "--json"], { cwd: folder });
   expect(jsonLines(result)).toEqual([{ path: join(folder, "p.html"), entryCount: 3 }]);
@@ -118,7 +118,7 @@ test("export --html writes the same page, to a file or to the output", async () 
   expect(stdout).toMatch(/^<!doctype html>/);
 });
 
-test("what is no session is refused before anything is written", async () => {
+test("rejects a file that is not a session before it writes anything", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "x.jsonl"), "prose\n");
   const { code, stderr } = await cli(["view", join(folder, "x.jsonl")]);
@@ -126,11 +126,11 @@ test("what is no session is refused before anything is written", async () => {
   expect(stderr).toContain("sessiontree:");
 });
 
-test("a session that is too large for a page is refused, and the message says what to do", () => {
+test("rejects a session that is too large for a page, with a message that explains what to do", () => {
   const { path } = story();
   const session = { path, fileName: "story.jsonl" };
   expect(() => makeSessionPage(session, { maxBytes: 100 })).toThrow(
-    /too much for one page.*export SESSION --jsonl/,
+    /too large for one page.*export SESSION --jsonl/,
   );
   expect(() => makeSessionPage(session, { maxBytes: 100 })).toThrow(
     expect.objectContaining({ code: "WRITE_FAILED" }),

@@ -11,7 +11,7 @@ const [ID, OTHER] = ["01a208e6-2750-70b8-82b3-b1193c019bb5", "01a208e6-9999-70b8
 const NAME = "Checkout rounding 合計";
 const FAILURE = "expected 10.01 to be";
 
-/** A project with two branches, a failure, a label, a long path and wide characters; and another session. */
+/** A project with two branches, a failure, a label, a long path, and wide characters; and another session. */
 function project() {
   const folder = folderWithTrash();
   const sessions = join(folder, "sessions");
@@ -40,10 +40,10 @@ function project() {
   return { failed, settings };
 }
 
-/** What no line of ours can break: a path, or a command to be copied. */
+/** Matches what our lines cannot break: a path, or a command to be copied. */
 const WHOLE = /^ *\S+$|^ *sessiontree |^\S+ {2}\/\S+(?: {2}\(|: )|^[\w ]+: \/\S+$/;
 
-test("what an import did fits into 40 columns", async () => {
+test("an import's output fits 40 columns", async () => {
   const home = temporaryFolder();
   const folder = join(home, ".claude", "projects", "-shop");
   mkdirSync(folder, { recursive: true });
@@ -58,7 +58,7 @@ test("what an import did fits into 40 columns", async () => {
 });
 
 test.each([40, 80, 200])(
-  "what commands print fits into %i columns, and says what matters",
+  "the commands' output fits %i columns, and keeps the important parts",
   async (columns) => {
     const { failed, settings } = project();
     const P = "01a208e6-2";

@@ -17,7 +17,7 @@ function installProgram(script: string) {
   return { folder, path, env };
 }
 
-test("a batch file is run by cmd.exe, every argument in quotation marks", () => {
+test("a batch file is run by cmd.exe, with every argument in quotation marks", () => {
   const { path, env } = installProgram("");
   const folder = "C:\\my folder\\";
   expect(makeWindowsProgram(["agent", "resume", folder, "a&b"], env)).toEqual({
@@ -30,14 +30,14 @@ test("a batch file is run by cmd.exe, every argument in quotation marks", () => 
   expect(makeWindowsProgram(["other", "a"], env)).toEqual(missing);
 });
 
-test.each(["a%PATH%", 'a" & calc "', "a\nb", "wow!"])("%j is passed to no batch file", (argument) => {
+test.each(["a%PATH%", 'a" & calc "', "a\nb", "wow!"])("%j is not passed to a batch file", (argument) => {
   const { env } = installProgram("");
   expect(() => makeWindowsProgram(["agent", argument], env)).toThrow(UsageError);
   expect(makeWindowsProgram(["agent.exe", argument], env).args).toEqual([argument]);
 });
 
 test.runIf(IS_WINDOWS)(
-  "a batch file gets its arguments as they are, and its exit code is returned",
+  "a batch file gets its arguments unchanged, and its exit code is returned",
   async () => {
     const { folder, path } = installProgram(
       `import { writeFileSync } from "node:fs";

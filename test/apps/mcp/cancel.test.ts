@@ -4,7 +4,7 @@ import { recallServer } from "../../../src/apps/mcp/recall-server.ts";
 import { makeAbortedError } from "../../../src/core/format/abort.ts";
 import { memoryStore } from "../../../src/stores/remote/remote-store.ts";
 
-test("a canceled call ends the work in the store that it began", async () => {
+test("a canceled call aborts its work in the store", async () => {
   const begun: AbortSignal[] = [];
   const store = Object.assign(memoryStore(), {
     search: (_query: string, { signal }: { signal?: AbortSignal } = {}) => {

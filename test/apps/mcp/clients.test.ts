@@ -12,7 +12,7 @@ import { PROGRAM } from "../../support/program.ts";
 import { makeId, userLine, writeLines } from "../cli/support/sessions.ts";
 import { ID, project } from "../recall/support/past.ts";
 
-/** Lets a client start the program in a project, and nothing of this machine reach it. */
+/** Lets a client start the program in a project, isolated from this machine. */
 function serverFor({ folder, sessions }: { folder: string; sessions: string }, ...args: string[]) {
   const env = {
     PATH: process.env["PATH"] ?? "",
@@ -24,7 +24,7 @@ function serverFor({ folder, sessions }: { folder: string; sessions: string }, .
   return { command: process.execPath, args: [PROGRAM, "mcp", ...args], cwd: folder, env };
 }
 
-/** The latest client, with the protocol of 2026 or of 2025. */
+/** The latest client, with the 2026 or 2025 protocol. */
 async function connect(past: { folder: string; sessions: string }, ...args: string[]) {
   const client = new Client({ name: "test", version: "1" });
   await client.connect(new StdioClientTransport({ ...serverFor(past, ...args), stderr: "pipe" }));
@@ -48,7 +48,7 @@ describe.each([
   ["version 2", connect],
   ["version 1", connectEarlier],
 ])("the official client, %s", (_version, start) => {
-  test("finds, reads and cites what a past session says, within 4 KB", async () => {
+  test("finds, reads, and cites text of a past session, within 4 KB", async () => {
     const past = project();
     const before = readFileSync(past.scribe.path);
     const client = await start(past);
@@ -74,12 +74,12 @@ describe.each([
     expect(readdirSync(past.sessions)).toHaveLength(1);
   });
 
-  test("gets the tools and arguments that docs/recall.md lists", async () => {
+  test("gets the tools and arguments listed in docs/recall.md", async () => {
     const client = await start(project());
     const { tools } = await client.listTools();
     const rows = readText("docs/recall.md").matchAll(/^\| `(\w+)` \| .+ \| (`.+`) \|$/gm);
     const listed = Array.from(rows, ([, name, list = ""]) => [name, list.replaceAll("`", "").split(", ")]);
-    // What all take, and what those take that look at many sessions, stands below the table.
+    // Parameters of all tools, and those of tools that cover many sessions, are below the table.
     const common = new Set(["max_bytes", "project", "all"]);
     const taken = (schema: object) =>
       Object.keys(Object(schema).properties).filter((name) => !common.has(name));
@@ -87,7 +87,7 @@ describe.each([
   });
 
   test.each([{ threadId: ID(1) }, { sessionId: ID(1) }, { "x-codex-turn-metadata": { thread_id: ID(1) } }])(
-    "is not shown the session that it names in a call, as in %j",
+    "does not see the session given in a call, as in %j",
     async (_meta) => {
       const client = await start(project());
       const search = { name: "search_sessions", arguments: { query: "receipts" } };
@@ -98,7 +98,7 @@ describe.each([
     },
   );
 
-  test("gets every reason to ask in the first 250 characters of the instructions", async () => {
+  test("gets every reason to call in the first 250 characters of the instructions", async () => {
     const client = await start(project());
     const front = client.getInstructions()?.slice(0, 250) ?? "";
     for (const part of [
@@ -137,7 +137,7 @@ describe.each([
   });
 });
 
-test("a call that its client cancels ends, and a closed stdin ends the program in the middle of one", async () => {
+test("a call that its client cancels is aborted, and a closed stdin ends the program in the middle of one", async () => {
   const past = project();
   const ids = Array.from({ length: 40_000 }, (_, i) => makeId(i));
   const text = `${"some words of output ".repeat(20)}tulips`;
@@ -174,12 +174,12 @@ test("a call that its client cancels ends, and a closed stdin ends the program i
   const closedAt = performance.now();
   program.stdin.end();
   expect(await ended).toEqual([0, null]);
-  // Twice as long as without other work on the machine, and a tenth of what the calls take.
+  // Twice the time on an idle machine, and a tenth of the calls' time.
   expect(performance.now() - closedAt).toBeLessThan(2 * 2_000);
   expect(received.join("")).not.toContain('"id":2');
 });
 
-test("--secrets hides what its patterns match, and a wrong file is said at once", async () => {
+test("--secrets hides matches of its patterns, and an invalid file is reported immediately", async () => {
   const past = project();
   const patterns = join(past.folder, "secrets.txt");
   await expect(connect(past, "--secrets", patterns)).rejects.toThrow();

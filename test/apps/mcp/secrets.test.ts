@@ -11,7 +11,7 @@ import { copyToStore } from "../recall/support/past.ts";
 
 const KEY = String.raw`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----`;
 
-/** As docs/recall.md has them; and with a pattern that takes no key without its end. */
+/** As in docs/recall.md, plus a pattern that does not match a key without its end. */
 const PATTERNS = [`${KEY}|-----BEGIN [A-Z ]*PRIVATE KEY-----[\\s\\S]*`, KEY].map(
   (key) => String.raw`
 \b(?:sk|ghp|xox[abp])[-_][A-Za-z0-9_-]{16,}
@@ -20,7 +20,7 @@ ${key}
 `,
 );
 
-/** Letters that stand next to no secret, so that a piece of one is found nowhere else. */
+/** Letters next to no secret, so that a piece of one is found nowhere else. */
 const WORD = "tulips";
 
 const LETTERS = [..."ABCDEFGHJKLMNPQRTUVWXYZ23456789"];
@@ -43,7 +43,7 @@ const secrets = fc.oneof(
   }),
 );
 
-/** What stands before a secret, and what a text that holds it is written as. */
+/** The text before a secret, and the format of the text that contains it. */
 const fronts = fc.constantFrom(
   "",
   "\n",
@@ -77,7 +77,7 @@ function textOf({ secret, front, form, length, behind }: Planted): string {
 
 const AT = "2026-02-03T22:01:00.000Z";
 
-/** Writes a session with a secret in every place where text can be. */
+/** Writes a session with a secret in every place that allows text. */
 function writeSession(folder: string, plant: Planted, isNamed: boolean, isStore: boolean): string {
   const text = textOf(plant);
   let parentId: string | null = null;
@@ -88,14 +88,14 @@ function writeSession(folder: string, plant: Planted, isNamed: boolean, isStore:
   };
   const message = (fields: object, id?: string) =>
     entry("message", { message: { timestamp: 1, ...fields } }, id);
-  // A list has taken the colors out of names of models.
+  // A list has removed the colors from names of models.
   const name = textOf({ ...plant, front: "\t" });
   const model = { provider: name, model: name, api: "m", stopReason: "toolUse" };
   const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 2, cost: { total: 0 } };
   const failed = { role: "toolResult", toolCallId: "c1", toolName: text, isError: true };
   const call = (id: string, given: object) => ({ type: "toolCall", id, name: "bash", arguments: given });
   const given = { command: `echo ${text}`, path: `${text}/totals.ts`, [text]: { deep: [text] } };
-  // Another session has a secret in its id, its folder and its parent's.
+  // Another session has a secret in its ID, its folder, and its parent's.
   const id = isStore && !/^[\w-]+$/.test(plant.secret.text) ? "other" : plant.secret.text;
   const header = {
     type: "session",
@@ -146,7 +146,7 @@ function writeSession(folder: string, plant: Planted, isNamed: boolean, isStore:
   ]);
 }
 
-/** Asks everything that a client can ask, and returns what it was sent. */
+/** Sends every request that a client can send, and returns the answers. */
 async function askAll(client: Client, name: string, maxBytes: number, plant: Planted) {
   const answers: { what: string; text: string; max: number; isFramed: boolean }[] = [];
   const take = async (what: string, max: number, isFramed: boolean, ask: () => Promise<string>) => {
@@ -201,7 +201,7 @@ function outside(text: string): string {
   return text.replace(/<past-sessions>\n[\s\S]*?\n<\/past-sessions>/g, "");
 }
 
-test("no piece of a secret leaves the server, wherever it stands, and every answer is bounded and framed", async () => {
+test("no piece of a secret leaves the server from any place, and every answer is bounded and framed", async () => {
   let asked = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -225,7 +225,7 @@ test("no piece of a secret leaves the server, wherever it stands, and every answ
         const answers = await askAll(client, "plain.jsonl", maxBytes, plant);
         await client.close();
         for (const { what, text, max, isFramed } of answers) {
-          // Words of the question itself, which no answer holds.
+          // Words of the question itself, which appear in no answer.
           const held = text.replace(/^Words in none of these hits: .*$/m, "");
           for (const one of plant.secret.bodies)
             for (let i = 0; i + 12 <= one.length; i++)

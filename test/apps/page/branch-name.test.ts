@@ -3,7 +3,7 @@ import { formatBranchName, formatPlace } from "../../../src/apps/page/model/sess
 import { NONE } from "../../../src/core/tree/entry-tree.ts";
 import { makeModel } from "./support/session.ts";
 
-test("a branch is the current one, or is named by its last entry", () => {
+test("a branch is the current one, or is identified by its last entry", () => {
   const model = makeModel([
     ["a", null, "first"],
     ["b", "a", "second"],

@@ -23,7 +23,7 @@ import { getEntries, type Line, makeModel, said, searchModel } from "./support/s
 const snippetsIn = (model: SessionModel, text: string) =>
   searchModel(model, text).map((hit) => cutSnippet(model, hit));
 
-/** Everything that a field can hold which ought to hold something else. */
+/** Values of a wrong type for most fields. */
 const ODD = [
   null,
   undefined,
@@ -41,7 +41,7 @@ const ODD = [
   [{ type: "toolCall" }],
 ];
 
-test("whatever stands in the fields of an entry, something is shown and nothing thrown", () => {
+test("shows something and throws nothing, whatever an entry's fields contain", () => {
   const types = [
     "message",
     "custom_message",
@@ -87,7 +87,7 @@ test("whatever stands in the fields of an entry, something is shown and nothing 
   }
 });
 
-test("an answer without text is told by its calls, by how it ended, or by its thinking", () => {
+test("an excerpt of an answer without text shows its calls, how it ended, or its thinking", () => {
   const call = { type: "toolCall", name: "bash", arguments: { command: "ls" } };
   const thinking = { type: "thinking", thinking: "Hm." };
   const excerpt = (content: readonly unknown[], stopReason: string) =>
@@ -104,7 +104,7 @@ test("an answer without text is told by its calls, by how it ended, or by its th
   expect(excerpt([], "stop")).toBe("");
 });
 
-test("only images that are pixels are shown", () => {
+test("shows only raster images", () => {
   const shown = (mimeType: unknown, data: unknown) => {
     const entry = makeModel([["a", null, said("user", [{ type: "image", mimeType, data }])]]).entryAt(0);
     const parts = getEntryContent(entry).parts;
@@ -128,7 +128,7 @@ test("only images that are pixels are shown", () => {
   }
 });
 
-test("edits are compared, one or several, by whatever names tools give them", () => {
+test("shows the diff of one or several edits, whatever a tool's arguments are called", () => {
   const signs = (given: unknown) =>
     findEdits(given).map((lines) => lines.map(({ sign, text }) => sign + text));
   expect(signs({ path: "a", oldText: "x\ny", newText: "x\nz" })).toEqual([[" x", "-y", "+z"]]);
@@ -141,7 +141,7 @@ test("edits are compared, one or several, by whatever names tools give them", ()
   expect(findEdits({ oldText: long, newText: long.replaceAll("line", "row") })[0]).toHaveLength(60_000);
 });
 
-test("a search finds texts of every kind, in any case, with what stands around them", () => {
+test("a search finds strings of every kind, in any case, with the text around them", () => {
   const call = { type: "toolCall", id: "1", name: "grep", arguments: { pattern: "Needle [x]" } };
   const lines: Line[] = [
     ["a", null, "a NEEDLE\nin two lines"],
@@ -154,20 +154,20 @@ test("a search finds texts of every kind, in any case, with what stands around t
   expect(searchModel(model, " Needle ").map(({ ordinal }) => ordinal)).toEqual([0, 1, 2, 3, 4]);
   expect(searchModel(model, '"needle ["')).toHaveLength(1);
   expect(snippetsIn(model, "needle")[0]).toEqual(["a ", "NEEDLE", " in two lines"]);
-  // Words stand in any order, phrases as they are in quotes; all of them in one entry.
+  // Words match in any order, quoted phrases exactly; all of them in one entry.
   expect(searchModel(model, "lines a needle").map(({ ordinal }) => ordinal)).toEqual([0]);
   expect(snippetsIn(model, '"needle in two"').map(([, match]) => match)).toEqual(["NEEDLE in two"]);
   expect(searchModel(model, '"two needle"')).toEqual([]);
   expect(searchModel(model, "word ".repeat(1000))).toEqual([]);
   expect(readQuery("word ".repeat(1000)).problem).toContain("at most");
-  // An id is told from what the entry says.
+  // An ID is separate from the entry's text.
   const named = makeModel([["4f86", null, "some text"]]);
   expect(snippetsIn(named, "F8")[0]).toEqual(["id 4", "f8", "6"]);
   expect(searchModel(model, "  ")).toEqual([]);
   expect(searchModel(model, "nothing like it")).toEqual([]);
 });
 
-test("a search keeps no text of what it has found: a hit reads its entry when it is shown", () => {
+test("a search keeps no text of its hits: a hit reads its entry when it is shown", () => {
   const model = makeModel([["a", null, "a needle in hay"]]);
   const read: number[] = [];
   const entryAt = (ordinal: number) => {
@@ -181,7 +181,7 @@ test("a search keeps no text of what it has found: a hit reads its entry when it
   expect(read).toEqual([0]);
 });
 
-test("calls are ordered by cost, by tokens, or as they were made", () => {
+test("orders calls by cost, by tokens, or by time", () => {
   const call = (ordinal: number, cost: number, total: number): ModelCall => ({
     ...makeEmptySpent(),
     ...{ ordinal, model: "m", calls: 1, total, cost },
@@ -193,7 +193,7 @@ test("calls are ordered by cost, by tokens, or as they were made", () => {
   expect(ordinalsBy("time")).toEqual([0, 1, 2]);
 });
 
-test("usage is added up by model, whatever numbers are missing", () => {
+test("adds up usage by model, even if numbers are missing", () => {
   const answer = (model: string, usage: unknown) => said("assistant", [], { provider: "p", model, usage });
   const cost = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, total: 3 };
   const calls = listModelCalls(
@@ -219,7 +219,7 @@ test("usage is added up by model, whatever numbers are missing", () => {
   expect(groupCalls(calls, 2).map((group) => group.length)).toEqual([3, 2]);
 });
 
-test("numbers are written short, and scales end above what they show", () => {
+test("abbreviates numbers, and scales end above the largest value", () => {
   expect([0, 950, 12_400, 999_499, 1_234_567, 1.8e9].map(formatTokens)).toEqual([
     "0",
     "950",
@@ -260,7 +260,7 @@ test("numbers are written short, and scales end above what they show", () => {
   expect(roundValues(0)).toEqual([0, 1]);
 });
 
-test("a command is in red if it failed, not if somebody stopped it", () => {
+test("a command is red if it failed, but not if the user stopped it", () => {
   const shown = (fields: object) => {
     const model = makeModel([["a", null, said("bashExecution", [], { command: "make", ...fields })]]);
     return getEntries(model).flatMap((entry) =>
@@ -272,7 +272,7 @@ test("a command is in red if it failed, not if somebody stopped it", () => {
   expect(shown({ exitCode: 130, cancelled: true })).toEqual([false]);
 });
 
-test("unknown parts, details and nested calls of a result are shown and found", () => {
+test("shows and finds unknown parts, details, and nested calls of a result", () => {
   const parts = [{ type: "text", text: "plain" }, { type: "audio", data: "unheard" }, "bare"];
   const nestedCalls = { calls: [{ name: "inner" }], complete: true };
   const fields = { toolName: "task", details: { kept: "aside" }, nestedCalls };

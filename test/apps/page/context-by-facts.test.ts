@@ -21,10 +21,10 @@ const files = readdirSync(FIXTURES, { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".jsonl"))
   .sort();
 
-/** Paths of a session that are compared; all of a small one. */
+/** Maximum number of paths compared per session; all of a small one. */
 const MAX_PATHS = 60;
 
-/** Expects of every path, or of many, what the library makes of all of its bodies. */
+/** Expects the context of every path, or of many, to match the one built from all bodies. */
 function expectSameContexts(model: SessionModel): void {
   const step = Math.ceil((model.size + 1) / MAX_PATHS);
   for (let end = NONE; end < model.size; end += step) expectSameContext(model, end);
@@ -49,23 +49,23 @@ function expectSameContext(model: SessionModel, end: number): void {
   expect([view.model ?? null, view.thinkingLevel]).toEqual([projection.model, projection.thinkingLevel]);
 }
 
-/** No model gets details, and the page leaves out those that were added later. */
+/** Models get no details, and the page omits those added later. */
 function withoutDetails<M extends AgentMessage>(message: M): M {
   const copy = { ...message };
   if ("details" in copy) delete copy.details;
   return copy;
 }
 
-test.each(files)("the context at each entry of %s is what the library makes of the bodies", (name) => {
+test.each(files)("the context at each entry of %s matches the one built from the bodies", (name) => {
   const bytes = readFileSync(join(FIXTURES, name));
   if (bytes.length <= MAX_BYTES) expectSameContexts(modelOfText(bytes));
 });
 
-test("the same holds of long sessions with branches, compactions, and tools", () => {
+test("contexts match in long sessions with branches, compactions, and tools", () => {
   expectSameContexts(modelOfText(bigSession(700)));
 });
 
-test("the same holds where calls and results do not match, or lack ids", () => {
+test("contexts match if calls and results do not match, or lack IDs", () => {
   const calls = (ids: readonly unknown[], fields: object = {}, blocks: readonly object[] = []) =>
     said("assistant", [...blocks, ...ids.map((id) => ({ type: "toolCall", id, name: "t", arguments: {} }))], {
       provider: "p",

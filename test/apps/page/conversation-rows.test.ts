@@ -14,11 +14,11 @@ const call = (...ids: string[]) =>
   );
 const result = (toolCallId: string) => said("toolResult", [], { toolCallId, toolName: "t" });
 
-/** Writes rows short: `b(c,d)` is an entry with the results c and d, `2 compacted` a line. */
+/** Formats rows briefly: `b(c,d)` is an entry with the results c and d, `2 compacted` a line. */
 function rowsOf(model: SessionModel, isOpen = false): string[] {
   const { rows, rowByOrdinal: rowOf } = makeConversationRows(viewPath(model, model.leaf).items, () => isOpen);
   const written = rows.map((row) => writeRow(row, model));
-  // Whatever has no row of its own is found in one all the same.
+  // An item without its own row is still found in one.
   for (const { ordinal } of viewPath(model, model.leaf).items)
     expect(written[rowOf.get(ordinal) ?? -1]).toBeDefined();
   return written;
@@ -30,7 +30,7 @@ function writeRow(row: ConversationRow, model: SessionModel): string {
   return ids.length === 0 ? row.item.entry.id : `${row.item.entry.id}(${ids})`;
 }
 
-test("results stand with their calls, in whatever order they came, and with something between them", () => {
+test("results are next to their calls, in any order, even with something between them", () => {
   const model = makeModel([
     ["a", null, "go"],
     ["b", "a", call("1", "2", "3")],
@@ -44,7 +44,7 @@ test("results stand with their calls, in whatever order they came, and with some
   expect(rowsOf(model)).toEqual(["a", "b(c,e)", "d", "f(g)", "h"]);
 });
 
-test("a result whose call stands before another answer, or nowhere, stands alone", () => {
+test("a result whose call precedes another answer, or is missing, has its own row", () => {
   const model = makeModel([
     ["a", null, call("1")],
     ["b", "a", call("2")],
@@ -55,7 +55,7 @@ test("a result whose call stands before another answer, or nowhere, stands alone
   expect(rowsOf(model)).toEqual(["a", "b", "c", "d", "e"]);
 });
 
-test("calls and results without an id stand alone", () => {
+test("calls and results without an ID have their own rows", () => {
   const model = makeModel([
     ["a", null, call("")],
     ["b", "a", "go"],
@@ -64,7 +64,7 @@ test("calls and results without an id stand alone", () => {
   expect(rowsOf(model)).toEqual(["a", "b", "c"]);
 });
 
-test("what was compacted is one line with what never counts in it, until it is opened", () => {
+test("compacted entries are one line, including those that never count, until it is opened", () => {
   const lines: Line[] = [
     ["a", null, { type: "model_change", provider: "p", modelId: "m" }],
     ["b", "a", "1"],

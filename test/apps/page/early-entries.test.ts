@@ -7,7 +7,7 @@ const { tree, leaf: storedLeaf } = makeModel(straight(2_000));
 const isChosen = (chosen: readonly number[], ...ordinals: number[]) =>
   ordinals.map((ordinal) => chosen.includes(ordinal));
 
-test("what may be in sight at first is at both ends of the path, and around the entry in the address", () => {
+test("chooses both ends of the path, and the entries around the one in the address", () => {
   const plain = chooseEarlyEntries({ tree, storedLeaf }, undefined, "");
   expect(plain.length).toBeLessThan(400);
   expect(isChosen(plain, 0, 100, 1_000, 1_900, 1_999)).toEqual([true, true, false, true, true]);
@@ -18,7 +18,7 @@ test("what may be in sight at first is at both ends of the path, and around the 
   expect([...ended].sort((a, b) => a - b)).toEqual(ended);
 });
 
-test("of a short path or an empty session no more is chosen than there is", () => {
+test("chooses every entry of a short path, and none of an empty session", () => {
   const short = makeModel(straight(3));
   const read = { tree: short.tree, storedLeaf: short.leaf };
   expect(chooseEarlyEntries(read, undefined, "#entry=e1")).toEqual([0, 1, 2]);

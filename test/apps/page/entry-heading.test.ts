@@ -9,7 +9,7 @@ function headingFor(fields: { type: string; [name: string]: unknown }) {
   return makeHeading(entry, getEntryKind(entry));
 }
 
-test("an answer is headed by its model, and says how it ended", () => {
+test("the heading of an answer shows its model and how it ended", () => {
   const message = { role: "assistant", model: "acorn-2", stopReason: "error", content: [] };
   expect(headingFor({ type: "message", message })).toMatchObject({
     text: "acorn-2",
@@ -23,13 +23,13 @@ test("a prompt begins a turn", () => {
   expect(headingFor({ type: "message", message })).toMatchObject({ text: "You", level: 2 });
 });
 
-test("a custom message is headed by its own type", () => {
+test("the heading of a custom message shows its type", () => {
   expect(headingFor({ type: "custom_message", customType: "note", content: "x" }).text).toBe("note");
   expect(headingFor({ type: "message", message: { role: "custom", customType: "hint" } }).text).toBe("hint");
   expect(headingFor({ type: "custom_message", content: "x" }).text).toBe("custom message");
 });
 
-test("an unknown type that is named like a role is not taken for it", () => {
+test("an unknown type with the name of a role has a different heading", () => {
   const message = { model: "acorn-2", stopReason: "error" };
   expect(headingFor({ type: "assistant", message })).toMatchObject({
     text: "assistant",

@@ -6,7 +6,7 @@ function lineOf(role: string, fields: object): string {
   return failureLine(makeModel([["a", null, said(role, [], fields)]]).entryAt(0));
 }
 
-test("of a failure the line of the error is told, not the harmless ones around it", () => {
+test("a failure shows the line of the error, not the harmless ones around it", () => {
   const output = (...lines: string[]) =>
     lineOf("toolResult", { content: [{ type: "text", text: lines.join("\n") }], isError: true });
   expect(output("> till@1.0.0 test", "0 errors", "Command exited with code 3")).toBe("exit code 3: 0 errors");
@@ -34,7 +34,7 @@ test("of a failure the line of the error is told, not the harmless ones around i
   expect(output("cannot add", "Tests 1 failed")).toBe("cannot add");
   expect(output("one", "two")).toBe("two");
   expect(output("(no output)", "", "Command exited with code 1")).toBe("exit code 1");
-  expect(output("")).toBe("failed without a word");
+  expect(output("")).toBe("failed without a message");
 });
 
 test("lines of any length and any number take no time", () => {
@@ -44,7 +44,7 @@ test("lines of any length and any number take no time", () => {
   expect(lineOf("toolResult", { content: dots, isError: true })).toMatch(/^\.+…$/);
 });
 
-test("commands tell their exit code, models their error, and what did not fail nothing", () => {
+test("commands show their exit code, models their error, and successes nothing", () => {
   expect(lineOf("bashExecution", { command: "make", output: "no rule\n", exitCode: 2 })).toBe(
     "exit code 2: no rule",
   );

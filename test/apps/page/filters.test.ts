@@ -22,7 +22,7 @@ const left = (filter: Filter) =>
     .flatMap(({ id }, ordinal) => (index.isLeft(ordinal, filter) ? id : []))
     .join("");
 
-test("failures are of tools, commands and models; what somebody stopped did not fail", () => {
+test("tools, commands, and models fail; entries that the user stopped do not", () => {
   expect(model.failures.map((ordinal) => model.entryAt(ordinal)?.id)).toEqual(["c", "e", "h"]);
   expect(left([{ group: "mark", value: "aborted" }])).toBe("fi");
   expect(findNextFailure(model, -1, 1)).toBe(2);
@@ -32,7 +32,7 @@ test("failures are of tools, commands and models; what somebody stopped did not 
   expect(findNextFailure({ failures: [] }, 2, 1)).toBeUndefined();
 });
 
-test("one choice of a group is enough, but every group counts; without a choice everything is left", () => {
+test("one choice of a group is enough, but every group counts; without a choice every entry is left", () => {
   expect(left([])).toBe("abcdefghi");
   expect(
     left([
@@ -46,12 +46,12 @@ test("one choice of a group is enough, but every group counts; without a choice 
       { group: "kind", value: "assistant" },
     ]),
   ).toBe("h");
-  // A call without a result stands for its tool.
+  // A call without a result is found by its tool.
   expect(left([{ group: "tool", value: "read" }])).toBe("b");
   expect(left([{ group: "tool", value: "bash" }])).toBe("c");
 });
 
-test("each count is what the choice leaves, and nothing goes that was there", () => {
+test("each count is the number of entries the choice leaves, and no choice disappears", () => {
   for (const filter of [
     [],
     [{ group: "mark", value: "failed" }],
@@ -66,13 +66,13 @@ test("each count is what the choice leaves, and nothing goes that was there", ()
   }
 });
 
-test("a choice is taken and given back", () => {
+test("toggles a choice", () => {
   const chosen = toggleChoice([], { group: "mark", value: "failed" });
   expect(chosen).toEqual([{ group: "mark", value: "failed" }]);
   expect(toggleChoice(chosen, { group: "mark", value: "failed" })).toEqual([]);
 });
 
-test("in a list a result is known by what was asked for, all else by what it says", () => {
+test("in a list the title of a result is its call's, and other titles are the entry's text", () => {
   const asked = makeModel([
     ["a", null, said("assistant", [{ ...call("1", "bash"), arguments: { command: "npm test" } }])],
     [

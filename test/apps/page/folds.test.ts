@@ -18,7 +18,7 @@ test("the folds of an entry open together, and close if all of them are open", (
   expect([folds.isOpen(1, "call"), folds.isOpen(1, "output")]).toEqual([false, false]);
 });
 
-test("where all folds are open, those of an entry close first", () => {
+test("if all folds are open, those of an entry close first", () => {
   const folds = new Folds();
   folds.setAll(true);
   folds.show(1, "call", () => undefined);
@@ -26,7 +26,7 @@ test("where all folds are open, those of an entry close first", () => {
   expect([folds.isOpen(1, "call"), folds.isOpen(2, "call")]).toEqual([false, true]);
 });
 
-test("a fold that left the document is drawn no more, and comes back as it was", () => {
+test("a fold removed from the document is not drawn, and returns in its current state", () => {
   const folds = new Folds();
   let times = 0;
   const leave = folds.show(1, "call", () => times++);

@@ -36,7 +36,7 @@ const namesOf = (nodes: readonly SessionNode[]): unknown[] =>
     subagents.length === 0 ? session.href : [session.href, ...namesOf(subagents)],
   );
 
-test("whatever a server tells is read; what nobody stated stays unknown, and stated and estimated stay apart", () => {
+test("reads any answer of a server; missing facts stay unknown, and stated and estimated costs stay separate", () => {
   const { groups, sources, starters } = readIndexUsage({
     sessions: { a: { source: "codex" }, b: { source: null, startedBy: "a" }, c: 5 },
     groups: [
@@ -57,7 +57,7 @@ test("whatever a server tells is read; what nobody stated stays unknown, and sta
   expect(readIndexUsage("nothing").groups).toEqual([]);
 });
 
-test("periods are days of the reader's calendar; a time that is not known is in none with bounds", () => {
+test("periods are days of the reader's calendar; an unknown time is in no bounded period", () => {
   const today = new Date(2026, 2, 2);
   expect(parsePeriod("7 days", today)).toEqual({ from: "2026-02-24" });
   expect(parsePeriod("last month", today)).toEqual({ from: "2026-02-01", to: "2026-02-28" });
@@ -71,7 +71,7 @@ test("periods are days of the reader's calendar; a time that is not known is in 
   expect(isWithin("", {})).toBe(true);
 });
 
-test("spans between two with calls are there; very many days become months", () => {
+test("includes empty spans between two with calls; very many days become months", () => {
   const groupsAt = (...days: string[]) =>
     readIndexUsage({ groups: days.map((day) => ({ day, model: "m", total: 1 })) }).groups;
   const sizesOf = (...days: string[]) =>
@@ -92,7 +92,7 @@ test("spans between two with calls are there; very many days become months", () 
   expect(sizesOf("")).toEqual([]);
 });
 
-test("years at the start of which no bar could be seen are left out, also those with calls of no cost", () => {
+test("omits leading years whose bars would be too small to see, including those without cost", () => {
   const { groups } = readIndexUsage({
     groups: [
       { day: "2019-05-01", model: "m", calls: 1, total: 9, cost: null },
@@ -110,7 +110,7 @@ test("years at the start of which no bar could be seen are left out, also those 
   expect(dropEmptyYears([], () => 1)).toEqual([]);
 });
 
-test("subagents stand below the session that started them, found or not, and sums order them", () => {
+test("subagents are below the session that started them, found or not, and are ordered by sums", () => {
   const sessions = ["a", "b", "c", "d"].map((href) =>
     listed(href, { startedBy: { b: "a" }[href], issueCount: { c: 2, d: 3 }[href] ?? 0 }),
   );
@@ -132,7 +132,7 @@ test("subagents stand below the session that started them, found or not, and sum
   expect(namesOf(choose("abcd"))).toEqual([["a", ["b", "c"]], "d"]);
   expect(namesOf(choose("abcd", "cost"))).toEqual(["d", ["a", ["b", "c"]]]);
   expect(namesOf(choose("abcd", "issues"))).toEqual(["d", ["a", ["b", "c"]]]);
-  // What was found alone stands below what started it, which is open for that.
+  // A subagent found alone is below its parent, which is unfolded for it.
   const [around] = choose("c");
   expect([namesOf(choose("c")), around?.isAround]).toEqual([[["a", ["b", "c"]]], true]);
   expect(namesOf(choose("a"))).toEqual([["a", ["b", "c"]]]);

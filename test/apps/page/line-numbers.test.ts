@@ -12,26 +12,26 @@ const toLines = (...lines: string[]): DiffLine[] =>
 const numbersOf = (lines: readonly DiffLine[]) => lines.map(({ number }) => number);
 const EDIT = toLines(" b", "-c", "+C", "+D", " e");
 
-test("an edit of a file that was read is numbered, and so is the next one after it", () => {
+test("an edit of a file that was read has line numbers, and so does the next one after it", () => {
   const texts = new FileTexts();
   texts.addRead("f", "a\nb\nc\ne\nf\n");
   expect(numbersOf(texts.makeEdit("f", EDIT, undefined))).toEqual([2, 3, 3, 4, 5]);
   expect(numbersOf(texts.makeEdit("f", toLines("-f", "+g"), undefined))).toEqual([6, 6]);
 });
 
-test("numbers that a tool put before the lines are no part of the text", () => {
+test("line numbers added by a tool are not part of the text", () => {
   const texts = new FileTexts();
   texts.addRead("f", "     1→a\n     2→b\n     3→c\n     4→e\n");
   expect(numbersOf(texts.makeEdit("f", EDIT, undefined))).toEqual([2, 3, 3, 4, 5]);
 });
 
-test("a file that was written whole is numbered from its first line, and edited from there", () => {
+test("a file that was written completely is numbered from its first line, and so are later edits", () => {
   const texts = new FileTexts();
   expect(numbersOf(texts.makeEdit("f", toLines("+a", "+b"), undefined))).toEqual([1, 2]);
   expect(numbersOf(texts.makeEdit("f", toLines("-b", "+c"), undefined))).toEqual([2, 2]);
 });
 
-test("an edit of an unknown file has the numbers of the diff that the tool stored, or none", () => {
+test("an edit of an unknown file has the numbers of the diff stored by the tool, or none", () => {
   const texts = new FileTexts();
   expect(numbersOf(texts.makeEdit("f", EDIT, undefined))).toEqual([
     undefined,

@@ -4,7 +4,7 @@ import { type Line, makeModel, said } from "./support/session.ts";
 
 const child = { path: "/s/child.jsonl", href: undefined };
 
-test("sessions that exist are found in details and stored data, and at the result that they are about", () => {
+test("finds existing sessions in details and stored data, and links them at the related result", () => {
   const known = new Map([
     ["child", child],
     ["/s/child.jsonl", child],
@@ -24,7 +24,7 @@ test("sessions that exist are found in details and stored data, and at the resul
   expect(makeModel(lines).linked.size).toBe(0);
 });
 
-test("data without an end in sight is given up", () => {
+test("stops at data that is nested too deeply", () => {
   let deep: unknown = "child";
   for (let level = 0; level < 10_000; level++) deep = [deep];
   const entry = { type: "custom", id: "a", parentId: null, timestamp: "", data: deep };

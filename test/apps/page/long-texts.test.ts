@@ -4,7 +4,7 @@ import { chooseShownPieces } from "../../../src/apps/page/ui/code.tsx";
 
 const ESC = "\u001b";
 
-test("colors of terminals are told apart from the text, whatever their spelling", () => {
+test("separates colors of terminals from the text, in any spelling", () => {
   const looks = (text: string) => {
     const { plain, runs } = readColors(text);
     return runs.map(({ start, end, classes }) => [plain.slice(start, end), classes]);
@@ -19,7 +19,7 @@ test("colors of terminals are told apart from the text, whatever their spelling"
     ["green", "ink-green"],
     ["faint", "ink-grey ink-underlined"],
   ]);
-  // By index or by parts; what follows is not taken for codes of its own.
+  // By index or by parts; the parameters after it are not codes.
   expect(looks(`${ESC}[38;5;196mred${ESC}[38;2;40;80;240;3mblue${ESC}[0;48;5;2mground${ESC}[49mno`)).toEqual([
     ["red", "ink-red"],
     ["blue", "ink-blue ink-italic"],
@@ -28,14 +28,14 @@ test("colors of terminals are told apart from the text, whatever their spelling"
   expect(looks(`${ESC}[38;5;240mgrey${ESC}[38;5;15mwhite${ESC}[38mnone${ESC}[1234mnone`)).toEqual([
     ["grey", "ink-grey"],
   ]);
-  // Other sequences are no colors.
+  // Other sequences are not colors.
   expect(readColors(`${ESC}[2Ja`).plain).toBe(`${ESC}[2Ja`);
-  // As grep writes: to clear the rest of a line ends no color. What a program wrote over a line stands below it.
+  // As grep writes: clearing the rest of a line does not end a color. An overwritten line becomes a line above.
   expect(looks(`${ESC}[31m${ESC}[Kfound${ESC}[m${ESC}[K there`)).toEqual([["found", "ink-red"]]);
   expect(readColors("10%\r100%\r\ndone").plain).toBe("10%\n100%\ndone");
 });
 
-test("of a long text its beginning is shown, and what stands around spots that are asked for", () => {
+test("shows the beginning of long text, and the text around requested spots", () => {
   const lines = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, line) => `line ${from + line}\n`).join("");
   const text = lines(0, 5000);
@@ -47,7 +47,7 @@ test("of a long text its beginning is shown, and what stands around spots that a
   expect(shown(-1, at(10))).toEqual([head]);
   const few = lines(0, 12).trimEnd();
   expect(shown(at(2000))).toEqual([few, lines(1940, 2240).trimEnd()]);
-  // A piece can hold several spots, and pieces that touch are one.
+  // A piece can contain several spots, and adjacent pieces are merged.
   expect(shown(at(2010), at(2000))).toHaveLength(2);
   expect(shown(at(2250), at(2000), at(60))[1]).toBe(lines(1940, 2539).trimEnd());
   expect(shown(at(4990), at(2000)).map((piece) => piece.split("\n")[0])).toEqual([

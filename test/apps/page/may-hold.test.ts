@@ -10,7 +10,7 @@ const mayHold = (model: SessionModel, text: string) =>
 
 const FIXTURES = fileURLToPath(new URL("../../../fixtures/", import.meta.url));
 
-test("no entry that shows a word is passed over, whatever its line spells otherwise", () => {
+test("a search misses no entry that shows a word, however its line is encoded", () => {
   const files = readdirSync(FIXTURES, { recursive: true, encoding: "utf8" });
   let words = 0;
   for (const file of files.filter((name) => name.endsWith(".jsonl"))) {
@@ -29,7 +29,7 @@ test("no entry that shows a word is passed over, whatever its line spells otherw
   expect(words).toBeGreaterThan(100);
 });
 
-test("words are found through escapes, colors, ids and labels, but not in what the page itself says; other lines are not read", () => {
+test("finds words through escapes, colors, IDs, and labels, but not in the page's own labels; reads no other lines", () => {
   const lines: Line[] = [
     ["a", null, 'caf\u00e9 "quoted" back\\\\slash'],
     [

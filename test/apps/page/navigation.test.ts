@@ -16,13 +16,13 @@ const at = (id: string) => model.tree.find(id);
 const idOf = (ordinal: number) => model.entryAt(ordinal)?.id ?? null;
 const START: Position = { end: at("f"), focus: NONE, view: "path", asked: NONE, reveal: undefined };
 
-/** Takes steps from the leaf; gives where they lead: end and focus. */
+/** Applies steps at the leaf; returns the IDs of the new end and focus. */
 function after(...steps: Step[]): [end: string | null, focus: string | null] {
   const position = steps.reduce((before, step) => takeStep(model, before, step), START);
   return [idOf(position.end), idOf(position.focus)];
 }
 
-test("an entry of the path is looked at, another one brings its newest path", () => {
+test("focuses an entry of the path, and shows the newest path of any other entry", () => {
   expect(after({ go: "entry", ordinal: at("d") })).toEqual(["f", "d"]);
   expect(after({ go: "entry", ordinal: at("b") })).toEqual(["c", "b"]);
   expect(after({ go: "end", ordinal: at("d") })).toEqual(["d", "d"]);
@@ -30,7 +30,7 @@ test("an entry of the path is looked at, another one brings its newest path", ()
   expect(takeStep(model, { ...START, view: "model" }, { go: "entry", ordinal: at("d") }).view).toBe("model");
 });
 
-test("steps begin with what is in sight and stop at the ends", () => {
+test("steps begin at the first visible entry and stop at the ends", () => {
   const next: Step = { go: "by", direction: 1, from: at("d") };
   expect(after(next)).toEqual(["f", "d"]);
   expect(after(next, next)).toEqual(["f", "e"]);
@@ -40,14 +40,14 @@ test("steps begin with what is in sight and stop at the ends", () => {
   expect(after({ go: "first" }, back)).toEqual(["f", "a"]);
 });
 
-test("steps from message to message of the user pass the rest", () => {
+test("steps from user message to user message skip other entries", () => {
   const back: Step = { go: "by", direction: -1, from: NONE, only: "user" };
   expect(after({ go: "last" }, back)).toEqual(["f", "e"]);
   expect(after({ go: "last" }, back, back)).toEqual(["f", "a"]);
   expect(after({ go: "first" }, { go: "by", direction: 1, from: NONE, only: "user" })).toEqual(["f", "e"]);
 });
 
-test("branches are changed where the path parts, around the end", () => {
+test("switches branches at the fork, and wraps around", () => {
   expect(after({ go: "branch", direction: 1 })).toEqual(["c", "b"]);
   expect(after({ go: "branch", direction: -1 }, { go: "branch", direction: -1 })).toEqual(["f", "d"]);
   const line = makeModel([["x", null, "alone"]]);
@@ -55,7 +55,7 @@ test("branches are changed where the path parts, around the end", () => {
   expect(takeStep(line, position, { go: "branch", direction: 1 })).toBe(position);
 });
 
-test("what the model saw at an entry is a position of its own, with a way back to the whole path", () => {
+test("what the model saw at an entry is a separate position, from which one can return to the whole path", () => {
   const context = takeStep(model, START, { go: "context", ordinal: at("d") });
   expect(context).toMatchObject({ end: at("a"), asked: at("d"), focus: at("a"), view: "model" });
   expect(takeStep(model, START, { go: "context", ordinal: at("e") })).toMatchObject({ end: at("e") });
@@ -71,7 +71,7 @@ test("what the model saw at an entry is a position of its own, with a way back t
     end: at("a"),
   });
   expect(takeStep(model, usage, { go: "whole" })).toMatchObject(whole);
-  // What it saw is stepped through; what it did not see is shown on its own path.
+  // Steps stay within what the model saw; an entry it did not see is shown on its own path.
   expect(takeStep(model, context, { go: "entry", ordinal: at("a") })).toMatchObject({
     asked: at("d"),
     view: "model",
@@ -97,7 +97,7 @@ test("what the model saw at an entry is a position of its own, with a way back t
   });
 });
 
-test("an address leads back to the position that it was made for", () => {
+test("an address restores the position that it was created for", () => {
   for (const view of ["path", "model", "usage"] as const) {
     for (const [end, focus] of [
       ["f", "e"],
@@ -115,33 +115,33 @@ test("an address leads back to the position that it was made for", () => {
   expect(formatHash(model, { ...START, focus: at("e") })).toBe("#entry=e");
 });
 
-test("an entry has a link whatever its id, and the page opens by it", () => {
+test("any ID has a link that opens its entry", () => {
   const ids = ["a b&c#d=%", "é🙂", "__proto__", "\ud800", "x\udc00"];
   const odd = makeModel(ids.map((id, i) => [id, ids[i - 1] ?? null, "said"]));
   for (const [ordinal, id] of ids.entries()) {
     const { focus } = parseHash(odd, makeLinkTo(id), NONE);
-    // No address can hold half of a surrogate pair.
+    // An address cannot contain half of a surrogate pair.
     expect(focus).toBe(/\p{Surrogate}/u.test(id) ? NONE : ordinal);
     expect(makeLinkTo(id)).toMatch(/^#entry=[\w%+.*-]+$/);
   }
 });
 
-test("an address that makes no sense opens the page as it would open without", () => {
+test("the page ignores an address that it does not understand", () => {
   for (const hash of ["", "#", "#entry=nobody", "#end=nobody&view=none", "#%", "#entry=__proto__"]) {
     expect(parseHash(model, hash, at("f"))).toEqual(START);
   }
-  // An end that the entry does not lead to counts for nothing.
+  // An end that does not follow the entry is ignored.
   expect(parseHash(model, "#entry=b&end=f", at("f"))).toMatchObject({ end: at("c"), focus: at("b") });
 });
 
-test("from usage beside what the model saw, an entry is looked at on the whole path, which asks nothing", () => {
+test("from usage next to what the model saw, opens an entry on the whole path, without that context", () => {
   const context = takeStep(model, START, { go: "context", ordinal: at("d") });
   const usage = takeStep(model, context, { go: "view", view: "usage" });
   const whole = { end: at("f"), asked: NONE, focus: at("a"), view: "path" };
   expect(takeStep(model, usage, { go: "entry", ordinal: at("a") })).toMatchObject(whole);
 });
 
-test("an address tells the position before the first entry from the leaf", () => {
+test("an address can contain the position before the first entry", () => {
   const rooted = makeModel([
     ["r", null, said("assistant", "a root")],
     ["s", "r", "then"],

@@ -20,7 +20,7 @@ const LINES: Line[] = [
   ["k", "j", { message: { role: "bashExecution", command: "ls", output: "", excludeFromContext: true } }],
 ];
 
-test("each entry of a path is told what the model gets of it", () => {
+test("each entry of a path has the state of what the model gets of it", () => {
   const model = makeModel(LINES);
   const { items, modelItems } = viewPath(model, model.leaf);
   expect(Object.fromEntries(items.map(({ entry, state }) => [entry.id, state]))).toEqual({
@@ -44,7 +44,7 @@ test("each entry of a path is told what the model gets of it", () => {
   });
 });
 
-test("the end of the path decides: before a compaction nothing is left out", () => {
+test("the end of the path decides: before a compaction nothing is omitted", () => {
   const model = makeModel(LINES);
   const { items, modelItems } = viewPath(model, model.tree.find("g"));
   expect(items.map(({ state }) => state)).toEqual(["seen", "seen", "seen", "aside", "seen", "seen", "seen"]);
@@ -72,7 +72,7 @@ test("messages without content were not edited", () => {
   expect(states).not.toContain("edited");
 });
 
-test("tool calls that lack a result are told", () => {
+test("reports tool calls without a result", () => {
   const call = { type: "toolCall", id: "1", name: "read", arguments: {} };
   const model = makeModel([
     ["a", null, said("assistant", [call])],
@@ -81,14 +81,14 @@ test("tool calls that lack a result are told", () => {
   expect(viewPath(model, model.leaf).repairs).toMatchObject([{ kind: "resultMade", toolCallId: "1" }]);
 });
 
-test("before the first entry there is nothing to see", () => {
+test("nothing is visible before the first entry", () => {
   const model = makeModel(LINES);
   const view = viewPath(model, NONE);
   expect(view.items).toEqual([]);
   expect(view.modelItems).toEqual([]);
 });
 
-test("a path that no compaction cuts is viewed and laid out without its bodies, but for the last ones", () => {
+test("views and lays out a path without a compaction without its bodies, except the last ones", () => {
   const { entryAt, ...model } = makeModel(straight(5_000));
   const asked = new Set<number>();
   const session = {

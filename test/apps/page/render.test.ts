@@ -8,7 +8,7 @@ import {
 import { renderMarkdown } from "../../../src/apps/page/render/markdown.ts";
 import fc from "../../support/fast-check.ts";
 
-/** All that our two renderers may write: these elements with these attributes, in this form. */
+/** Everything that our two renderers may write: these elements with these attributes, in this form. */
 const ALLOWED =
   /^(?:[^<>]|<\/?(?:p|ul|ol|li|em|strong|s|h[1-6]|blockquote|pre|code|table|thead|tbody|tr|td|th)>|<(?:br|hr)>|<(?:ul|ol|blockquote|table) dir="auto">|<ol start="\d+" dir="auto">|<(?:code|pre) class="language-[^"<>]*">|<(?:td|th) class="align-(?:left|right|center)">|<a href="(?:https?:\/\/|mailto:)[^"<>]*"(?: title="[^"<>]*")? target="_blank" rel="noopener noreferrer">|<pre tabindex="0">|<div class="(?:fence|table-scroll)"(?: tabindex="0")?>|<button type="button" class="copy-code no-print">Copy<\/button>|<\/div>|<a>|<\/a>|<span class="(?:hljs-[\w-]+|[\w -]+)">|<\/span>)*$/i;
 
@@ -33,25 +33,25 @@ const ATTACKS = [
   'www.example.org a@example.org https://example.org/?a=<b>&c="d"',
 ];
 
-test.each(ATTACKS)("Markdown lets through nothing that acts: %s", (text) => {
+test.each(ATTACKS)("Markdown passes nothing active: %s", (text) => {
   expect(renderMarkdown(text)?.__html).toMatch(ALLOWED);
 });
 
-test("links open outside, and only to the web or to mail", () => {
+test("links open outside, and point only to the web or to mail", () => {
   const html =
     renderMarkdown("[a](https://x.example) [b](mailto:a@b.example) [c](ftp://x.example)")?.__html ?? "";
   expect(html.match(/<a href="[^"]*" target="_blank" rel="noopener noreferrer">/g)).toHaveLength(2);
   expect(html).toContain("[c](ftp://x.example)");
 });
 
-test("lists, quotations and tables stand on the side where their words begin", () => {
+test("lists, quotations, and tables are on the side where their text begins", () => {
   const html = renderMarkdown("- א\n\n1. ב\n\n> ג\n\n| ד |\n|-|\n| ה |")?.__html ?? "";
   expect(html.match(/<(?:ul|ol|blockquote|table)[^>]*>/g)).toEqual(
     ["ul", "ol", "blockquote", "table"].map((name) => `<${name} dir="auto">`),
   );
 });
 
-test("Markdown made of pieces of attacks is harmless, too", () => {
+test("Markdown built from pieces of attacks is harmless, too", () => {
   const piece = fc.constantFrom(
     "<",
     ">",
@@ -84,7 +84,7 @@ test("Markdown made of pieces of attacks is harmless, too", () => {
   );
 });
 
-test("code of any language is escaped", () => {
+test("escapes code of any language", () => {
   for (const name of ["ts", "python", "html", "xml", "bash", "json", "md", "sql", "diff", "c"]) {
     const language = findLanguage(name);
     expect(language).toBeDefined();
@@ -95,14 +95,14 @@ test("code of any language is escaped", () => {
   }
 });
 
-test("languages are known by name and by file, others are not", () => {
+test("recognizes languages by name and by file, and no others", () => {
   expect(guessLanguage("src/a.ts")).toBe("ts");
   expect(guessLanguage("a.unknown")).toBeUndefined();
   expect(guessLanguage("Makefile")).toBeUndefined();
   for (const name of ["", "__proto__", "constructor", "no such"]) expect(findLanguage(name)).toBeUndefined();
 });
 
-test("what is too long is not laid out", () => {
+test("renders overlong Markdown as plain text", () => {
   expect(renderMarkdown("x".repeat(400_000))).toBeUndefined();
   expect(highlightCode("x".repeat(100_000), "typescript")).toBeUndefined();
   expect(renderMarkdown(`${"> ".repeat(5000)}deep`)).toBeDefined();
@@ -115,12 +115,12 @@ test.each([
   ["white space", "typescript", "\n".repeat(59_000)],
   ["a key over many lines", "ini", "a.\n".repeat(19_000)],
   ["a number", "bash", `echo ${"deadbeef".repeat(5000)}`],
-])("what grammars would be too slow for stays plain: %s", (_, language, text) => {
+])("leaves code plain if its grammar would be too slow: %s", (_, language, text) => {
   expect(highlightCode(text, language)).toBeUndefined();
   expect(renderMarkdown(`\`\`\`${language}\n${text}\n\`\`\``)?.__html).not.toContain("hljs");
 });
 
-test("ordinary code has its colors, however much there is of it", () => {
+test("highlights ordinary code of any size", () => {
   const code = "  const total = lines.reduce((sum, { price }) => sum + price, 0); // rounded once\n".repeat(
     700,
   );
@@ -128,7 +128,7 @@ test("ordinary code has its colors, however much there is of it", () => {
   expect(highlightCode("[section]\na.b = 1\n".repeat(300), "ini")?.__html).toContain("hljs-attr");
 });
 
-test("lines that are colored one by one hold the same text, each with all of its marks", () => {
+test("highlighting line by line keeps the text, and each line closes its marks", () => {
   const text = "/* one\ntwo */\nconst a = `x\n`;\n<script>";
   const lines = highlightLines(text, "typescript")?.map(({ __html }) => __html) ?? [];
   expect(lines).toHaveLength(5);

@@ -22,7 +22,7 @@ function read(
   return entries;
 }
 
-test("a session that comes in pieces, and grows, is the one that is read at once", () => {
+test("a session that arrives in pieces and grows equals the one read at once", () => {
   const whole = readSession(BYTES);
   const discounts = searchModel(modelOfText(BYTES), "discount");
   expect(discounts.length).toBeGreaterThan(10);
@@ -40,7 +40,7 @@ test("a session that comes in pieces, and grows, is the one that is read at once
     expect(model.issues).toEqual(whole.issues);
     expect(model.tree.idAt(model.leaf)).toBe(whole.leafId);
     expect(searchModel(model, "discount")).toEqual(discounts);
-    // What was searched before is searched no more.
+    // Searched entries are not searched again.
     expect([...foundBefore, ...searchModel(model, "discount", before.length)]).toEqual(discounts);
     expect(foundBefore.length).toBeGreaterThan(0);
     expect(Buffer.concat(Array.from(model.bytes.between(0, BYTES.length), ({ bytes }) => bytes))).toEqual(
@@ -49,7 +49,7 @@ test("a session that comes in pieces, and grows, is the one that is read at once
   }
 });
 
-test("before all is known of a session, its end can be shown, and it says that it is not whole", () => {
+test("before a session is loaded completely, its end can be shown, and the session reports that it is partial", () => {
   const entries = read(BYTES, 1000);
   const first = makeSessionModel(entries, "s.jsonl");
   const firstPath = viewPath(first, first.leaf);

@@ -3,7 +3,7 @@ import { decodeRawText, getPathTo, getSiblings } from "../../../src/apps/page/mo
 import { NONE } from "../../../src/core/tree/entry-tree.ts";
 import { makeModel, modelOfText, straight } from "./support/session.ts";
 
-test("entries hang together as reading says, whatever order they come in", () => {
+test("entries are connected as by the reader, in any order", () => {
   const model = makeModel([
     ["child", "root", "second"],
     ["root", null, "first"],
@@ -36,12 +36,12 @@ test("the latest label and name count, and an empty one clears", () => {
   expect(model.name).toBe("Till");
 });
 
-test("a long line of entries is walked without recursion", () => {
+test("walks a long line of entries without recursion", () => {
   const model = makeModel(straight(20_000));
   expect(getPathTo(model, model.leaf)).toHaveLength(20_000);
 });
 
-test("ids that objects have as members are ids like any others", () => {
+test("accepts names of object members as IDs", () => {
   const model = makeModel([
     ["__proto__", null, "a"],
     ["constructor", "__proto__", "b"],
@@ -50,7 +50,7 @@ test("ids that objects have as members are ids like any others", () => {
   expect(getPathTo(model, model.leaf)).toHaveLength(3);
 });
 
-test("damage is told with the bytes that it is about", () => {
+test("reports damage with its bytes", () => {
   const good =
     '{"type":"session","version":3,"id":"s","timestamp":"2026-02-03T09:00:00.000Z","cwd":"/projects/till"}\n';
   const model = modelOfText(`${good}this is <b>no</b> record\n`);
@@ -59,7 +59,7 @@ test("damage is told with the bytes that it is about", () => {
   expect(issue && decodeRawText(model.bytes, issue)).toBe("this is <b>no</b> record");
 });
 
-test("what no session is gives an empty page, not an error", () => {
+test("data that is not a session gives an empty page, not an error", () => {
   for (const text of ["", "prose", "\u0000\u0000", "[]\n{}\n"]) {
     const model = modelOfText(text);
     expect(model.leaf).toBe(NONE);

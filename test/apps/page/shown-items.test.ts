@@ -13,7 +13,7 @@ import { type Line, makeModel, said } from "./support/session.ts";
 
 const state = { type: "custom", customType: "todo", data: { open: 1 } };
 
-/** Records stand at both ends, between messages, with a label, and where the tree parts. */
+/** Records at both ends, between messages, with a label, and at a fork. */
 const LINES: Line[] = [
   ["a", null, state],
   ["b", "a", "ask"],
@@ -31,14 +31,14 @@ const items = Array.from(model.tree.path(at("i")), (ordinal) => ({ ordinal }));
 const idsOf = (some: readonly { ordinal: number }[]) =>
   some.map(({ ordinal }) => model.tree.idAt(ordinal)).join("");
 
-test("records are hidden unless they have a label, or the reader is led to them or asks for them", () => {
+test("hides records unless they have a label, or are linked or requested", () => {
   expect(idsOf(listShownItems(model, items, {}))).toBe("befh");
   expect(idsOf(listShownItems(model, items, { revealed: new Set([at("c")]) }))).toBe("bcefh");
   expect(idsOf(listShownItems(model, items, { areRecordsShown: true }))).toBe("abcdefhi");
   expect(countHiddenRecords(model)).toBe(4);
 });
 
-test("counting hidden records reads at most two children of a parent, however many it has", () => {
+test("counting hidden records reads at most two children per parent", () => {
   const records = Array.from({ length: 100 }, (_, i): Line => [`r${i}`, "a", state]);
   const star = makeModel([["a", null, "ask"], ...records]);
   const children = star.tree.children.bind(star.tree);
@@ -54,7 +54,7 @@ test("counting hidden records reads at most two children of a parent, however ma
   expect(read).toBeLessThanOrEqual(2 * star.size);
 });
 
-test("where all is shown, the same array is", () => {
+test("returns the same array if everything is shown", () => {
   const shown = listShownItems(model, items, {});
   expect(listShownItems(model, shown, {})).toBe(shown);
 });
@@ -67,7 +67,7 @@ test("a path that ends in records ends before them for the reader", () => {
 
 const START: Position = { end: at("i"), focus: NONE, view: "path", asked: NONE, reveal: undefined };
 
-test("keys pass hidden records, and no step shows or hides them but the one that is for it", () => {
+test("keys skip hidden records, and only the step for records shows or hides them", () => {
   const first = takeStep(model, START, { go: "first" });
   expect(first.focus).toBe(at("b"));
   expect(takeStep(model, first, { go: "by", direction: 1, from: NONE }).focus).toBe(at("e"));
@@ -81,13 +81,13 @@ test("keys pass hidden records, and no step shows or hides them but the one that
   expect(takeStep(model, all, { go: "context", ordinal: at("f") }).areRecordsShown).toBe(true);
 });
 
-test("an address says that records are shown", () => {
+test("an address records that records are shown", () => {
   expect(formatHash(model, { ...START, areRecordsShown: true })).toBe("#records=shown");
   expect(parseHash(model, "#records=shown", at("i")).areRecordsShown).toBe(true);
   expect(formatHash(model, START)).toBe("");
 });
 
-test("the tree leaves hidden records out, and still begins and ends its lines", () => {
+test("the tree omits hidden records, and still begins and ends its lines", () => {
   const trunk = findTrunk(model.tree, model.leaf);
   const draw = (areShown: boolean) =>
     makePageTreeRows(model, trunk, chooseForDetail(model, trunk, "all"), new Set(), areShown).map(

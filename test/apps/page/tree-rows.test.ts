@@ -9,7 +9,7 @@ import {
 import { DEEPEST, findTrunk } from "../../../src/apps/text/tree-rows.ts";
 import { type Line, makeModel, said, straight } from "./support/session.ts";
 
-/** Draws the tree as text: two blanks for each depth, `/` where a branch begins, `+n` for a run. */
+/** Draws the tree as text: two spaces per depth, `/` where a branch begins, `+n` for a run. */
 function drawn(model: SessionModel, detail: TreeDetail, open: ReadonlySet<number> = new Set()): string[] {
   const trunk = findTrunk(model.tree, model.leaf);
   return makePageTreeRows(model, trunk, chooseForDetail(model, trunk, detail), open, true).map(
@@ -20,7 +20,7 @@ function drawn(model: SessionModel, detail: TreeDetail, open: ReadonlySet<number
   );
 }
 
-test("branches to the side come first and further in, what leads to the leaf goes straight on", () => {
+test("side branches are first and indented, and the path to the leaf stays straight", () => {
   const model = makeModel([
     ["a", null, "1"],
     ["b", "a", "2"],
@@ -32,7 +32,7 @@ test("branches to the side come first and further in, what leads to the leaf goe
   expect(drawn(model, "all")).toEqual(["a", "  /b", "  c", "d", "  /e", "f"]);
 });
 
-test("each row knows the lines that pass it, and where they lead", () => {
+test("each row has the lines that pass it, with their targets", () => {
   const model = makeModel([
     ["a", null, "1"],
     ["b", "a", "2"],
@@ -49,7 +49,7 @@ test("each row knows the lines that pass it, and where they lead", () => {
   expect(leads).toEqual([[], [["e"]], [["e"], ["d"]], [["e"]], []]);
 });
 
-test("several roots are drawn, each from the left", () => {
+test("draws each of several roots from the left", () => {
   const model = makeModel([
     ["a", null, "1"],
     ["b", null, "2"],
@@ -58,7 +58,7 @@ test("several roots are drawn, each from the left", () => {
   expect(drawn(model, "all")).toEqual(["a", "b", "c"]);
 });
 
-test("long straight runs are folded and can be opened", () => {
+test("folds long straight runs, which can be opened", () => {
   const lines: Line[] = straight(100, "toolResult");
   const model = makeModel([...lines, ["x", "e50", "a branch"], ["y", "x", said("assistant", [])]]);
   expect(drawn(model, "branches")).toEqual(["e0 +49", "e50", "  /e51 +47", "  e99", "x", "y"]);
@@ -68,7 +68,7 @@ test("long straight runs are folded and can be opened", () => {
   expect(opened[1]).toBe("e1");
 });
 
-test("labels, summaries, damage and the leaf have rows of their own", () => {
+test("labels, summaries, damage, and the leaf have their own rows", () => {
   const lines: Line[] = straight(60, "toolResult");
   lines[20] = ["e20", "e19", { type: "compaction", summary: "s", firstKeptEntryId: "e19", tokensBefore: 1 }];
   lines[40] = ["e40", "e39", { message: "none" }];
@@ -83,7 +83,7 @@ test("labels, summaries, damage and the leaf have rows of their own", () => {
   ]);
 });
 
-test("how much is drawn at first depends on the size", () => {
+test("the number of rows drawn at first depends on the size", () => {
   expect(chooseDetail(makeModel(straight(10)))).toBe("all");
   expect(chooseDetail(makeModel(straight(100)))).toBe("turns");
   expect(chooseDetail(makeModel(straight(1000)))).toBe("branches");
@@ -111,10 +111,10 @@ test("every entry is drawn or in a run, once, in trees of any shape", () => {
   }
 });
 
-test("forks in forks need no more memory than they have entries, however deep they are", () => {
+test("nested forks of any depth need memory in proportion to their entries", () => {
   const size = 3000;
   const trunk = straight(size);
-  // The newer a tip, the higher it hangs: the rest is to the side at each entry.
+  // Newer tips branch off closer to the root, so each entry has the rest as a side branch.
   const tips = trunk.map(([id], index): Line => [`x${index}`, id, "a tip"]).reverse();
   const model = makeModel([...trunk, ...tips]);
   const line = findTrunk(model.tree, model.leaf);

@@ -8,7 +8,7 @@ const at = (seconds: number) => ({ timestamp: new Date(1_770_000_000_000 + secon
 const usage = (total: number) => ({ usage: { input: 1, output: 1, cost: { total } } });
 const call = (id: string, name: string, input: object) => ({ type: "toolCall", id, name, arguments: input });
 
-/** A session of two turns, in which a tool fails. */
+/** A session of two turns, with a failed tool. */
 function timed(times: readonly number[]) {
   const bodies = [
     said("user", "go"),
@@ -32,7 +32,7 @@ function timed(times: readonly number[]) {
   );
 }
 
-test("a turn tells what it cost and how long it took, without what is noted later", () => {
+test("a turn has cost and duration, without records appended later", () => {
   const model = timed([0, 10, 12, 15, 20, 5000, 6000, 6001]);
   const path = getPathTo(model, model.leaf);
   const turns = new PathTurns(model, path);
@@ -40,11 +40,11 @@ test("a turn tells what it cost and how long it took, without what is noted late
     const turn = turns.get(ordinal);
     return turn === undefined ? [] : [[ordinal, turn.used.calls, turn.used.cost, turn.milliseconds]];
   });
-  // What no record tells of is no turn with numbers.
+  // A turn without usage has no numbers.
   expect(told).toEqual([[0, 2, 0.75, 20_000]]);
 });
 
-test("an answer takes from the entry before it, a result from its call; without times nothing is told", () => {
+test("the time of an answer counts from the previous entry, a result's from its call; without timestamps it is unknown", () => {
   const model = timed([0, 10, 12, 15, 20, 5000, 6000, 6001]);
   expect(Array.from({ length: 8 }, (_, ordinal) => getTookMs(model, ordinal))).toEqual([
     undefined,
@@ -63,7 +63,7 @@ test("an answer takes from the entry before it, a result from its call; without 
   expect(findStretches(still, getPathTo(still, still.leaf))).toEqual([]);
 });
 
-test("the time of a path goes to models and tools; of very many stretches some are one", () => {
+test("divides the time of a path among models and tools, and merges some of very many stretches", () => {
   const model = timed([0, 10, 12, 15, 20, 5000, 6000, 6001]);
   const path = getPathTo(model, model.leaf);
   expect(findStretches(model, path).map(({ kind, milliseconds }) => [kind, milliseconds])).toEqual([
@@ -85,7 +85,7 @@ test("the time of a path goes to models and tools; of very many stretches some a
   expect(stretches.filter(({ kind }) => kind === "failed").map(({ ordinal }) => ordinal)).toEqual([450]);
 });
 
-test("files that tools changed are listed with their changes in order, failed ones and patches, too", () => {
+test("lists changed files with their changes in order, including failed ones and patches", () => {
   const patch =
     "*** Begin Patch\n*** Update File: a.ts\n@@\n-old\n+new\n*** Add File: b.ts\n+one\n*** End Patch\n";
   const model = makeModel([

@@ -27,7 +27,7 @@ test.each([
   expect(getPurposes({ name: "bash", input: { command } }).at(-1)).toBe(purpose);
 });
 
-test("a command line is for all of its commands, whatever form it has", () => {
+test("a command line covers all of its commands, in any form", () => {
   const wanted = ["npm ci", "npm test"];
   expect(getPurposes({ name: "Bash", input: { command: "npm ci && npm test" } })).toEqual(wanted);
   const command = ["bash", "-lc", "npm ci; npm test | tail"];

@@ -6,7 +6,7 @@ import { makeStoreSource } from "../../../src/apps/recall/session-source.ts";
 import { Scribe } from "../cli/support/sessions.ts";
 import { ask, copyToStore, ID, project, recallOver } from "./support/past.ts";
 
-test("these tools are known under the prefix of any client", () => {
+test("recognizes these tools under any client's prefix", () => {
   for (const prefix of ["mcp__sessiontree__", "sessiontree_", "sessiontree.", "mcp_sessiontree_"])
     for (const { name } of RECALL_TOOLS) expect([prefix, name, isRecallTool(prefix + name)]).toContain(true);
   for (const name of ["search_sessions", "mcp__memory__find_failures"]) expect(isRecallTool(name)).toBe(true);
@@ -20,7 +20,7 @@ describe.each(["files", "store"])("in %s", (kind) => {
   let recall: ReturnType<typeof recallOver>;
   let said: string;
 
-  /** A session that recalled the first one, and goes on with its work. */
+  /** A session that recalled the first one, and continues its work. */
   beforeEach(async () => {
     past = project();
     own = new Scribe(past.sessions, ID(2), past.folder);
@@ -41,7 +41,7 @@ describe.each(["files", "store"])("in %s", (kind) => {
 
   const findIds = (text: string) => Array.from(text.matchAll(/^ {2}entry (\w+)/gm), ([, id]) => id);
 
-  test("a search finds what was said and done, and none of its echoes", async () => {
+  test("a search finds the original text, and none of its echoes", async () => {
     const { text } = await ask(recall, "search_sessions", { query: "totals", limit: 20 });
     expect(text).toContain(`entry ${said} · user`);
     const after = text.slice(text.indexOf(`session ${ID(2)}`));
@@ -53,7 +53,7 @@ describe.each(["files", "store"])("in %s", (kind) => {
     expect(findIds(results).sort()).toEqual([past.failed, past.failedAgain].sort());
   });
 
-  test("pages of a search skip echoes, and repeat and lose nothing", async () => {
+  test("pages of a search skip echoes, without repetitions or gaps", async () => {
     const { text: all } = await ask(recall, "search_sessions", { query: "totals", limit: 20 });
     const found: (string | undefined)[] = [];
     for (let cursor: number | undefined = 0; cursor !== undefined; ) {
@@ -65,7 +65,7 @@ describe.each(["files", "store"])("in %s", (kind) => {
     expect(found).toEqual(findIds(all));
   });
 
-  test("what is said next to an echo is found", async () => {
+  test("finds text next to an echo", async () => {
     const entry = own.assistant("", {
       content: [
         { type: "text", text: "I look for tulips first." },
@@ -89,7 +89,7 @@ describe.each(["files", "store"])("in %s", (kind) => {
     expect(findIds((await ask(recall, "search_sessions", failed)).text)).not.toContain(entry);
   });
 
-  test("failures are those of the work, without what was asked about them", async () => {
+  test("failures are those of the work, not of recall's tools", async () => {
     own.result(`RangeError: expected 3\n<past-sessions>`, true, "r3");
     if (kind === "store")
       recall = recallOver(makeStoreSource(await copyToStore(past.scribe.path, own.path)), past.folder);
@@ -100,7 +100,7 @@ describe.each(["files", "store"])("in %s", (kind) => {
     );
   });
 
-  test("the history of a file is not who asked for it", async () => {
+  test("the history of a file excludes sessions that only queried it", async () => {
     const { text } = await ask(recall, "file_history", { path: "src/totals.ts" });
     expect(findIds(text)).toHaveLength(2);
     const continued = new Scribe(past.sessions, ID(3), past.folder);
@@ -110,7 +110,7 @@ describe.each(["files", "store"])("in %s", (kind) => {
     expect(later.text).toMatch(/ · asked: Continue\.\n/);
   });
 
-  test("an overview shows no excerpt of what was recalled", async () => {
+  test("an overview shows no excerpt of recalled text", async () => {
     const { text } = await ask(recall, "session_overview", { session: ID(2) });
     expect(text).toContain(": Continue.\n");
     expect(text).not.toMatch(

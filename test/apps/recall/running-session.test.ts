@@ -15,7 +15,7 @@ function over({ sessions, folder }: Project, more: Partial<RecallSettings>) {
   return recallOver(makeFileSource({ sessionDir: sessions }), folder, more);
 }
 
-/** Begins another session of the project, later than its first. */
+/** Starts another session of the project, later than its first. */
 function begin({ sessions, folder }: Project, id: string, startMs = START_MS): Scribe {
   const scribe = new Scribe(sessions, id, folder, undefined, startMs);
   scribe.user("totals of invoices");
@@ -27,20 +27,20 @@ async function search(recall: ReturnType<typeof over>, ...caller: string[]) {
   return { text, found: [ID(1), ID(2)].filter((id) => text.includes(`session ${id} ·`)) };
 }
 
-test("is the one that the environment names, also if it was imported", async () => {
+test("is the one in the environment, also if it was imported", async () => {
   const past = project();
   const recall = over(past, { env: { CLAUDE_CODE_SESSION_ID: ID(1) } });
   const { text, found } = await search(recall);
   expect(text).toContain(`Left out: the running session ${ID(1)} (CLAUDE_CODE_SESSION_ID).`);
   expect(found).toEqual([]);
   expect((await ask(recall, "session_overview", { session: ID(1) })).isError).toBe(false);
-  // Its subagents come later than itself.
+  // Its subagents are later than the session itself.
   const other = new Scribe(past.sessions, `abcdef01.${ID(1)}.m2`, past.folder, undefined, START_MS);
   other.user("totals again");
   expect((await ask(recall, "search_sessions", { query: "again" })).text).toContain("Nothing found.");
 });
 
-test("is another one than the environment names, once its program has cleared that", async () => {
+test("is not the one in the environment after its program cleared it", async () => {
   const past = project();
   begin(past, ID(2));
   const subagent = begin(past, `${ID(1)}.a7`, START_MS + 60_000);
@@ -51,14 +51,14 @@ test("is another one than the environment names, once its program has cleared th
   expect(text).toContain(`Left out: ${ID(2)}, still being written`);
 });
 
-test("is the one that the call names, whatever the environment names", async () => {
+test("is the one given by the call, whatever the environment contains", async () => {
   const past = project();
   begin(past, ID(2));
   const recall = over(past, { env: { CODEX_THREAD_ID: ID(1) } });
   expect((await search(recall, ID(2))).found).toEqual([ID(1)]);
 });
 
-test("is not one of a newer session in another project", async () => {
+test("is not a newer session of another project", async () => {
   const past = project();
   const elsewhere = new Scribe(past.sessions, ID(2), "/elsewhere", undefined, START_MS);
   elsewhere.user("totals");
@@ -66,7 +66,7 @@ test("is not one of a newer session in another project", async () => {
   expect((await search(recall)).found).toEqual([ID(2)]);
 });
 
-test("is one whose last turn has no end, but none that has just ended", async () => {
+test("is one whose last turn has no end, but not one that has just ended", async () => {
   const past = project();
   const recall = over(past, { now: () => START_MS + 5 * 60_000 });
   const other = begin(past, ID(2));
@@ -80,7 +80,7 @@ test("is one whose last turn has no end, but none that has just ended", async ()
   expect((await search(later)).found).toEqual([ID(1), ID(2)]);
 });
 
-test("is also one of which an import has not seen the last turn", async () => {
+test("is also one whose last turn has not been imported", async () => {
   const past = project();
   const source = join(past.folder, "transcript.jsonl");
   writeFileSync(source, "");

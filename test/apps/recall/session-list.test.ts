@@ -8,7 +8,7 @@ import { ask, copyToStore, ID, project, recallOver } from "./support/past.ts";
 
 const NEXT_DAY_MS = Date.parse("2026-02-05T12:00:00.000Z");
 
-/** A project with a session of one day, and one of two days later in which a failure came last. */
+/** A project with a session of one day, and one of two days later whose last result is a failure. */
 async function twoDays(kind: string) {
   const past = project();
   const later = new Scribe(past.sessions, ID(2), past.folder, undefined, NEXT_DAY_MS);
@@ -42,7 +42,7 @@ describe.each(["files", "store"])("an empty query, in %s", (kind) => {
     ]);
   });
 
-  test("lists those with messages between two times, as they were then", async () => {
+  test("lists those with messages between two times, in their state at the time", async () => {
     const { recall, asked } = await twoDays(kind);
     const day = (since: string, until: string) =>
       ask(recall, "search_sessions", { query: " ", since, until });
@@ -55,7 +55,7 @@ describe.each(["files", "store"])("an empty query, in %s", (kind) => {
     expect(begun).toContain(`· 1 message · last entry ${asked} · user: Why do the totals of receipts fail?`);
   });
 
-  test("shows what those said last that are asked for", async () => {
+  test("shows the last messages of requested roles", async () => {
     const { recall, later, sessions: folder, folder: cwd } = await twoDays(kind);
     const { text } = await ask(recall, "search_sessions", { roles: ["user"] });
     expect(text).toContain("user: Print the receipts.");
@@ -72,7 +72,7 @@ describe.each(["files", "store"])("an empty query, in %s", (kind) => {
     expect(answers).toContain("assistant: → bash lpr receipts.txt");
   });
 
-  test("goes on where it was cut", async () => {
+  test("continues at its cursor", async () => {
     const { recall } = await twoDays(kind);
     const { text: first } = await ask(recall, "search_sessions", { latest: true, limit: 1 });
     expect(first).toContain('There are more sessions. To continue: {"cursor": 1}');
@@ -86,14 +86,14 @@ describe.each(["files", "store"])("an empty query, in %s", (kind) => {
     expect(rest).not.toContain("To continue");
   });
 
-  test("leaves the search of failures, tools and paths as it is", async () => {
+  test("leaves the search of failures, tools, and paths unchanged", async () => {
     const { recall, failed } = await twoDays(kind);
     const { text } = await ask(recall, "search_sessions", { query: "", failed: true, latest: true });
     expect(text).toContain(`entry ${failed} · tool result · bash · 2026-02-05 12:04Z: `);
   });
 });
 
-/** Lines of a session that was imported, of a subagent if it is named. */
+/** Lines of an imported session, of a subagent if it is given. */
 function importedLines(
   text: string,
   { agentId, timestamp = "2026-02-03T22:00:00.000Z" }: { agentId?: string; timestamp?: string } = {},
@@ -117,7 +117,7 @@ function importedLines(
   ];
 }
 
-test("a list leaves out the running session, those of subagents, and other sources", async () => {
+test("a list omits the running session, subagents' sessions, and other sources", async () => {
   const { sessions, folder } = await twoDays("files");
   writeLines(sessions, "main.jsonl", importedLines("Water the tulips."));
   writeLines(sessions, "agent.jsonl", importedLines("Find the tulips.", { agentId: "a7" }));
@@ -136,7 +136,7 @@ test("a list leaves out the running session, those of subagents, and other sourc
 });
 
 describe("a handoff without a name", () => {
-  test("is of the latest session, also of one that was cleared", async () => {
+  test("is that of the latest session, even of a cleared one", async () => {
     const { sessions, folder } = await twoDays("files");
     const header = { type: "session", version: 3, timestamp: "2026-02-06T12:00:00.000Z", cwd: folder };
     writeFileSync(join(sessions, "empty.jsonl"), `${JSON.stringify({ ...header, id: "empty" })}\n`);
@@ -154,7 +154,7 @@ describe("a handoff without a name", () => {
     expect(await writeHandoff(running, undefined)).toContain("Why do the totals of receipts fail?");
   });
 
-  test("says so where there is none", async () => {
+  test("reports that there is none", async () => {
     const { sessions, folder } = project();
     const recall = recallOver(makeFileSource({ sessionDir: sessions }), folder, { project: "/elsewhere" });
     await expect(writeHandoff(recall, undefined)).rejects.toThrow("The project has no past session.");

@@ -21,7 +21,7 @@ test.each(["model_change", "thinking_level_change", "label", "session_info", "us
   (type) => expect(isConversationOf({ type })).toBe(false),
 );
 
-test("what programs store for themselves, imports among them, is a record", () => {
+test("entries that programs store for themselves, including imports, are records", () => {
   expect(isConversationOf({ type: "custom", customType: "sessiontree.import" })).toBe(false);
 });
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { quoteForShell } from "../../../src/apps/text/shell-quoting.ts";
 
-test("a shell takes a quoted path as it is, and runs nothing in it", () => {
+test("a shell reads a quoted path unchanged, and runs nothing in it", () => {
   const paths = [
     "/s/a.jsonl",
     "$(echo run)",
@@ -24,6 +24,6 @@ test("a shell takes a quoted path as it is, and runs nothing in it", () => {
     expect(execFileSync("sh", ["-c", `printf %s ${quoteForShell(path)}`], { encoding: "utf8" })).toBe(path);
   }
   expect(quoteForShell("/s/a-1.jsonl")).toBe("/s/a-1.jsonl");
-  // cmd.exe knows no single quotes.
+  // cmd.exe does not support single quotes.
   expect(quoteForShell("C:\\Users\\Ada L\\a.jsonl")).toBe('"C:\\Users\\Ada L\\a.jsonl"');
 });

@@ -5,9 +5,9 @@ import type { Page } from "playwright-core";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Gives what axe-core finds on a page, of any weight: rule, weight, and where. */
+/** Returns the findings of axe-core on a page, of any severity: rule, severity, and position. */
 export async function findingsOn(page: Page): Promise<string[]> {
-  // As an expression of the debugger, which no policy of the page stops.
+  // As an expression of the debugger, which the page's policy does not block.
   await page.evaluate(AXE);
   const results: AxeResults = await page.evaluate("axe.run()");
   return results.violations.flatMap(({ id, impact, nodes }) =>

@@ -1,7 +1,7 @@
 import { seededRandom } from "../../../fixtures/support/seeded-random.ts";
 import { SessionWriter } from "./session-writer.ts";
 
-/** A text that stands once in the big session, on a branch to the side. */
+/** Text that occurs once in the big session, on a side branch. */
 export const NEEDLE = "a lighthouse keeper counts herons";
 
 const ANSWERS = [
@@ -22,7 +22,7 @@ const PLACES_BACK = 9;
 const MODEL = { provider: "acme", model: "acorn-2" };
 
 /**
- * Makes a session of many entries: turns with tools, branches of all sizes, compactions, summaries and labels; the same
+ * Creates a session of many entries: turns with tools, branches of all sizes, compactions, summaries, and labels; the same
  * for the same arguments.
  */
 export function bigSession(size: number, seed = 1): string {
@@ -44,7 +44,7 @@ export function bigSession(size: number, seed = 1): string {
   return session.text;
 }
 
-/** Leaves the branch for an earlier turn, maybe with a summary of what is left behind. */
+/** Returns from a branch to an earlier turn, sometimes with a summary of the branch. */
 function goBack(session: SessionWriter, turns: string[], far: number, withSummary: boolean): void {
   const fromId = session.leaf;
   const hasNeedle = session.text.includes(NEEDLE);

@@ -9,26 +9,26 @@ import { PATIENCE_MS } from "../../support/patience.ts";
 import { launchChromium } from "./chromium.ts";
 import { launchFirefox } from "./firefox.ts";
 
-/** Whether the tests run in Firefox, as a project of its own has them; its driver has neither touch nor a dark system. */
+/** Whether the tests run in Firefox, in its own project; its driver supports neither touch nor a dark system theme. */
 export const IS_FIREFOX = process.env["SESSIONTREE_BROWSER"] === "firefox";
 
-/** What a page did that no page of ours may do. */
+/** Actions that our pages must never take. */
 export interface Offences {
-  /** Addresses that were asked for, the page itself left out. */
+  /** Requested addresses, except the page itself. */
   readonly requests: string[];
-  /** Dialogs that were opened. */
+  /** Opened dialogs. */
   readonly dialogs: string[];
-  /** Complaints on the console, those of the page's own policy among them, and errors that nobody caught. */
+  /** Warnings and errors on the console, including those of the page's policy, and uncaught errors. */
   readonly complaints: string[];
 }
 
-/** A page that is open, and what it did. */
+/** An open page and its actions. */
 export interface OpenedPage extends Offences {
   readonly page: Page;
   readonly url: string;
 }
 
-/** Gives a function that opens the page of a session; the browser is shared by the tests of a file. */
+/** Returns a function that opens the page of a session; the tests of a file share the browser. */
 export function useBrowser(): (session: string | Uint8Array, settings?: Settings) => Promise<OpenedPage> {
   const { folder, open } = usePages();
   let number = 0;
@@ -40,7 +40,7 @@ export function useBrowser(): (session: string | Uint8Array, settings?: Settings
   };
 }
 
-/** Gives a folder for files, and a function that opens an address; the browser is shared by the tests of a file. */
+/** Returns a folder for files, and a function that opens an address; the tests of a file share the browser. */
 export function usePages(): {
   readonly folder: string;
   readonly open: (url: string, settings?: Settings) => Promise<OpenedPage>;
@@ -72,9 +72,9 @@ export function usePages(): {
   return { folder, open };
 }
 
-/** What a test may set. */
+/** Options for opening a page. */
 export interface Settings extends BrowserContextOptions {
-  /** The part of the address behind the name of the file, with its `#`. */
+  /** The part of the address after the file's name, with its `#`. */
   readonly hash?: string;
   /** JavaScript that runs in the page before its own. */
   readonly script?: string;

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
-/** Where Debian puts it. */
+/** Debian's path of Chromium. */
 const USUAL_PATH = "/usr/bin/chromium";
 
 /** Starts headless Chromium. */

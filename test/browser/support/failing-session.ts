@@ -1,27 +1,26 @@
 import { SessionWriter } from "./session-writer.ts";
 
-/** Ids of what tests look for in the session with failures. */
+/** IDs of the entries that tests look for in the session with failures. */
 export interface FailingSession {
   readonly text: string;
-  /** The answer with three calls at once, and their results. */
+  /** The answer with three parallel calls, and their results. */
   readonly parallel: string;
   readonly results: readonly string[];
-  /** All that failed, in the order of the file. */
+  /** All failures, in file order. */
   readonly failures: readonly string[];
-  /** A result of an earlier turn whose call stands alone. */
+  /** A result of an earlier turn whose call has no parallel calls. */
   readonly single: string;
 }
 
-/** How the output of a tool ends that failed. */
+/** The last lines of a failed tool's output. */
 const BROKEN = "AssertionError: expected 3 to be 4\n    at total.test.ts:7\n\nCommand exited with code 1\n";
 
-/** Turns before those that matter: so many that nothing of the end is drawn at first. */
+/** Turns before those that matter: enough that nothing of the end is drawn at first. */
 const QUIET_TURNS = 60;
 
 /**
- * Makes a session in which things go wrong: a failed tool among parallel calls, a command, a model, and one on another
- * branch; without a name, its first prompt has Markdown in it.
- *
+ * Creates a session with failures: a failed tool among parallel calls, a command, a model, and one on another
+ * branch; it has no name, and its first prompt contains Markdown.
  * @param before - Called before the end, to add what a test needs besides.
  */
 export function failingSession(before: (session: SessionWriter) => void = () => undefined): FailingSession {
@@ -44,7 +43,7 @@ export function failingSession(before: (session: SessionWriter) => void = () => 
     arguments: { command: `npm test ${name}` },
   }));
   const parallel = session.assistant([{ type: "text", text: "I run **all** at once." }, ...calls]);
-  // They come back in another order.
+  // They return in a different order.
   const results = ["two", "one", "three"].map((name) =>
     session.message({
       role: "toolResult",

@@ -5,7 +5,7 @@ const makeId = (number: number) => `0198aaaa-0000-7000-8000-0000000000${String(n
 
 const SESSIONS = 30;
 
-/** Makes a folder with more sessions than a screen has room for, of two projects; all but one speak of lighthouses, one of them often. */
+/** Creates a folder with more sessions than fit on a screen, of two projects; all but one mention lighthouses, one of them often. */
 export function makeManySessions(): string {
   const folder = temporaryFolder();
   for (let number = 1; number < SESSIONS; number++) {

@@ -1,9 +1,8 @@
 import type { Page } from "playwright-core";
 
 /**
- * Finds actions that lie on something else: on a text, a chip, or another button.
- *
- * @returns A line for each, which names both; empty if nothing is covered.
+ * Finds actions that overlap something else: text, a chip, or another button.
+ * @returns A line for each overlap, with both elements; empty if nothing is covered.
  */
 export function coveredByActions(page: Page): Promise<string[]> {
   return page.evaluate(() => {

@@ -1,7 +1,7 @@
 /** Fields of a record. */
 type Fields = { readonly [name: string]: unknown };
 
-/** Who answered. */
+/** The model of an answer. */
 export interface Model {
   readonly provider: string;
   readonly model: string;
@@ -10,13 +10,13 @@ export interface Model {
 const START_MS = Date.parse("2026-02-03T09:00:00.000Z");
 const STEP_MS = 20_000;
 
-/** Writes the lines of a session one after the other, each entry under the one before unless the leaf was moved. */
+/** Writes the lines of a session in order, each entry a child of the previous one unless the leaf was moved. */
 export class SessionWriter {
-  /** The last entry, or where the next one hangs. */
+  /** The parent of the next entry: the last entry unless the leaf was moved. */
   leaf: string | null = null;
   size = 0;
   readonly #lines: string[] = [];
-  /** Who answers from now on. */
+  /** Model of the next answers. */
   model: Model;
   #contextTokens = 2_000;
 
@@ -26,17 +26,17 @@ export class SessionWriter {
     this.#lines.push(JSON.stringify({ type: "session", version: 3, id, timestamp, cwd: "/home/ada/till" }));
   }
 
-  /** The file. */
+  /** The file's content. */
   get text(): string {
     return `${this.#lines.join("\n")}\n`;
   }
 
-  /** Adds a line as it stands. */
+  /** Adds a line unchanged. */
   line(text: string): void {
     this.#lines.push(text);
   }
 
-  /** Adds an entry; gives its id. */
+  /** Adds an entry; returns its ID. */
   add(type: string, fields: Fields): string {
     this.size++;
     const id = (0xa0000000 + this.size).toString(16);
@@ -82,7 +82,7 @@ export class SessionWriter {
     return this.message({ ...common, ...fields });
   }
 
-  /** Adds a call of a tool and its result; gives the id of the result. */
+  /** Adds a call of a tool and its result; returns the result's ID. */
   tool(name: string, given: Fields, result: string, fields: Fields = {}): string {
     const toolCallId = `call_${this.size}`;
     this.assistant([{ type: "toolCall", id: toolCallId, name, arguments: given }], { stopReason: "toolUse" });
@@ -97,7 +97,7 @@ export class SessionWriter {
     });
   }
 
-  /** Adds a compaction that keeps what follows an entry. */
+  /** Adds a compaction that keeps the entries after an entry. */
   compact(summary: string, firstKeptEntryId: string): string {
     const tokensBefore = this.#contextTokens;
     this.#contextTokens = 3_000;
@@ -108,7 +108,7 @@ export class SessionWriter {
     return this.add("label", { targetId, label });
   }
 
-  /** Adds a message as it stands; gives its id. */
+  /** Adds a message unchanged; returns its ID. */
   message(message: Fields): string {
     return this.add("message", { message: { ...message, timestamp: START_MS + (this.size + 1) * STEP_MS } });
   }

@@ -1,10 +1,10 @@
 import { SessionWriter } from "./session-writer.ts";
 
-/** A pixel. */
+/** An image of one pixel. */
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** Ids of what tests look for in the small session. */
+/** IDs of the entries that tests look for in the small session. */
 export interface SmallSession {
   readonly text: string;
   readonly question: string;
@@ -15,7 +15,7 @@ export interface SmallSession {
   readonly last: string;
 }
 
-/** Makes a session with a bit of everything: branches, a summary, a label, a compaction, tools, thinking, an image. */
+/** Creates a session with a bit of everything: branches, a summary, a label, a compaction, tools, thinking, an image. */
 export function smallSession(): SmallSession {
   const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
   session.add("session_info", { name: "Fix the totals" });

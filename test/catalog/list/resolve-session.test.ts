@@ -142,7 +142,7 @@ describe("words match a session", () => {
     const error = await resolve("login").catch((thrown) => thrown);
     expect(error).toMatchObject({ code: "SESSION_AMBIGUOUS", details: { count: 2 } });
     const [head, ...lines] = error.message.split("\n");
-    expect(head).toBe('2 sessions fit "login". Name one by its id:');
+    expect(head).toBe('2 sessions match "login". Specify one by id:');
     expect(lines.sort()).toEqual([
       expect.stringMatching(/^ {2}0199-aaaa-1 {2}\d{4}-\d\d-\d\d {2}Fix login$/),
       expect.stringMatching(/^ {2}0199-aaaa-2 {2}\d{4}-\d\d-\d\d {2}Test the login$/),

@@ -71,7 +71,7 @@ describe("the time of a session", () => {
     expect((await summarize(chain.text))?.modified).toEqual(new Date(9000));
   });
 
-  test("is the entry's where the message has none, and not one that a tool received", async () => {
+  test("is the entry's if the message has none, and not one that a tool received", async () => {
     const call = { type: "toolCall", id: "c", name: "n", arguments: { timestamp: 4_000_000_000_000 } };
     const chain = new Chain().user("a").message({ role: "assistant", content: [call] });
     expect((await summarize(chain.text))?.modified).toEqual(new Date(START_MS + 2000));
@@ -85,7 +85,7 @@ describe("the time of a session", () => {
     expect(row?.messageCount).toBe(2);
   });
 
-  test("is the header's, else the file's, where no message has one", async () => {
+  test("is the header's, or otherwise the file's, if no message has one", async () => {
     expect((await summarize(joinLines([header()])))?.modified).toEqual(new Date(START_MS));
     const row = await summarize(joinLines([header({ timestamp: "some day" })]));
     expect([row?.modified, row?.created]).toEqual(Array(2).fill(new Date(START_MS + 5_000_000)));
@@ -117,7 +117,7 @@ describe("files in a bad state", () => {
     expect(await summarize(again)).toMatchObject({ messageCount: 3, issueCount: 4 });
   });
 
-  test("end at the last whole line, if their last one is torn", async () => {
+  test("end at the last complete line if the last one is torn", async () => {
     expect(await summarize(whole.slice(0, -10))).toMatchObject({ messageCount: 2, issueCount: 1 });
     expect(await summarize(whole.slice(0, -1))).toMatchObject({ messageCount: 3 });
     expect(await summarize(whole.slice(0, -1))).not.toHaveProperty("issueCount");

@@ -189,7 +189,7 @@ describe("a file that grew", () => {
 });
 
 describe("the file of a cache", () => {
-  test.skipIf(IS_WINDOWS)("is private to its owner, in a folder of its own", async () => {
+  test.skipIf(IS_WINDOWS)("is private to its owner, in a separate folder", async () => {
     const { list, cacheDir, cacheFile } = place();
     rmSync(cacheDir, { recursive: true });
     await list();

@@ -48,7 +48,7 @@ describe("entries are ranked", () => {
     );
   });
 
-  test("in the order in which they were added if they are equal", () => {
+  test("in insertion order if they are equal", () => {
     expect(places("lock", [["lock"], ["lock"], ["lock"]])).toEqual(["0.0", "1.0", "2.0"]);
     expect(places("lock", [["lock"], ["lock"], ["lock"]], () => 1, 2)).toEqual(["0.0", "1.0"]);
     expect(places("lock", [["lock"]], () => 1, 0)).toEqual([]);
@@ -79,8 +79,8 @@ test("with scores above 0, at most 1, and descending; each found entry has a wor
       fc.array(fc.array(text, { maxLength: 6 }), { maxLength: 4 }),
       (asked, sessions) => {
         const { words = [] } = parseQuestion(asked.join(" "));
-        const most = Math.max(...words.map(({ weight }) => weight));
-        const wanted = new Set(words.filter(({ weight }) => weight === most).map(({ hash }) => hash));
+        const maxWeight = Math.max(...words.map(({ weight }) => weight));
+        const wanted = new Set(words.filter(({ weight }) => weight === maxWeight).map(({ hash }) => hash));
         const expected = sessions.flatMap((texts, session) =>
           texts.flatMap((one, offset) => {
             let isHeld = false;

@@ -54,13 +54,13 @@ describe("a question", () => {
     expect(parseQuestion(text).terms).toEqual(phrases);
   });
 
-  test("of 100,000 characters is read, and of more refused", () => {
+  test("of 100,000 characters is read, and a longer one is refused", () => {
     const long = "word ".repeat(20_000);
     expect(words(long)).toEqual(["word"]);
     expect(() => parseQuestion(`${long}x`)).toThrow(
       expect.objectContaining({
         code: "INVALID_QUERY",
-        message: expect.stringMatching(/100001 characters.*part/),
+        message: expect.stringMatching(/100001 characters.*shorten/),
       }),
     );
   });
@@ -71,7 +71,7 @@ describe("a question", () => {
     expect(() => parseQuestion(quote(33))).toThrow(
       expect.objectContaining({
         code: "INVALID_QUERY",
-        message: expect.stringMatching(/33 phrases.*at most 32.*without/),
+        message: expect.stringMatching(/33 quoted phrases.*at most 32.*remove/),
       }),
     );
   });

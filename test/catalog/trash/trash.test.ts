@@ -137,7 +137,7 @@ describe.runIf(process.platform === "linux")("deleteSession", () => {
 });
 
 describe("deleteSession in a bundle", () => {
-  /** Bundles a program that deletes a file, in a folder of its own, and runs it. */
+  /** Bundles a program that deletes a file, in a separate folder, and runs it. */
   async function runBundled(path: string, nodeModules: boolean): Promise<string> {
     const bundles = sandbox();
     const root = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.meta.url));

@@ -22,7 +22,7 @@ import { IS_WINDOWS, IS_WINE } from "../../support/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { Chain, header, joinLines, put, START_MS, touch } from "../support/sessions.ts";
 
-/** Creates a folder with sessions, and collects usage there with a cache of its own. */
+/** Creates a folder with sessions, and collects usage there with a separate cache. */
 function makeWorld() {
   const root = temporaryFolder();
   const folder = join(root, "sessions");

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { contextAt } from "./sessions.ts";
 
 /**
- * Makes a session of the branch that ends at a leaf, and checks the guarantees of a fork: a new id, the source as its parent,
+ * Creates a session of the branch that ends at a leaf, and checks the guarantees of a fork: a new id, the source as its parent,
  * every parent in the file, and the same context, immediately and after reopening.
  *
  * @param folder - Folder of the new session.
@@ -62,7 +62,7 @@ export async function expectForkedSession(
   for (const [leafId, context] of contexts) expect(contextAt(again, leafId)).toEqual(context);
 }
 
-/** Checks that a file has no issues and every parent is on a line of its own. */
+/** Checks that a file has no issues and every parent is on a separate line. */
 function expectWholeTree(path: string): void {
   const [, ...lines] = readFileSync(path, "utf8").trimEnd().split("\n");
   const entries: { id: string; parentId: string | null }[] = lines.map((line) => JSON.parse(line));

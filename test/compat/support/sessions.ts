@@ -27,7 +27,7 @@ export class Workshop {
     return path;
   }
 
-  /** Makes a folder below this one. */
+  /** Creates a folder below this one. */
   makeFolder(name: string): string {
     const path = join(this.folder, name);
     mkdirSync(path, { recursive: true });

@@ -40,7 +40,7 @@ export function inventedPath(name: string): string {
 }
 
 /**
- * Makes a TypeScript program of the checkout's sources, or of its built declarations in a run on dist.
+ * Creates a TypeScript program of the checkout's sources, or of its built declarations in a run on dist.
  *
  * @param files - Files of the checkout to start from, by absolute path.
  * @param invented - Files that exist in this program only: path from `inventedPath` → text. They are modules, import the

@@ -35,7 +35,7 @@ function appended(text: string, line: number, code: string): string {
  *
  * `ts no-run` is compiled and not run. `ts continues` continues the previous program: the two are one program, which runs only
  * if all its blocks do. `ts unpacked` needs packages that are not installed. `ts file=NAME.ts` is a file that other files of
- * the document import; a test of its own runs those.
+ * the document import; a separate test runs those.
  *
  * @throws On a block in JavaScript, or with another mark: it would escape the check.
  */

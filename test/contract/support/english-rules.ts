@@ -1,29 +1,29 @@
-/** Where a text is: in a comment, a message or test title, a document, or the first words of a docstring. */
+/** Place of a text: a comment, a message or the title of a test, a document, or the first line of a docstring. */
 export type TextPlace = "comment" | "string" | "prose" | "opening";
 
 /** Words that are not idiomatic, and what to write instead. */
 export interface EnglishRule {
-  /** Matches whole words, whatever their case. */
+  /** Matches whole words, in any case. */
   readonly words: RegExp;
   readonly instead: string;
-  /** Default: all but openings. */
+  /** Default: all except openings. */
   readonly places?: readonly TextPlace[];
 }
 
 const OPENING = ["opening"] as const;
 
-/** Makes a rule for whole words. */
+/** Creates a rule for whole words. */
 function rule(words: string, instead: string, places?: readonly TextPlace[]): EnglishRule {
   const pattern = new RegExp(`(?<![\\w-])(?:${words})(?![\\w-])`, "i");
   return { words: pattern, instead, ...(places !== undefined && { places }) };
 }
 
-/** Makes a rule for the first words of a docstring. */
+/** Creates a rule for the first words of a docstring. */
 function opening(words: string, instead: string): EnglishRule {
   return { words: new RegExp(`^(?:${words})(?![\\w-])`), instead, places: OPENING };
 }
 
-/** What is not written, each with its replacement. */
+/** Words to avoid, each with its replacement. */
 export const ENGLISH_RULES: readonly EnglishRule[] = [
   opening("What", 'a noun ("Options for …", "Number of …") or a verb ("Returns …")'),
   opening("How", 'a noun ("Options for …") or a verb'),

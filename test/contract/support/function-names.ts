@@ -71,6 +71,9 @@ function listNames(path: string, text: string): NamedNode[] {
   return found;
 }
 
+/** Matches bounds such as `MOST_FILES`, `LEAST`, and `mostFiles`. */
+const BOUND = /(?:^|_)(?:MOST|LEAST)(?:_|$)|^(?:most|least)(?![a-z])/;
+
 /**
  * Lists the functions of a file whose names lack a verb or a noun, or do not show that they may find nothing, and bounds that
  * are not named `MAX_` or `MIN_`.
@@ -79,9 +82,9 @@ function listNames(path: string, text: string): NamedNode[] {
  */
 export function findNameFaults(path: string, text: string, allowed: AllowedNames): string[] {
   return listNames(path, text).flatMap(({ name, line, isFunction }) => {
-    if (/(?:^|_)(?:MOST|LEAST)_|^(?:most|least)$/.test(name))
-      return [`${path}:${line} ${name}: name a bound MAX_ or MIN_`];
-    if (!isFunction || !/[a-z](?:Of|In)$/.test(name) || Object.hasOwn(allowed, name)) return [];
+    if (Object.hasOwn(allowed, name)) return [];
+    if (BOUND.test(name)) return [`${path}:${line} ${name}: name a bound MAX_ or MIN_`];
+    if (!isFunction || !/[a-z](?:Of|In)$/.test(name)) return [];
     return [`${path}:${line} ${name}: name a function by a verb and a noun`];
   });
 }

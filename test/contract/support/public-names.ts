@@ -41,7 +41,7 @@ export function readExports(program: ts.Program, path: string): PublicNames {
   return Object.fromEntries(pairs.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Makes a program of all entry points, which takes seconds. */
+/** Creates a program of all entry points, which takes seconds. */
 export function createEntriesProgram(): ts.Program {
   return createProgram(Object.values(ENTRIES).map(entryFile));
 }

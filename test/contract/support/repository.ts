@@ -40,7 +40,7 @@ export function readSources(folder: string): Map<string, string> {
   return new Map(paths.map((path) => [path, readText(path)]));
 }
 
-/** Lists the documents, except docs/api, which is generated from docstrings that have checks of their own. */
+/** Lists the documents, except docs/api, which is generated from docstrings that have separate checks. */
 export function listDocuments(): string[] {
   const isDocument = (path: string) => /^(?:[^/]+|docs\/(?!api\/).+)\.md$/.test(path);
   return listFiles("").filter(isDocument);

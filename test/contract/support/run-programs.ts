@@ -48,7 +48,7 @@ export async function install(folder: string): Promise<void> {
 /** Temporary folder, with the package installed, in which programs run. */
 export interface Workshop {
   /**
-   * Runs a program in a process, a working directory, and a home folder of its own.
+   * Runs a program in a separate process, working directory, and home folder.
    *
    * @param times - Number of runs, one after the other in the same folders.
    * @returns Error output of the process; undefined if it succeeded.

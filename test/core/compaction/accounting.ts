@@ -23,7 +23,7 @@ export interface Compacted {
 export const project = (path: readonly AnySessionEntry[]) => projectPath(makeEntryPath(path));
 
 /** Returns the messages that a compaction must account for, without system messages and the leading summary. */
-export function conversationOf({ entries, messages }: SessionProjection): AgentMessage[] {
+export function getConversation({ entries, messages }: SessionProjection): AgentMessage[] {
   const startsCompacted = entries[0]?.sourceEntry.type === "compaction";
   const summaryAt = startsCompacted ? messages.findIndex(({ role }) => role === "compactionSummary") : -1;
   return messages.slice(summaryAt + 1).filter(({ role }) => role !== "system");
@@ -80,7 +80,7 @@ function checkAccounts(
   const { messagesToSummarize, turnPrefixMessages } = preparation;
   const summarized = [...messagesToSummarize, ...turnPrefixMessages];
   expect(summarized.length).toBeGreaterThan(0);
-  expect([...summarized, ...conversationOf(after)]).toEqual(conversationOf(before));
+  expect([...summarized, ...getConversation(after)]).toEqual(getConversation(before));
   expect(after.entries[0]?.sourceEntry.type).toBe("compaction");
 }
 
@@ -96,7 +96,7 @@ export const TURN_STARTS: readonly string[] = [
 /** Checks that a split turn is split at an answer, and that its prefix begins with the start of the turn. */
 function checkTurn(preparation: CompactionPreparation, after: SessionProjection): void {
   const { isSplitTurn, turnPrefixMessages } = preparation;
-  const firstKept = conversationOf(after)[0]?.role ?? "";
+  const firstKept = getConversation(after)[0]?.role ?? "";
   expect([...TURN_STARTS, "assistant"]).toContain(firstKept);
   const starts = turnPrefixMessages.map(({ role }) => TURN_STARTS.includes(role));
   expect(starts).toEqual(starts.map((_, index) => index === 0));
@@ -111,10 +111,10 @@ function checkPairs(
   after: SessionProjection,
 ): void {
   const cut = preparation.messagesToSummarize.length + preparation.turnPrefixMessages.length;
-  for (const [calledAt, answeredAt] of pairsIn(conversationOf(before)))
+  for (const [calledAt, answeredAt] of findPairs(getConversation(before)))
     expect(calledAt < cut).toBe(answeredAt < cut);
-  const kept = conversationOf(before).slice(cut);
-  expect(countDropped(kept)).toBeLessThanOrEqual(countDropped(conversationOf(before)));
+  const kept = getConversation(before).slice(cut);
+  expect(countDropped(kept)).toBeLessThanOrEqual(countDropped(getConversation(before)));
   checkRequest(convertToLlm(after.messages, { repairToolPairs: true }));
 }
 
@@ -123,7 +123,7 @@ function countDropped(messages: readonly AgentMessage[]): number {
 }
 
 /** Returns the positions of each call and its first result. Quadratic, for simplicity. */
-export function pairsIn(messages: readonly AgentMessage[]): [number, number][] {
+export function findPairs(messages: readonly AgentMessage[]): [number, number][] {
   const pairs: [number, number][] = [];
   messages.forEach((message, answeredAt) => {
     if (message.role !== "toolResult" || typeof message.toolCallId !== "string") return;

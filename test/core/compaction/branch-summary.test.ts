@@ -8,9 +8,9 @@ import type { Summarize, SummarizeRequest } from "../../../src/core/compaction/r
 import { findLeafPath } from "../../../src/core/context/leaf-path.ts";
 import type { SessionEntry } from "../../../src/core/format/entry.ts";
 import { call, toolResult as result, tokens, usage, user } from "../../support/messages.ts";
-import { assistant, knownPathOf, pathOf, system } from "./builders.ts";
+import { assistant, makeKnownPath, makePath, system } from "./builders.ts";
 
-/** Makes a session that consists of parents only. */
+/** Creates a session that consists of parents only. */
 function sessionOf(parents: { [id: string]: string | null }) {
   const entries = Object.entries(parents).map(([id, parentId]): SessionEntry => {
     return { type: "custom", customType: "x", id, parentId, timestamp: "2026-01-01T00:00:00.000Z" };
@@ -54,7 +54,7 @@ describe("collectEntriesForBranchSummary", () => {
 
 describe("prepareBranchEntries", () => {
   it("includes everything without a budget, except system messages", () => {
-    const path = pathOf(system("s"), user(tokens(3)), assistant(tokens(2)), {
+    const path = makePath(system("s"), user(tokens(3)), assistant(tokens(2)), {
       type: "label",
       targetId: "e0",
       label: "x",
@@ -65,7 +65,7 @@ describe("prepareBranchEntries", () => {
   });
 
   it("includes the newest entries that fit, in order", () => {
-    const path = pathOf(user(tokens(10, "a")), user(tokens(10, "b")), user(tokens(10, "c")));
+    const path = makePath(user(tokens(10, "a")), user(tokens(10, "b")), user(tokens(10, "c")));
     const texts = (budget: number) =>
       prepareBranchEntries(path, budget).messages.map((m) => JSON.stringify(m)[35]);
     expect(prepareBranchEntries(path, 20)).toMatchObject({
@@ -79,7 +79,7 @@ describe("prepareBranchEntries", () => {
 
   it("includes a summary that exceeds the budget while less than 90 % of it is used", () => {
     const summary = { type: "branch_summary", fromId: "root", summary: tokens(50) };
-    const path = (newest: number) => pathOf(user("old"), summary, user(tokens(newest)));
+    const path = (newest: number) => makePath(user("old"), summary, user(tokens(newest)));
     expect(prepareBranchEntries(path(89), 100)).toMatchObject({
       totalTokens: 139,
       messages: [{ role: "branchSummary" }, {}],
@@ -89,7 +89,7 @@ describe("prepareBranchEntries", () => {
       messages: [{ role: "user" }],
     });
     const compaction = { type: "compaction", summary: tokens(50), firstKeptEntryId: "e0", tokensBefore: 1 };
-    const { messages } = prepareBranchEntries(pathOf(user("old"), compaction, user(tokens(89))), 100);
+    const { messages } = prepareBranchEntries(makePath(user("old"), compaction, user(tokens(89))), 100);
     expect(messages.map(({ role }) => role)).toEqual(["compactionSummary", "user"]);
   });
 
@@ -100,13 +100,13 @@ describe("prepareBranchEntries", () => {
       tokensBefore: 1,
       retainedTail: [user(tokens(500))],
     };
-    const { messages } = prepareBranchEntries(pathOf(other, user(tokens(50))), 100);
+    const { messages } = prepareBranchEntries(makePath(other, user(tokens(50))), 100);
     expect(messages.map(({ role }) => role)).toEqual(["compactionSummary", "user"]);
   });
 
   it("keeps tool results, shortened", () => {
     const short = result("1", "x".repeat(1000));
-    const { messages, totalTokens } = prepareBranchEntries(pathOf(short, result("2", "y".repeat(5000))));
+    const { messages, totalTokens } = prepareBranchEntries(makePath(short, result("2", "y".repeat(5000))));
     expect(messages[0]).toBe(short);
     expect(messages[1]).toMatchObject({
       toolCallId: "2",
@@ -118,11 +118,11 @@ describe("prepareBranchEntries", () => {
   it("does not spend the budget on images in tool results", () => {
     const image = { type: "image" as const, data: "aaaa", mimeType: "image/png" };
     const shot = { ...result("1", ""), content: [image, { type: "text" as const, text: "1234" }] };
-    expect(prepareBranchEntries(pathOf(shot)).totalTokens).toBe(1);
+    expect(prepareBranchEntries(makePath(shot)).totalTokens).toBe(1);
   });
 
   it("applies the latest context edit of each entry", () => {
-    const path = pathOf(
+    const path = makePath(
       user("secret"),
       user("long"),
       { type: "context_edit", targetId: "e1", replacement: null },
@@ -133,7 +133,7 @@ describe("prepareBranchEntries", () => {
   });
 
   it("collects the files of all entries, including those beyond the budget and of nested summaries", () => {
-    const path = pathOf(
+    const path = makePath(
       {
         type: "branch_summary",
         fromId: "root",
@@ -176,7 +176,7 @@ describe("generateBranchSummary", () => {
     };
     return { requests, summarize };
   }
-  const branch = knownPathOf(
+  const branch = makeKnownPath(
     user("Try it."),
     assistant("", [call("1", "read", { path: "r.ts" })]),
     result("1", "found"),
@@ -210,7 +210,7 @@ describe("generateBranchSummary", () => {
 
   it("fits the conversation into the window minus the reserve", async () => {
     const { requests, summarize } = model({ text: "Tried." });
-    const long = pathOf(user(tokens(300, "o")), user(tokens(300, "n")));
+    const long = makePath(user(tokens(300, "o")), user(tokens(300, "n")));
     await generateBranchSummary(long, { summarize, contextWindow: 1000, reserveTokens: 500 });
     expect(requests[0]?.prompt).toContain("nnn");
     expect(requests[0]?.prompt).not.toContain("ooo");
@@ -218,13 +218,13 @@ describe("generateBranchSummary", () => {
 
   it("shortens a tool result once", async () => {
     const { requests, summarize } = model({ text: "Tried." });
-    await generateBranchSummary(pathOf(result("1", "y".repeat(9000))), { summarize });
+    await generateBranchSummary(makePath(result("1", "y".repeat(9000))), { summarize });
     expect(requests[0]?.prompt.match(/more characters truncated/g)).toHaveLength(1);
   });
 
   it("calls no summarizer for a branch without conversation", async () => {
     const { requests, summarize } = model({ text: "Tried." });
-    const label = pathOf({ type: "label", targetId: "e0", label: "x" });
+    const label = makePath({ type: "label", targetId: "e0", label: "x" });
     expect(await generateBranchSummary(label, { summarize })).toEqual({
       summary: "",
       readFiles: [],
@@ -236,7 +236,7 @@ describe("generateBranchSummary", () => {
 
   it("does not treat a branch as empty if its newest message is too long", async () => {
     const { summarize } = model({ text: "Tried." });
-    const long = pathOf(user(tokens(600)));
+    const long = makePath(user(tokens(600)));
     for (const contextWindow of [1000, 500, 10]) {
       const work = generateBranchSummary(long, { summarize, contextWindow, reserveTokens: 500 });
       await expect(work).rejects.toMatchObject({ code: "SUMMARY_FAILED" });

@@ -9,7 +9,7 @@ import type {
 } from "../../../src/core/format/message.ts";
 import { assistant as answer, usage } from "../../support/messages.ts";
 
-/** Makes an answer whose usage is that of a context of `totalTokens`. */
+/** Creates an answer whose usage is that of a context of `totalTokens`. */
 export function assistant(text: string, calls: ToolCall[] = [], totalTokens = 0): AssistantMessage {
   return answer(text === "" ? [] : text, { usage: usage(totalTokens) }, ...calls);
 }
@@ -38,7 +38,7 @@ function isDraft(value: AgentMessage | Draft): value is Draft {
 }
 
 /** Chains messages and drafts of entries to a path; ids are `e0`, `e1`, … */
-export function pathOf(...drafts: (AgentMessage | Draft)[]): AnySessionEntry[] {
+export function makePath(...drafts: (AgentMessage | Draft)[]): AnySessionEntry[] {
   return drafts.map((draft, index) => ({
     ...(isDraft(draft) ? draft : { type: "message", message: draft }),
     id: `e${index}`,
@@ -47,9 +47,9 @@ export function pathOf(...drafts: (AgentMessage | Draft)[]): AnySessionEntry[] {
   }));
 }
 
-/** Does the same as `pathOf` for calls that accept known entries only. */
-export function knownPathOf(...drafts: (AgentMessage | Draft)[]): SessionEntry[] {
-  return pathOf(...drafts) as SessionEntry[];
+/** Does the same as `makePath` for calls that accept known entries only. */
+export function makeKnownPath(...drafts: (AgentMessage | Draft)[]): SessionEntry[] {
+  return makePath(...drafts) as SessionEntry[];
 }
 
 /** Casts a value to a message, for values that a file can hold but the types do not allow. */

@@ -4,7 +4,7 @@ import { type CompactionPreparation, prepareCompaction } from "../../../src/core
 import { DEFAULT_COMPACTION_SETTINGS } from "../../../src/core/compaction/settings.ts";
 import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
 import { call, toolResult as result, tokens, user } from "../../support/messages.ts";
-import { assistant, bash, pathOf } from "./builders.ts";
+import { assistant, bash, makePath } from "./builders.ts";
 
 function prepare(path: AnySessionEntry[]): CompactionPreparation {
   const preparation = prepareCompaction(path, { ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens: 10 });
@@ -13,7 +13,7 @@ function prepare(path: AnySessionEntry[]): CompactionPreparation {
 }
 
 describe("compactWithoutModel", () => {
-  const path = pathOf(
+  const path = makePath(
     user("Port the parser\nto Rust."),
     assistant("I will read it first.", [call("1", "read", { path: "parser.ts" })]),
     result("1", "export function parse() {}"),
@@ -49,7 +49,7 @@ describe("compactWithoutModel", () => {
       tokensBefore: 9,
     };
     const { summary } = compactWithoutModel(
-      prepare(pathOf(user("a"), earlier, user("Next."), user(tokens(10)))),
+      prepare(makePath(user("a"), earlier, user("Next."), user(tokens(10)))),
     );
     expect(summary).toContain("- Next.\n\n## Earlier Notes\n\n## Goal\n\nA parser.");
   });
@@ -63,7 +63,7 @@ describe("compactWithoutModel", () => {
       user(tokens(10)),
     ];
     const { summary, details } = compactWithoutModel(
-      prepare(pathOf(...path.slice(0, 7).map(draftOf), ...more)),
+      prepare(makePath(...path.slice(0, 7).map(draftOf), ...more)),
     );
     expect(summary.match(/## Goal/g)).toHaveLength(1);
     expect(summary.match(/parser\.ts\n<\/read-files>/g)).toHaveLength(1);
@@ -77,7 +77,7 @@ describe("compactWithoutModel", () => {
       user(`Goal ${i} ${"😀".repeat(300)}`),
       assistant(`Step ${i}`),
     ]);
-    const { summary } = compactWithoutModel(prepare(pathOf(...many.flat(), user(tokens(10)))));
+    const { summary } = compactWithoutModel(prepare(makePath(...many.flat(), user(tokens(10)))));
     expect(summary.length).toBeLessThanOrEqual(2048 * 4);
     for (const kept of ["- Goal 0 ", "- Goal 499 ", "- Step 0\n", "- Step 498\n- Step 499"])
       expect(summary).toContain(kept);
@@ -87,14 +87,14 @@ describe("compactWithoutModel", () => {
   it("never cuts the end of the newest line", () => {
     for (let length = 0; length < 60; length++) {
       const steps = Array.from({ length: 80 }, (_, i) => assistant(`Step ${i} ${"y".repeat(length)} end.`));
-      const { summary } = compactWithoutModel(prepare(pathOf(user("Go."), ...steps, user(tokens(10)))));
+      const { summary } = compactWithoutModel(prepare(makePath(user("Go."), ...steps, user(tokens(10)))));
       expect(summary.endsWith(" end.")).toBe(true);
     }
   });
 
   it("summarizes a conversation without text", () => {
     const silent = { ...user(""), content: [] };
-    expect(compactWithoutModel(prepare(pathOf(silent, user(tokens(10))))).summary).not.toBe("");
+    expect(compactWithoutModel(prepare(makePath(silent, user(tokens(10))))).summary).not.toBe("");
   });
 
   it("rejects an empty preparation", () => {

@@ -127,7 +127,7 @@ export class Conversation {
   }
 
   #playStep(step: Step): void {
-    const draft = this.#draftOf(step);
+    const draft = this.#makeDraft(step);
     if (draft !== undefined) this.append(draft);
     else if (step.kind === "turn") this.#turn(step);
     else if (step.kind === "foreignCompaction") this.#foreignCompaction(step);
@@ -135,7 +135,7 @@ export class Conversation {
   }
 
   /** Returns the entry that a step adds; undefined if it adds none or several. */
-  #draftOf(step: Step): Draft | undefined {
+  #makeDraft(step: Step): Draft | undefined {
     switch (step.kind) {
       case "user":
         return stored(this.#userMessage(step.size, step.shape));

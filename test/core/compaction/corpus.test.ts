@@ -8,7 +8,7 @@ import { findLeafPath } from "../../../src/core/context/leaf-path.ts";
 import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../../../src/core/format/json.ts";
 import { user } from "../../support/messages.ts";
-import { compactAndCheck, conversationOf, project } from "./accounting.ts";
+import { compactAndCheck, getConversation, project } from "./accounting.ts";
 import { assistant } from "./builders.ts";
 
 const corpus = fileURLToPath(new URL("../../../../shared/corpus", import.meta.url));
@@ -50,7 +50,7 @@ describe.skipIf(!isThere)("files of other writers (skipped without ../shared/cor
       path = drafts.reduce((entries, draft) => (draft ? append(entries, draft) : entries), path);
     }
     expect(compactions).toBeGreaterThan(0);
-    expect(conversationOf(project(path)).length).toBeGreaterThan(0);
+    expect(getConversation(project(path)).length).toBeGreaterThan(0);
   });
 
   it.each(files)("%s: a prepared branch summary is a prompt within the window", async (name) => {

@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { findCutPoint, findTurnStartIndex } from "../../../src/core/compaction/cut-point.ts";
 import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
 import { call, toolResult as result, tokens, user } from "../../support/messages.ts";
-import { assistant, bash, malformed, pathOf, system } from "./builders.ts";
+import { assistant, bash, makePath, malformed, system } from "./builders.ts";
 
 const cutAll = (path: AnySessionEntry[], keepRecentTokens: number) =>
   findCutPoint(path, 0, path.length, keepRecentTokens);
 
 describe("findCutPoint", () => {
-  const turns = pathOf(
+  const turns = makePath(
     user(tokens(10)),
     assistant(tokens(10)),
     user(tokens(10)),
@@ -34,7 +34,7 @@ describe("findCutPoint", () => {
 
   it("cuts at the first legal position if the budget is never reached", () => {
     expect(cutAll(turns, 61)).toEqual({ firstKeptEntryIndex: 0, turnStartIndex: -1, isSplitTurn: false });
-    const afterResult = pathOf(result("lost", "x"), user("a"), assistant("b"));
+    const afterResult = makePath(result("lost", "x"), user("a"), assistant("b"));
     expect(cutAll(afterResult, 1000).firstKeptEntryIndex).toBe(1);
   });
 
@@ -49,7 +49,7 @@ describe("findCutPoint", () => {
   });
 
   it("never cuts at a tool result but at the next legal position", () => {
-    const path = pathOf(
+    const path = makePath(
       user("a"),
       assistant("", [call("1"), call("2")]),
       result("1", tokens(50)),
@@ -61,7 +61,7 @@ describe("findCutPoint", () => {
   });
 
   it("keeps the call if only tool results follow", () => {
-    const path = pathOf(
+    const path = makePath(
       user("a"),
       assistant("", [call("1"), call("2")]),
       result("1", "x"),
@@ -72,7 +72,7 @@ describe("findCutPoint", () => {
 
   it("does not cut where a user or an extension message is between a call and its result", () => {
     const note = { type: "custom_message", customType: "note", content: tokens(5), display: true };
-    const path = pathOf(
+    const path = makePath(
       user("a"),
       assistant("", [call("1")]),
       user("wait"),
@@ -81,12 +81,12 @@ describe("findCutPoint", () => {
       user("b"),
     );
     expect(cutAll(path, 6).firstKeptEntryIndex).toBe(5);
-    const open = pathOf(user("a"), assistant("", [call("1")]), user("wait"), result("1", tokens(9)));
+    const open = makePath(user("a"), assistant("", [call("1")]), user("wait"), result("1", tokens(9)));
     expect(cutAll(open, 5)).toEqual({ firstKeptEntryIndex: 1, turnStartIndex: 0, isSplitTurn: true });
   });
 
   it("pairs a result with the latest call of its id, and only the first result", () => {
-    const path = pathOf(
+    const path = makePath(
       assistant("", [call("1")]),
       user(tokens(10)),
       assistant("", [call("1")]),
@@ -108,13 +108,13 @@ describe("findCutPoint", () => {
     ],
     ["user", user(tokens(10))],
   ])("cuts at a message of role %s, which begins a turn", (_, draft) => {
-    const path = pathOf(user("a"), assistant("b"), draft, assistant(tokens(1)));
+    const path = makePath(user("a"), assistant("b"), draft, assistant(tokens(1)));
     expect(cutAll(path, 11)).toEqual({ firstKeptEntryIndex: 2, turnStartIndex: -1, isSplitTurn: false });
     expect(cutAll(path, 1)).toEqual({ firstKeptEntryIndex: 3, turnStartIndex: 2, isSplitTurn: true });
   });
 
   it("includes metadata directly before the cut, and does not split a turn for it", () => {
-    const path = pathOf(
+    const path = makePath(
       user("a"),
       assistant(tokens(1)),
       { type: "label", targetId: "e0", label: "x" },
@@ -127,7 +127,7 @@ describe("findCutPoint", () => {
   });
 
   it("splits a turn by the role of the message at the cut, even if metadata precedes it", () => {
-    const path = pathOf(
+    const path = makePath(
       user("a"),
       { type: "model_change", provider: "p", modelId: "m" },
       assistant(tokens(10)),
@@ -138,21 +138,21 @@ describe("findCutPoint", () => {
   it("includes metadata back to a compaction only, and does not cut at one", () => {
     const compaction = { type: "compaction", summary: tokens(100), firstKeptEntryId: "e0", tokensBefore: 1 };
     const label = { type: "label", targetId: "e0", label: "x" };
-    const path = pathOf(user("a"), label, compaction, label, user(tokens(10)));
+    const path = makePath(user("a"), label, compaction, label, user(tokens(10)));
     expect(cutAll(path, 10).firstKeptEntryIndex).toBe(3);
     expect(cutAll(path, 50).firstKeptEntryIndex).toBe(0);
-    expect(cutAll(pathOf(compaction, compaction), 1).firstKeptEntryIndex).toBe(0);
+    expect(cutAll(makePath(compaction, compaction), 1).firstKeptEntryIndex).toBe(0);
   });
 
   it("does not split a turn whose beginning is missing", () => {
-    const path = pathOf(assistant(tokens(10)), assistant(tokens(10)));
+    const path = makePath(assistant(tokens(10)), assistant(tokens(10)));
     expect(cutAll(path, 10)).toEqual({ firstKeptEntryIndex: 1, turnStartIndex: -1, isSplitTurn: false });
   });
 
   it("returns startIndex if no position is legal", () => {
     const nowhere = { firstKeptEntryIndex: 0, turnStartIndex: -1, isSplitTurn: false };
     expect(cutAll([], 10)).toEqual(nowhere);
-    expect(cutAll(pathOf(result("a", "x"), system("s"), malformed({ role: "hologram" })), 0)).toEqual(
+    expect(cutAll(makePath(result("a", "x"), system("s"), malformed({ role: "hologram" })), 0)).toEqual(
       nowhere,
     );
   });
@@ -162,7 +162,7 @@ describe("findCutPoint", () => {
   });
 
   it("survives malformed messages", () => {
-    const path = pathOf(
+    const path = makePath(
       malformed(null),
       malformed({ role: "assistant", content: null }),
       malformed({ role: "toolResult" }),
@@ -175,13 +175,13 @@ describe("findCutPoint", () => {
   it("runs in linear time if every call waits for its result", () => {
     const calls = Array.from({ length: 50_000 }, (_, i) => assistant("", [call(`c${i}`)]));
     const results = Array.from({ length: 50_000 }, (_, i) => result(`c${i}`, "x"));
-    const path = pathOf(user("a"), ...calls, ...results);
+    const path = makePath(user("a"), ...calls, ...results);
     expect(cutAll(path, 10).firstKeptEntryIndex).toBe(1);
   });
 });
 
 describe("findTurnStartIndex", () => {
-  const path = pathOf(
+  const path = makePath(
     assistant("greeting"),
     user("a"),
     { type: "label", targetId: "e0", label: "x" },
@@ -203,6 +203,6 @@ describe("findTurnStartIndex", () => {
 
   it("does not treat a compaction as one", () => {
     const compaction = { type: "compaction", summary: "s", firstKeptEntryId: "e0", tokensBefore: 1 };
-    expect(findTurnStartIndex(pathOf(user("a"), compaction, assistant("b")), 2, 0)).toBe(0);
+    expect(findTurnStartIndex(makePath(user("a"), compaction, assistant("b")), 2, 0)).toBe(0);
   });
 });

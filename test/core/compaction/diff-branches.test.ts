@@ -4,7 +4,7 @@ import { findLeafPath } from "../../../src/core/context/leaf-path.ts";
 import type { SessionEntry } from "../../../src/core/format/entry.ts";
 import fc from "../../support/fast-check.ts";
 
-/** Makes a session in which each number is an entry's distance to its parent; an entry with none at that distance is a root. */
+/** Creates a session in which each number is an entry's distance to its parent; an entry with none at that distance is a root. */
 function grown(steps: readonly number[]): SessionManager {
   const session = SessionManager.inMemory();
   const ids: string[] = [];

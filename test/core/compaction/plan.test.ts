@@ -4,7 +4,7 @@ import { DEFAULT_COMPACTION_SETTINGS } from "../../../src/core/compaction/settin
 import { sessionEntryToContextMessages } from "../../../src/core/context/project-entry.ts";
 import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
 import { call, toolResult as result, tokens, user } from "../../support/messages.ts";
-import { assistant, pathOf, system } from "./builders.ts";
+import { assistant, makePath, system } from "./builders.ts";
 
 const keep = (keepRecentTokens: number) => ({ ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens });
 
@@ -30,26 +30,26 @@ describe("planCompaction", () => {
       planCompaction(path, keep(keepRecentTokens));
     const label = { type: "label", targetId: "e0", label: "x" };
     expect(skip([])).toEqual({ kind: "skip", reason: "empty" });
-    expect(skip(pathOf(label))).toEqual({ kind: "skip", reason: "empty" });
-    expect(skip(pathOf(user("a"), assistant("b"), compaction("e1")))).toEqual({
+    expect(skip(makePath(label))).toEqual({ kind: "skip", reason: "empty" });
+    expect(skip(makePath(user("a"), assistant("b"), compaction("e1")))).toEqual({
       kind: "skip",
       reason: "justCompacted",
     });
-    expect(skip(pathOf(user("a"), assistant("b")), 1000)).toEqual({
+    expect(skip(makePath(user("a"), assistant("b")), 1000)).toEqual({
       kind: "skip",
       reason: "nothingToSummarize",
     });
-    expect(skip(pathOf(system("s"), result("lost", "x")))).toEqual({ kind: "skip", reason: "noCutPoint" });
+    expect(skip(makePath(system("s"), result("lost", "x")))).toEqual({ kind: "skip", reason: "noCutPoint" });
   });
 
   it("agrees with prepareCompaction", () => {
-    const path = pathOf(user(tokens(10)), assistant("b"), user(tokens(10)));
+    const path = makePath(user(tokens(10)), assistant("b"), user(tokens(10)));
     expect(planCompaction(path, keep(10))).toEqual({ kind: "compact", preparation: prepare(path, 10) });
     expect(prepareCompaction([], keep(10))).toBeUndefined();
   });
 
   it("is deterministic and does not change its arguments", () => {
-    const path = pathOf(
+    const path = makePath(
       user(tokens(10)),
       assistant("b", [call("1", "read", { path: "r" })]),
       result("1", "x"),
@@ -61,7 +61,7 @@ describe("planCompaction", () => {
   });
 
   it("counts with the caller's counter", () => {
-    const path = pathOf(user("a"), assistant("b"), user("c"), assistant("d"));
+    const path = makePath(user("a"), assistant("b"), user("c"), assistant("d"));
     const plan = planCompaction(path, keep(20), { counter: () => 10 });
     expect(plan).toMatchObject({ preparation: { firstKeptEntryId: "e2", tokensBefore: 40 } });
   });
@@ -69,7 +69,7 @@ describe("planCompaction", () => {
 
 describe("prepareCompaction", () => {
   it("summarizes up to the cut and keeps the rest", () => {
-    const path = pathOf(user(tokens(10)), assistant(tokens(10)), user(tokens(10)), assistant(tokens(10)));
+    const path = makePath(user(tokens(10)), assistant(tokens(10)), user(tokens(10)), assistant(tokens(10)));
     expect(prepare(path, 20)).toMatchObject({
       firstKeptEntryId: "e2",
       messagesToSummarize: [messageOf(path, 0), messageOf(path, 1)],
@@ -82,7 +82,7 @@ describe("prepareCompaction", () => {
   });
 
   it("returns the beginning of a split turn separately", () => {
-    const path = pathOf(
+    const path = makePath(
       user("old"),
       assistant("ok"),
       user("go"),
@@ -97,7 +97,7 @@ describe("prepareCompaction", () => {
   });
 
   it("begins at the kept boundary of the previous compaction, and passes on its summary", () => {
-    const path = pathOf(
+    const path = makePath(
       user("gone"),
       user("kept"),
       assistant("kept too"),
@@ -112,7 +112,7 @@ describe("prepareCompaction", () => {
   });
 
   it("may cut before the previous compaction entry, among the entries it kept", () => {
-    const path = pathOf(
+    const path = makePath(
       user("a"),
       user(tokens(5)),
       user(tokens(10)),
@@ -129,24 +129,24 @@ describe("prepareCompaction", () => {
   it("summarizes the messages that another writer's compaction carries", () => {
     const tail = [user("tail"), assistant("", [call("1")])];
     const other = { type: "compaction", summary: "Theirs.", tokensBefore: 9, retainedTail: tail };
-    const path = pathOf(user("gone"), other, result("1", "x"), assistant("done"), user("new"));
+    const path = makePath(user("gone"), other, result("1", "x"), assistant("done"), user("new"));
     expect(prepare(path, 1)).toMatchObject({
       firstKeptEntryId: "e4",
       previousSummary: "Theirs.",
       messagesToSummarize: [...tail, messageOf(path, 2), messageOf(path, 3)],
     });
-    const answered = pathOf(other, result("1", "x"));
+    const answered = makePath(other, result("1", "x"));
     expect(planCompaction(answered, keep(0))).toEqual({ kind: "skip", reason: "noCutPoint" });
   });
 
   it("leaves system messages to the compaction entry", () => {
-    const path = pathOf(system("one"), user("a"), system("two"), assistant("b"), user(tokens(5)));
+    const path = makePath(system("one"), user("a"), system("two"), assistant("b"), user(tokens(5)));
     const preparation = prepare(path, 5);
     expect(preparation.messagesToSummarize.map(({ role }) => role)).toEqual(["user", "assistant"]);
   });
 
   it("uses the context after edits", () => {
-    const path = pathOf(
+    const path = makePath(
       user("secret"),
       user("long"),
       assistant("b"),
@@ -161,13 +161,13 @@ describe("prepareCompaction", () => {
   });
 
   it("uses the provider's tokensBefore while it still applies", () => {
-    const path = pathOf(user("a"), assistant("b", [], 5000), user(tokens(5)));
+    const path = makePath(user("a"), assistant("b", [], 5000), user(tokens(5)));
     expect(prepare(path, 5).tokensBefore).toBe(5005);
   });
 
   it("collects the files of the summarized messages, of the turn prefix, and of the previous compaction", () => {
     const read = (id: string, path: string) => assistant("", [call(id, "read", { path })]);
-    const path = pathOf(
+    const path = makePath(
       user("a"),
       compaction("e1", { details: { readFiles: ["before"], modifiedFiles: ["changed"] } }),
       user("b"),
@@ -191,19 +191,19 @@ describe("prepareCompaction", () => {
 
   it("ignores the lists of a compaction that an extension wrote", () => {
     const theirs = compaction("e1", { fromHook: true, details: { readFiles: ["r"], modifiedFiles: ["m"] } });
-    expect(prepare(pathOf(user("a"), theirs, user("b"), user("c")), 1).fileOps.read.size).toBe(0);
+    expect(prepare(makePath(user("a"), theirs, user("b"), user("c")), 1).fileOps.read.size).toBe(0);
   });
 
   it("applies the settings of the model at the end of the branch", () => {
-    const path = pathOf(user("a"), assistant("b"), user(tokens(5)), assistant(tokens(5)));
+    const path = makePath(user("a"), assistant("b"), user(tokens(5)), assistant(tokens(5)));
     const settings = { ...keep(1000), models: { "acme/m1": { keepRecentTokens: 10 } } };
     expect(prepareCompaction(path, settings)).toMatchObject({ firstKeptEntryId: "e2", settings: keep(10) });
   });
 
   it("reports the size of the resulting context, and whether it is smaller", () => {
-    const small = prepare(pathOf(user(tokens(5)), user(tokens(10))), 10);
+    const small = prepare(makePath(user(tokens(5)), user(tokens(10))), 10);
     expect(small).toMatchObject({ estimatedTokensAfter: 10 + 256, wouldShrink: false });
-    const large = prepare(pathOf(system(tokens(7)), user(tokens(8000)), user(tokens(10))), 10);
+    const large = prepare(makePath(system(tokens(7)), user(tokens(8000)), user(tokens(10))), 10);
     expect(large).toMatchObject({ estimatedTokensAfter: 7 + 10 + 1000, wouldShrink: true });
   });
 
@@ -216,7 +216,7 @@ describe("prepareCompaction", () => {
       { type: "compaction", summary: 7, firstKeptEntryId: null, details: [] },
       { type: "context_edit", targetId: 4 },
     ];
-    const path = pathOf(...odd, user("a"), assistant("b"), user(tokens(5)));
+    const path = makePath(...odd, user("a"), assistant("b"), user(tokens(5)));
     expect(prepare(path, 5)).toMatchObject({ firstKeptEntryId: "e8", previousSummary: undefined });
   });
 });

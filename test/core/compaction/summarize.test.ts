@@ -10,7 +10,7 @@ import { compact } from "../../../src/core/compaction/summarize.ts";
 import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
 import { isSessionError } from "../../../src/core/format/errors.ts";
 import { call, toolResult as result, tokens, usage, user } from "../../support/messages.ts";
-import { assistant, pathOf } from "./builders.ts";
+import { assistant, makePath } from "./builders.ts";
 
 function prepare(path: AnySessionEntry[]): CompactionPreparation {
   const preparation = prepareCompaction(path, { ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens: 10 });
@@ -18,7 +18,7 @@ function prepare(path: AnySessionEntry[]): CompactionPreparation {
   return preparation;
 }
 
-/** Makes a scripted model that replies in order and records its requests. */
+/** Creates a scripted model that replies in order and records its requests. */
 function scripted(...replies: (string | SummarizeReply)[]) {
   const requests: SummarizeRequest[] = [];
   const summarize: Summarize = async (request) => {
@@ -29,10 +29,10 @@ function scripted(...replies: (string | SummarizeReply)[]) {
   return { requests, summarize };
 }
 
-const plain = () => prepare(pathOf(user("Build it."), assistant("Built."), user(tokens(10))));
-const split = (...history: Parameters<typeof pathOf>) =>
+const plain = () => prepare(makePath(user("Build it."), assistant("Built."), user(tokens(10))));
+const split = (...history: Parameters<typeof makePath>) =>
   prepare(
-    pathOf(
+    makePath(
       ...history,
       user("Go on."),
       assistant("", [call("1", "read", { path: "r.ts" })]),
@@ -45,7 +45,7 @@ const earlier = { type: "compaction", summary: "Notes of old.", firstKeptEntryId
 describe("compact", () => {
   it("returns the entry to append", async () => {
     const { requests, summarize } = scripted({ text: " The notes. \n", usage: usage(7), stopReason: "stop" });
-    const path = pathOf(
+    const path = makePath(
       user("a"),
       assistant("", [call("1", "edit", { path: "m.ts" })]),
       result("1", "ok"),
@@ -78,7 +78,7 @@ describe("compact", () => {
     const { requests, summarize } = scripted("New notes.");
     const details = { readFiles: ["r.ts"], modifiedFiles: [] };
     const summary = "Notes of old.\n\n<read-files>\nr.ts\n</read-files>";
-    const path = pathOf(user("a"), { ...earlier, summary, details }, user("b"), user(tokens(10)));
+    const path = makePath(user("a"), { ...earlier, summary, details }, user("b"), user(tokens(10)));
     const compacted = await compact(prepare(path), summarize);
     expect(requests[0]?.prompt).toContain("<previous-summary>\nNotes of old.\n</previous-summary>");
     expect(compacted.summary).toBe("New notes.\n\n<read-files>\nr.ts\n</read-files>");
@@ -124,7 +124,7 @@ describe("compact", () => {
       truncated: false,
     };
     const { requests, summarize } = scripted();
-    const path = pathOf({ ...hidden, excludeFromContext: true, timestamp: 1 }, user(tokens(10)));
+    const path = makePath({ ...hidden, excludeFromContext: true, timestamp: 1 }, user(tokens(10)));
     expect((await compact(prepare(path), summarize)).summary).not.toBe("");
     expect(requests).toEqual([]);
   });
@@ -143,7 +143,7 @@ describe("compact", () => {
 
   it("sends no halves of surrogate pairs, which providers reject", async () => {
     const { requests, summarize } = scripted("Notes.");
-    const path = pathOf(
+    const path = makePath(
       user("Look \ud83d"),
       assistant("\ude00", [call("1", "read", { path: "\ud83d" })]),
       user(tokens(10)),
@@ -155,7 +155,7 @@ describe("compact", () => {
 
   it("keeps the previous summary in the prompt if the instructions are replaced", async () => {
     const { requests, summarize } = scripted("Notes.");
-    const preparation = prepare(pathOf(user("a"), earlier, user("b"), user(tokens(10))));
+    const preparation = prepare(makePath(user("a"), earlier, user("b"), user(tokens(10))));
     await compact(preparation, summarize, { customInstructions: "One haiku.", replaceInstructions: true });
     expect(requests[0]?.prompt).toContain("Notes of old.");
   });

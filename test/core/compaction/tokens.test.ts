@@ -12,7 +12,7 @@ import { projectPath } from "../../../src/core/context/session-context.ts";
 import { calculateContextTokens } from "../../../src/core/context/usage.ts";
 import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
 import { call, toolResult as result, tokens, usage, user } from "../../support/messages.ts";
-import { assistant, bash, malformed, pathOf, system } from "./builders.ts";
+import { assistant, bash, makePath, malformed, system } from "./builders.ts";
 
 describe("estimateTokens", () => {
   it("is a quarter of the characters, rounded up once", () => {
@@ -145,10 +145,10 @@ describe("countByScript", () => {
     ["파일이 손상되었습니다. 테스트를 다시 실행하고 결과를 보고해 주세요.", 17, 28],
     ["Файл повреждён. Запустите тесты ещё раз и сообщите, что они показали.", 22, 32],
     ["الملف تالف. يرجى تشغيل الاختبارات مرة أخرى والإبلاغ عن النتائج.", 18, 46],
-  ])("counts %s about as tokenizers do", (text, fewest, most) => {
+  ])("counts %s about as tokenizers do", (text, min, max) => {
     const counted = countByScript(text);
-    expect(counted).toBeGreaterThanOrEqual(fewest);
-    expect(counted).toBeLessThanOrEqual(most * 1.25);
+    expect(counted).toBeGreaterThanOrEqual(min);
+    expect(counted).toBeLessThanOrEqual(max * 1.25);
   });
 
   it("counts Latin text as the estimate does, and Chinese characters as one token each", () => {
@@ -161,7 +161,7 @@ describe("countByScript", () => {
 
 describe("getLastAssistantUsage", () => {
   it("ignores empty usages and those of unfinished answers", () => {
-    const path = pathOf(
+    const path = makePath(
       assistant("a", [], 100),
       { ...assistant("b", [], 200), stopReason: "aborted" },
       { ...assistant("c", [], 300), stopReason: "error" },
@@ -176,13 +176,13 @@ describe("getLastAssistantUsage", () => {
 
   it("returns the stored object", () => {
     const message = assistant("a", [], 100);
-    expect(getLastAssistantUsage(pathOf(message))).toBe(message.usage);
+    expect(getLastAssistantUsage(makePath(message))).toBe(message.usage);
   });
 
   it("finds nothing in messages without usage, or with other keys", () => {
     const other = malformed({ role: "assistant", content: [], usage: { prompt_tokens: 4 } });
     const none = malformed({ role: "assistant", content: [] });
-    const path = pathOf(other, none, malformed(null), { type: "message" });
+    const path = makePath(other, none, malformed(null), { type: "message" });
     expect(getLastAssistantUsage(path)).toBeUndefined();
     expect(getLastAssistantUsage([])).toBeUndefined();
   });
@@ -221,7 +221,7 @@ describe("estimateProjectedContextTokens", () => {
     estimateProjectedContextTokens(projectPath(makeEntryPath(path)), path);
 
   it("is the usage plus the messages after it if nothing else changed the context", () => {
-    const path = pathOf(
+    const path = makePath(
       user("a"),
       assistant("b", [], 700),
       { type: "label", targetId: "e0", label: "x" },
@@ -237,7 +237,7 @@ describe("estimateProjectedContextTokens", () => {
       firstKeptEntryId: "e1",
       tokensBefore: 9000,
     };
-    const path = pathOf(
+    const path = makePath(
       user(tokens(400)),
       user(tokens(3)),
       assistant(tokens(2), [], 9000),
@@ -254,7 +254,7 @@ describe("estimateProjectedContextTokens", () => {
       firstKeptEntryId: "e0",
       tokensBefore: 9000,
     };
-    const path = pathOf(
+    const path = makePath(
       user("a"),
       assistant("b", [], 9000),
       compaction,
@@ -272,13 +272,13 @@ describe("estimateProjectedContextTokens", () => {
 
   it("ignores a usage from before the last context edit", () => {
     const edit = { type: "context_edit", targetId: "e0", replacement: { content: tokens(4) } };
-    const path = pathOf(user(tokens(400)), assistant(tokens(2), [], 9000), edit, user(tokens(1)));
+    const path = makePath(user(tokens(400)), assistant(tokens(2), [], 9000), edit, user(tokens(1)));
     expect(estimate(path).tokens).toBe(7);
   });
 
   it("counts the effective system message once", () => {
     const patched = (text: string) => ({ ...system(""), sections: { rules: text } });
-    const path = pathOf(patched(tokens(100)), patched(tokens(5)), user(tokens(1)));
+    const path = makePath(patched(tokens(100)), patched(tokens(5)), user(tokens(1)));
     expect(estimate(path)).toMatchObject({ tokens: 6, lastUsageIndex: null });
   });
 });

@@ -4,7 +4,7 @@ import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
 
 const HEAD = { id: "a", parentId: null, timestamp: "2026-02-03T22:01:00.000Z" };
 
-/** Makes an entry of a message, as a file could hold it. */
+/** Creates an entry of a message, as a file could hold it. */
 function entryOf(message: unknown): AnySessionEntry {
   return { type: "message", ...HEAD, message };
 }

@@ -31,7 +31,7 @@ test("Sunday is the last day of its week, and other words are not moments", () =
 describe("the time range of messages", () => {
   const MINUTE_MS = 60_000;
 
-  /** Makes a tree in which each entry is a child of the previous one. */
+  /** Creates a tree in which each entry is a child of the previous one. */
   function makeTree(...entries: readonly (readonly [type: string, timeMs: number])[]): ColumnTree {
     const tree = new ColumnTree();
     for (const [type, timeMs] of entries) {

@@ -80,6 +80,6 @@ describe("encodeDeep", () => {
         return endless();
       },
     });
-    expect(() => encodeDeep(endless())).toThrow("data that is so deep");
+    expect(() => encodeDeep(endless())).toThrow("data that is nested so deeply");
   });
 });

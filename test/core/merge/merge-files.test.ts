@@ -23,7 +23,7 @@ const left = joinFile(root, said("00000002", "00000001", 2, "left"));
 const right = joinFile(root, said("00000003", "00000001", 3, "right"));
 const both = merged(left, right).text;
 
-/** Writes two copies to a folder of their own. */
+/** Writes two copies to a separate folder. */
 function copies(a = left, b = right) {
   const folder = temporaryFolder();
   const [pathA, pathB, to] = [
@@ -110,7 +110,7 @@ test("in place, copies with a conflict that was resolved before are not written,
   expect(readdirSync(folder).sort()).toEqual(["a.jsonl", "a.jsonl.bak", "b.jsonl"]);
 });
 
-test("in place, entries that another process appends meanwhile are kept", () => {
+test("in place, entries that another process appends in the meantime are kept", () => {
   const { a, b, folder } = copies();
   let late = "";
   const fs = {

@@ -5,7 +5,7 @@ import fc from "../../support/fast-check.ts";
 
 const parentsOf = (tree: ColumnTree) => Array.from(tree.ordinals(), (ordinal) => tree.parentAt(ordinal));
 
-/** Makes a tree in which entry number i has the id i; a parent of undefined makes a root. */
+/** Creates a tree in which entry number i has the id i; a parent of undefined makes a root. */
 function treeOf(...parents: (number | undefined)[]): ColumnTree {
   const tree = new ColumnTree();
   for (const [i, parent] of parents.entries()) tree.add("message", i, parent ?? null, i);

@@ -24,7 +24,7 @@ export async function runExample(name: string): Promise<Outcome> {
   return new Promise((resolve) => {
     const argv = ["--import", "tsx", `docs/examples/${name}.ts`];
     execFile(process.execPath, argv, { cwd: ROOT, env }, (error, stdout, stderr) => {
-      // tsx keeps compiled files in a folder of its own.
+      // tsx keeps compiled files in a separate folder.
       const left = readdirSync(temporary).filter((file) => !file.startsWith("tsx-"));
       resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr, left });
     });

@@ -41,7 +41,7 @@ function tell(event: DeletionEvent): void {
 
 const pick = (names: readonly string[]): string => names[random(names.length)] ?? "";
 
-/** Writes a text to a place; reports the beginning and the acknowledgment. Places deleted meanwhile reject it. */
+/** Writes a text to a place; reports the beginning and the acknowledgment. Places deleted in the meantime reject it. */
 async function write(place: string, how: (text: string) => Promise<unknown>): Promise<boolean> {
   const text = `secret-${name}-${count++} `;
   const from = now();

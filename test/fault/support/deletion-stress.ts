@@ -12,7 +12,7 @@ import { Lives } from "./lives.ts";
 interface Deletion {
   readonly deleting: string;
   readonly from: number;
-  /** Undefined while it runs; the end of its process, if that was killed meanwhile. */
+  /** Undefined while it runs; the end of its process, if that was killed in the meantime. */
   until?: number;
   /** Whether it was acknowledged. */
   isDone?: boolean;

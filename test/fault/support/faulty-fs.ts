@@ -30,7 +30,7 @@ export interface FaultyFileSystem {
 const systemError = (code: string, name: string) =>
   Object.assign(new Error(`${code}: injected, ${name}`), { code, syscall: name });
 
-/** Makes a file system that calls `before` before every call, and returns its result instead if it is not undefined. */
+/** Creates a file system that calls `before` before every call, and returns its result instead if it is not undefined. */
 export function watchedFs(
   before: (name: string, args: unknown[]) => unknown,
   fs: FileSystem = nodeFs,
@@ -47,7 +47,7 @@ export function watchedFs(
   });
 }
 
-/** Makes a file system with a fault. */
+/** Creates a file system with a fault. */
 export function faultyFs(
   { at, code, isLasting = false, isTorn = false }: Fault,
   base: FileSystem = nodeFs,

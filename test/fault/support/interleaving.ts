@@ -74,7 +74,7 @@ class Stage {
   }
 }
 
-/** Process that works on the file, with a session that stays open, and a file system of its own. */
+/** Process that works on the file, with a session that stays open, and a separate file system. */
 class Actor {
   readonly stage: Stage;
   readonly fs: FileSystem;

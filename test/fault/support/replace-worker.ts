@@ -10,7 +10,7 @@ const [ALLOWED, ARRIVED] = [0, 1];
 /** Number of calls since the rename, which is the first. */
 let calls = 0;
 
-/** Makes a file system that stops before each call from the rename on, until the main thread allows it. */
+/** Creates a file system that stops before each call from the rename on, until the main thread allows it. */
 function stopping(system: System): FileSystem {
   calls = 0;
   return watchedFs((name) => {

@@ -8,7 +8,7 @@ import { removeFolder } from "../../support/remove-folder.ts";
 /** Folder in memory for test files, if the machine has one: fault tests create many. */
 const FAST = "/dev/shm";
 
-/** Makes a folder that is removed at the end of the test. */
+/** Creates a folder that is removed at the end of the test. */
 export function sandbox(): string {
   const folder = mkdtempSync(join(existsSync(FAST) ? resolve(FAST) : tmpdir(), "test-sessiontree-"));
   onTestFinished(() => removeFolder(folder));

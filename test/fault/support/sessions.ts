@@ -4,7 +4,7 @@ import { user as userMessage } from "../../support/messages.ts";
 /** Time of all sessions, so that they are the same in every run. */
 export const NOW = Date.parse("2026-03-01T12:00:00.000Z");
 
-/** Makes a user's message at that time. */
+/** Creates a user's message at that time. */
 export function user(text: string) {
   return userMessage(text, NOW);
 }
@@ -16,7 +16,7 @@ export function lines(...records: (object | string)[]): string {
 
 const timestamp = new Date(NOW).toISOString();
 
-/** Makes a header with further fields. */
+/** Creates a header with further fields. */
 export function header(fields: object = {}): object {
   return {
     type: "session",
@@ -28,7 +28,7 @@ export function header(fields: object = {}): object {
   };
 }
 
-/** Makes an entry with a user's message. */
+/** Creates an entry with a user's message. */
 export function message(id: string, parentId: string | null, text: string): object {
   return { type: "message", id, parentId, timestamp, message: user(text) };
 }

@@ -91,7 +91,7 @@ async function* reopen(): AsyncGenerator<void, void> {
   }
 }
 
-/** Redacts the latest texts, each through a session of its own. */
+/** Redacts the latest texts, each through a separate session. */
 async function* redact(): AsyncGenerator<void, void> {
   for (;;) {
     const session = open();

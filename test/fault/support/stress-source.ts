@@ -14,7 +14,7 @@ export function findRecordIds(text: string): string[] {
 }
 
 /**
- * Makes a record of a Claude Code transcript, with its line break.
+ * Creates a record of a Claude Code transcript, with its line break.
  *
  * @param text - Transcript so far: the record follows its last one.
  */

@@ -10,7 +10,7 @@ export type System = "posix" | "windows" | "without links";
 export const SYSTEMS: readonly System[] = IS_WINDOWS ? ["windows"] : ["posix", "windows", "without links"];
 
 /**
- * Makes a file system that behaves like one of these:
+ * Creates a file system that behaves like one of these:
  *
  * - on Windows, a file that is open, here or in another thread, can be moved, but not replaced; its name stays in use after it
  *   is removed, until it is closed; folders cannot be opened;

@@ -180,7 +180,7 @@ describe("with the SDK itself", () => {
     ];
   };
 
-  /** A local session of the agent, with a subagent, in a home folder of its own. */
+  /** A local session of the agent, with a subagent, in a separate home folder. */
   function localSession(): string {
     const home = temporaryFolder();
     const folder = join(home, "projects", "-projects-shop");

@@ -169,7 +169,7 @@ async function run(
 const human = (at: number) => new HumanMessage({ id: `h${at}`, content: `Message ${at}` });
 
 test("appends only what the checkpoints change", async () => {
-  const most = 4 * scaleCount(250);
+  const maxCount = 4 * scaleCount(250);
   const bytesOf = async (count: number) => {
     const store = fileStore({ sessionDir: temporaryFolder() });
     const saver = new SessionTreeSaver(store);
@@ -182,9 +182,9 @@ test("appends only what the checkpoints change", async () => {
     await store.close();
     return readFileSync(path).length;
   };
-  const [part, whole] = [await bytesOf(most / 4), await bytesOf(most)];
+  const [part, whole] = [await bytesOf(maxCount / 4), await bytesOf(maxCount)];
   expect(whole).toBeLessThan(4.2 * part);
-  expect(whole / most).toBeLessThan(1500);
+  expect(whole / maxCount).toBeLessThan(1500);
 });
 
 test("shows each of two processes what the other wrote to the thread", async () => {
@@ -324,7 +324,7 @@ describe("bad input", () => {
     expect(all.sort()).toEqual([...odd].sort());
     for (const bad of [7, "", null, {}])
       await expect(put(saver, {}, thread(JSON.parse(JSON.stringify(bad))))).rejects.toThrow(TypeError);
-    await expect(put(saver, {}, {})).rejects.toThrow("The config names no thread_id.");
+    await expect(put(saver, {}, {})).rejects.toThrow("The config has no thread_id.");
     const broken: Checkpoint = Object.assign(emptyCheckpoint(), { channel_values: JSON.parse("[]") });
     await expect(saver.put(thread("t"), broken, metadata, {})).rejects.toThrow("This is not a checkpoint");
   });

@@ -390,7 +390,7 @@ describe("applyHistoryTransaction", () => {
     const before = manager.getEntryCount();
     const other = { ...append, items: [user("twice")] };
     await expect(session.applyHistoryTransaction({ operationId: "op1", transaction: other })).rejects.toThrow(
-      /op1 was applied with another transaction/,
+      /op1 was applied with a different transaction/,
     );
     for (const expectedSuffix of [[user("not there")], [...TURN, ...TURN]]) {
       const transaction = { type: "replace_suffix" as const, expectedSuffix, replacement: [] };
@@ -519,7 +519,7 @@ describe("a manager opened earlier", () => {
     expect(await other.getItems()).toHaveLength(3);
   });
 
-  test("applies the transaction to a history of its own", async () => {
+  test("applies the transaction to a separate history", async () => {
     const { session, other } = await twoManagers();
     await session.addItems([user("own")]);
     await other.applyHistoryTransaction({ operationId: "op1", transaction: append });

@@ -120,7 +120,7 @@ describe("a message from a page", () => {
     expect(loadChat(session)).toEqual(stored);
   });
 
-  it("is refused if another process has answered the same approval meanwhile", async () => {
+  it("is refused if another process has answered the same approval in the meantime", async () => {
     const { session } = await waiting();
     const other = SessionManager.open(session.getSessionFile() ?? "");
     const body = post(answered("a1", call("pay", "c1", responded(true))));

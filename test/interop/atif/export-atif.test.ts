@@ -211,7 +211,7 @@ test("embeds a subagent's session and refers to it in its call's result", () => 
   expect(main?.entries.at(-1)).toMatchObject({ data: { toolCallId: "task1", sessionId: sub?.header.id } });
 });
 
-/** Returns the session of a subagent that a call started and that makes a call of its own. */
+/** Returns the session of a subagent that a call started and that makes its own call. */
 function makeSubagent(agentId: string, toolCallId: string, ownCallId: string, parentSession?: string) {
   const subagent = SessionManager.inMemory(undefined, parentSession === undefined ? {} : { parentSession });
   const { customType, data } = makeSubagentLink({ agentId, toolCallId });

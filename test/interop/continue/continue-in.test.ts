@@ -54,7 +54,7 @@ describe("the output", () => {
     expect(listFiles(home)).toEqual([]);
   });
 
-  test("for OpenCode goes to a folder of its own, for import from there", () => {
+  test("for OpenCode goes to a separate folder, for import from there", () => {
     const { session, options } = makeHome();
     const { paths, commands } = continueIn("opencode", session, { ...options, dryRun: true });
     expect(dirname(paths[0] ?? "")).toMatch(/sessiontree-ses_\w+$/);
@@ -140,13 +140,13 @@ describe("exportFor refuses", () => {
 
   test("unknown programs and options", () => {
     expect(() => Reflect.apply(exportFor, undefined, ["cursor", session])).toThrow(
-      "No session can continue in cursor; name one of claude-code, codex, gemini, opencode, pi.",
+      "A session cannot continue in cursor; choose one of claude-code, codex, gemini, opencode, pi.",
     );
     expect(() => Reflect.apply(exportFor, undefined, ["toString", session])).toThrow(
-      "No session can continue in toString",
+      "A session cannot continue in toString",
     );
     expect(() => Reflect.apply(exportFor, undefined, ["codex", session, { compacted: "all" }])).toThrow(
-      'compacted is "context" or "whole", not "all".',
+      'compacted must be "context" or "whole", not "all".',
     );
   });
 });

@@ -30,7 +30,7 @@ test("gives a project without a folder the one that the program will create", ()
 test("refuses a name that another project has until the program has chosen one", () => {
   const error = expect.objectContaining({
     code: "NOT_A_SESSION",
-    message: expect.stringContaining('Run "gemini" in that folder once'),
+    message: expect.stringContaining("once, and try again"),
   });
   const { home, cwd } = makeHome(() => ({ "/elsewhere/my-app": "my-app" }));
   expect(() => findGeminiProject(home, cwd)).toThrow(error);

@@ -75,7 +75,7 @@ describe("the document", () => {
     });
   });
 
-  test("continues with the requested model, else with the one that answered last", () => {
+  test("continues with the requested model, or otherwise with the one that answered last", () => {
     const session = makeSession(
       user("Hi"),
       assistant("Hello"),

@@ -170,8 +170,8 @@ describe("toAnthropic", () => {
       { role: "user", content: [{ tool_use_id: "call_0_2", is_error: true }] },
     ]);
     expect(issues.map(({ code, index, message }) => [code, index, message])).toEqual([
-      ["PAIR_REPAIRED", 3, 'Tool call "call_0" reuses an id; it got a new one.'],
-      ["PAIR_REPAIRED", 3, 'Tool call "call_0" has no result; one that says so was added.'],
+      ["PAIR_REPAIRED", 3, 'Tool call "call_0" reuses an id; it was assigned a new one.'],
+      ["PAIR_REPAIRED", 3, 'Tool call "call_0" has no result; a result that states this was added.'],
     ]);
   });
 

@@ -21,8 +21,8 @@ const BAD: readonly [string, unknown][] = [
   ["NaN", Number.NaN],
   ["Infinity", Number.POSITIVE_INFINITY],
   ["undefined", undefined],
-  ["a text", "secret"],
-  ["a list", []],
+  ["a string", "secret"],
+  ["an array", []],
 ];
 
 describe("an invalid part", () => {
@@ -33,7 +33,7 @@ describe("an invalid part", () => {
 
   it.each(BAD)("is reported by saveChat with message, part, and what to do: %s", async (name, part) => {
     await expect(saved(part)).rejects.toThrow(
-      `Part 1 of message 1 is ${name}, not an object. Remove it from the list, or make it a part with a text.`,
+      `Part 1 of message 1 is ${name}, not an object. Remove it from the list, or make it a part with text.`,
     );
   });
 

@@ -9,7 +9,7 @@ const model = "claude-opus-5-5";
 
 type Request = ReturnType<typeof toAnthropic>;
 
-/** A chat whose host reports what it sent, with a system text and tools of its own. */
+/** A chat whose host reports what it sent, with its own system text and tools. */
 class TellingChat extends BindingChat {
   system = "Be brief.";
   tools = [{ name: "bash" }];
@@ -227,7 +227,7 @@ describe("blockBinding", () => {
       {
         code: "THINKING_MISMATCH",
         index: -1,
-        message: "The provider left out the thinking at messages.1.content.0: prefix_binding_mismatch.",
+        message: "The provider omitted the thinking at messages.1.content.0: prefix_binding_mismatch.",
         entryId: first,
       },
     ]);

@@ -35,7 +35,7 @@ it("returns the message that differs and the entry that caused it", () => {
     index: 1,
     entryId: session.getPathIds()[1],
     causedBy: edit,
-    message: `Message 1 (entry ${session.getPathIds()[1]}) differs since the context edit ${edit}.`,
+    message: `Message 1 (entry ${session.getPathIds()[1]}) differs because of the context edit ${edit}.`,
   };
   expect(requestChanges(session, a3, a4)).toEqual(change);
   expect(listRequestChanges(session)).toEqual([{ ...change, fromId: a3, toId: a4 }]);

@@ -377,7 +377,7 @@ test("finds a session in pi's folder, and keeps what joins it there", async () =
   expect(saidAt(path)).toEqual(["Hello.", "There.", "done: There."]);
 });
 
-test("keeps a session without an intact continuation record as a session of its own", async () => {
+test("keeps a session without an intact continuation record as a separate session", async () => {
   const places = new Places();
   const path = await makeOriginal(places);
   for (const program of ["claude-code", "codex", "gemini"] as const) {

@@ -159,7 +159,7 @@ describe.each(PROGRAMS)("a session that continues in %s", (program) => {
     }
   });
 
-  test("is a session of its own where the original never existed, without the calls of copies", async () => {
+  test("is a separate session where the original never existed, without the calls of copies", async () => {
     const places = new Places();
     const path = await makeOriginal(places);
     const continuation = exportFrom(places, program, path);

@@ -370,7 +370,7 @@ describe("the version of the mapping", () => {
     places.put(CLAUDE_PATH, joinLines(records.slice(0, 6)));
     const [one] = await places.import();
     const path = one?.path ?? "";
-    // The first mapping left the second call on a branch of its own.
+    // The first mapping left the second call on a separate branch.
     const idOf = (words: string) => entryHolding(SessionManager.open(path, { mode: "read-only" }), words);
     const [call1, result1] = [idOf('"id":"t1"'), idOf("first result")];
     const older = readFileSync(path, "utf8")

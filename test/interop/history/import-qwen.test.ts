@@ -32,7 +32,7 @@ test("counts calls of the program and its subagents once, also in a copy", async
   expect(await places.import()).toMatchObject([{ status: "unchanged" }, { status: "unchanged" }]);
 });
 
-test("assigns a subagent's transcript in a file of its own to its session, with its calls", async () => {
+test("assigns a subagent's transcript in a separate file to its session, with its calls", async () => {
   const places = new Places();
   const lane = { isSidechain: true, agentId: "explore-1" };
   const said = chat([asked("s1", "where?"), answered("s2", [{ text: "there" }])]);

@@ -315,7 +315,7 @@ test("names a fork's parent even if it starts with a compaction or nothing befor
   expect(readFileSync(pathOf(SESSION_ID), "utf8")).not.toContain("parentSession");
 });
 
-test("writes subagents to files of their own, wherever the program keeps theirs", async () => {
+test("writes subagents to separate files, wherever the program keeps theirs", async () => {
   const places = new Places();
   const side = { isSidechain: true, agentId: "abc" };
   const agent = joinLines([user("u1", null, "look", side), part("v1", "u1", "msg_s", text("seen"), side)]);

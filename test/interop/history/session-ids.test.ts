@@ -154,7 +154,7 @@ test("does not write to a session that another import created at the same moment
   await syncFile(path, one);
   const before = readFileSync(path, "utf8");
   await expect(syncFile(path, other)).rejects.toThrow(
-    "Another import has made a session of this id, from claude-code one: import again.",
+    "Another import has created a session with this id, from claude-code one: import again.",
   );
   expect(readFileSync(path, "utf8")).toBe(before);
 });

@@ -138,7 +138,7 @@ test("ends a process that takes too long, and starts another one for the next ta
   const read = (path: string, bytes: number) =>
     reader.run({ name: "readFileFacts", args: [{ path, size: 0, mtimeMs: 0 }] }, path, bytes);
   // A byte count so low that no time is left.
-  await expect(read("slow", -299_000_000)).rejects.toThrow(/slow took too long, and was ended/);
+  await expect(read("slow", -299_000_000)).rejects.toThrow(/slow took too long, and was stopped/);
   await expect(read("/nowhere.jsonl", 0)).rejects.toMatchObject({ code: "ENOENT" });
 });
 

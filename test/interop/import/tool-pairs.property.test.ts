@@ -18,7 +18,7 @@ import { readView } from "./support/session-view.ts";
 
 const importedAt = "2027-01-01T00:00:00.000Z";
 
-/** A call in a source: its names, whether it has an item of its own (OpenAI's Responses API), and its result. */
+/** A call in a source: its names, whether it has its own item (OpenAI's Responses API), and its result. */
 interface Call {
   readonly id: string;
   readonly item: string | undefined;

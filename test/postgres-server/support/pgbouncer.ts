@@ -19,7 +19,7 @@ export interface PgBouncer {
   stop(): Promise<void>;
 }
 
-/** Starts a pooler in a folder of its own that listens on loopback only. */
+/** Starts a pooler in a separate folder that listens on loopback only. */
 export async function startPgBouncer(server: Server): Promise<PgBouncer> {
   const user = serverUser();
   const port = await freePort(server.host);

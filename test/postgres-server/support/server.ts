@@ -14,7 +14,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A PostgreSQL server in a folder of its own that listens on loopback only. */
+/** A PostgreSQL server in a separate folder that listens on loopback only. */
 export interface Server {
   /** Folder of its files, including `server.crt` if it has the setting `ssl`. */
   readonly dataFolder: string;

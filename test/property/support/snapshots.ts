@@ -3,7 +3,7 @@ import { makeIssue } from "../../../src/core/jsonl/issue-log.ts";
 import { SessionIndex } from "../../../src/core/jsonl/session-index.ts";
 import { NONE } from "../../../src/core/tree/entry-tree.ts";
 
-/** Makes an index over bytes in memory. */
+/** Creates an index over bytes in memory. */
 export function indexBytes(bytes: Uint8Array): SessionIndex {
   return new SessionIndex({ readBytes: (offset, length) => bytes.subarray(offset, offset + length) });
 }

@@ -285,7 +285,7 @@ describe("in a small context window", () => {
   test.each([
     [8_192, 18],
     [32_768, 4],
-  ])("60 turns of 1,000 tokens fit %i, with at most %i summaries", async (contextWindow, mostSummaries) => {
+  ])("60 turns of 1,000 tokens fit %i, with at most %i summaries", async (contextWindow, maxSummaries) => {
     const { session, controller } = stage({ settings: undefined });
     let tooLarge = 0;
     let summaries = 0;
@@ -295,7 +295,7 @@ describe("in a small context window", () => {
       if (result.compacted) summaries++;
       if (contextSize(session) > contextWindow) tooLarge++;
     }
-    expect({ tooLarge, isOften: summaries > mostSummaries }).toEqual({ tooLarge: 0, isOften: false });
+    expect({ tooLarge, isOften: summaries > maxSummaries }).toEqual({ tooLarge: 0, isOften: false });
   });
 
   test("settings stay unchanged", async () => {

@@ -223,7 +223,7 @@ describe("handlers of session_before_compact", () => {
     expect(seenByModel(session)).toHaveLength(1);
   });
 
-  test("keep entries appended meanwhile, even if they keep nothing", async () => {
+  test("keep entries appended in the meantime, even if they keep nothing", async () => {
     const { session, controller } = stage();
     talk(session, 3);
     compactBy(controller, () => {
@@ -248,7 +248,7 @@ describe("handlers of session_before_compact", () => {
     expect(seen[1]).toMatchObject(["session_compact_failed", { fromExtension: true, aborted: false }]);
   });
 
-  test("need not know the size of the context", async () => {
+  test("do not need the size of the context", async () => {
     const { session, controller } = stage();
     talk(session, 3);
     compactBy(controller, () => ({ tokensBefore: Number.NaN }));
@@ -372,7 +372,7 @@ describe("during a compaction", () => {
     expect(isValidRequest(session)).toBe(true);
   });
 
-  test("tools that end meanwhile keep their pairs complete", async () => {
+  test("tools that end in the meantime keep their pairs complete", async () => {
     const { session, controller, writer } = stage();
     talk(session, 3);
     session.appendMessage(user("run"));
@@ -413,7 +413,7 @@ describe("during a compaction", () => {
     expect(session.getEntryCount()).toBe(6);
     expect(seen[1]).toMatchObject([
       "session_compact_failed",
-      { aborted: false, errorMessage: expect.stringContaining("left meanwhile") },
+      { aborted: false, errorMessage: expect.stringContaining("left in the meantime") },
     ]);
   });
 

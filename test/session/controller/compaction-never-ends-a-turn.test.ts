@@ -54,16 +54,13 @@ describe("a summary that fails", () => {
     expect(names(seen)).toEqual(["session_before_compact", "session_compact"]);
   });
 
-  test.each([{ contextWindow: 300 }, { contextWindow: 250 }])(
-    "throws if so requested (%o)",
-    async (options) => {
-      const { session, controller, writer } = stage();
-      talk(session, 3);
-      writer.reply = failing;
-      const thrown = controller.compactIfNeeded({ ...options, onSummaryFailure: "throw" });
-      expect(await rejection(thrown)).toMatchObject({ code: "SUMMARY_FAILED" });
-    },
-  );
+  test.each([{ contextWindow: 300 }, { contextWindow: 250 }])("throws on request (%o)", async (options) => {
+    const { session, controller, writer } = stage();
+    talk(session, 3);
+    writer.reply = failing;
+    const thrown = controller.compactIfNeeded({ ...options, onSummaryFailure: "throw" });
+    expect(await rejection(thrown)).toMatchObject({ code: "SUMMARY_FAILED" });
+  });
 
   test("is extracted as well if an extension's is unusable", async () => {
     const { session, controller } = stage();

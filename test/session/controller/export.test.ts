@@ -7,7 +7,7 @@ import { assistant, user } from "../../support/messages.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { seenByModel, stage, talk } from "./support/stage.ts";
 
-/** Makes a session with two branches, the second with a label in its chain; the leaf is on the second. */
+/** Creates a session with two branches, the second with a label in its chain; the leaf is on the second. */
 function branched(session: SessionManager): string[] {
   const [first = "", answer = ""] = talk(session, 2);
   session.branch(answer);

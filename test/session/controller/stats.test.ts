@@ -174,7 +174,7 @@ describe("context use", () => {
 });
 
 describe("a fork", () => {
-  /** Makes a session in a file with one turn that cost a dollar. */
+  /** Creates a session in a file with one turn that cost a dollar. */
   function parent(now = () => Date.UTC(2026, 0, 1)) {
     const cwd = temporaryFolder();
     const session = SessionManager.create(cwd, { sessionDir: join(cwd, "sessions"), now });

@@ -6,7 +6,7 @@ import { user } from "../../support/messages.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { deferred, names, rejection, stage, talk } from "./support/stage.ts";
 
-/** Makes a controller over a session in a file, with one turn. */
+/** Creates a controller over a session in a file, with one turn. */
 function onDisk(options: SessionOptions = {}) {
   const root = temporaryFolder();
   const cwd = join(root, "project");
@@ -301,7 +301,7 @@ describe("switchSession", () => {
     expect(on.controller.session).toBe(on.session);
   });
 
-  test("is not ended by the signal with which the current session was loaded", async () => {
+  test("ignores the signal that loaded the current session", async () => {
     const on = onDisk();
     const target = await another(on);
     const abort = new AbortController();
@@ -322,7 +322,7 @@ describe("switchSession", () => {
     await on.controller.close();
   });
 
-  test("to a file removed meanwhile keeps the current session open", async () => {
+  test("to a file removed in the meantime keeps the current session open", async () => {
     const on = onDisk();
     const target = await another(on);
     on.controller.hooks.on("session_before_switch", () => rmSync(target));

@@ -101,7 +101,7 @@ describe("a session's data in a list cache", () => {
     },
   );
 
-  test("is not restored by a list that was running meanwhile", async () => {
+  test("is not restored by a list that was running in the meantime", async () => {
     for await (const { id } of iterateSessions({ sessionDir, cacheDir })) {
       if (id === "b") continue;
       const session = SessionManager.open(path);
@@ -111,7 +111,7 @@ describe("a session's data in a list cache", () => {
     expect(cached()).toContain("harmless");
   });
 
-  test("is not restored by a list that writes it meanwhile", async () => {
+  test("is not restored by a list that writes it in the meantime", async () => {
     const cache = new CatalogCache({ cacheDir });
     const files = [...listSessionFiles(sessionDir, () => undefined)];
     for (const file of files) cache.putSummary(file, await summarizeFile(file.path, undefined, new Pace()));
@@ -123,7 +123,7 @@ describe("a session's data in a list cache", () => {
     expect(cached()).not.toContain(SECRET);
   });
 
-  test.skipIf(IS_WINE)("is kept, as far as known, if the file grows during the list", async () => {
+  test.skipIf(IS_WINE)("is kept as far as it is known if the file grows during the list", async () => {
     for await (const { id } of iterateSessions({ sessionDir, cacheDir })) {
       if (id !== "b") SessionManager.open(path).appendSessionInfo("another name");
     }
@@ -143,7 +143,7 @@ describe("a session's data in a list cache", () => {
     expect(cached()).not.toContain("[gone]");
   });
 
-  test("is removed by any list on a later day if that folder is not listed any more", async () => {
+  test("is removed by any list on a later day if that folder is not listed anymore", async () => {
     const elsewhere = temporaryFolder();
     await list();
     redactElsewhere();
@@ -180,7 +180,7 @@ describe("a session's data in a list cache", () => {
     const session = SessionManager.open(path);
     session.redactEntry(session.getLeafId() ?? "");
     expect(warn).toHaveBeenCalledExactlyOnceWith(
-      expect.stringContaining(`${cacheDir} may still hold text of ${path}: EISDIR`),
+      expect.stringContaining(`${cacheDir} may still contain text of ${path}: EISDIR`),
       {
         code: "SESSIONTREE_CACHE",
       },

@@ -21,7 +21,7 @@ function open(content: string): { cache: EntryCache; reads: number[] } {
   return { cache: new EntryCache(log), reads };
 }
 
-/** Makes more entries than are kept, in lines of a megabyte. */
+/** Creates more entries than are kept, in lines of a megabyte. */
 const large = () =>
   lines(
     header(),
@@ -79,7 +79,7 @@ describe("released entries", () => {
     expect(messageOf(cache.entryAt(0))).toBe(held);
   });
 
-  test("are one object for one ordinal that is requested twice at once", () => {
+  test("are one object for an ordinal requested twice at the same time", () => {
     const { cache } = open(DAMAGED);
     const entries = cache.entriesAt([2, 1, 2, 0, 1]);
     expect(entries).toHaveLength(5);

@@ -21,13 +21,13 @@ const STRAY = lines(message("000000ff", null, "by a program that knows nothing o
 
 const BEFORE = BRANCHED.match(/(?<="id":")[0-9a-f]{8}(?=")/g) ?? [];
 
-/** Makes the error thrown at a call that no longer happens. */
+/** Creates the error thrown at a call that no longer happens. */
 const killed = () => Object.assign(new Error("killed"), { code: "EIO" });
 
 describe.each(SYSTEMS.filter((system) => system !== "posix"))(
   "a file that leaves its path for a moment, %s,",
   (system) => {
-    /** Makes a file system that acts just before the new file takes the path, when no file is at it. */
+    /** Creates a file system that acts just before the new file takes the path, when no file is at it. */
     function inBetween(path: string, act: () => void): FileSystem {
       let isDone = false;
       return watchedFs((_name, [, to]) => {
@@ -37,7 +37,7 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       }, systemFs(system));
     }
 
-    /** Makes a file system whose process dies just before the new file takes the path. */
+    /** Creates a file system whose process dies just before the new file takes the path. */
     function dying(path: string): FileSystem {
       let isDead = false;
       return watchedFs((_name, [, to]) => {
@@ -73,7 +73,7 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       expect(litter(dirname(path))).toEqual([]);
     });
 
-    test("is restored by the next session, with the lines others append meanwhile", () => {
+    test("is restored by the next session, with the lines others append in the meantime", () => {
       const path = redactAndDie();
       appendFileSync(path, STRAY);
       const next = SessionManager.open(path, { fs: systemFs(system) });

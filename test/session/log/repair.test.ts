@@ -143,7 +143,7 @@ describe("repair", () => {
     expect(names(folder)).toEqual(["newer.jsonl", "prose.jsonl", "zeros.jsonl"]);
   });
 
-  test("does not overwrite entries appended meanwhile", () => {
+  test("does not overwrite entries appended in the meantime", () => {
     const path = place(sandbox(), "s.jsonl", DAMAGED);
     let isDone = false;
     const fs = watchedFs((name) => {

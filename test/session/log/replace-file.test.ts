@@ -34,7 +34,7 @@ function hex(number: number): string {
   return number.toString(16).padStart(8, "0");
 }
 
-/** Makes a file system that acts once, before the first matching call. */
+/** Creates a file system that acts once, before the first matching call. */
 function once(isDue: (name: string, args: unknown[]) => boolean, act: () => void): FileSystem {
   let isDone = false;
   return watchedFs((name, args) => {

@@ -52,7 +52,7 @@ class FakeSession implements StateSession {
 
 const counter = defineEntryType("counter", z.object({ count: z.number() }));
 
-/** Makes a Standard Schema by hand, in the form that libraries use. */
+/** Creates a Standard Schema by hand, in the form that libraries use. */
 function schemaOf<Input, Output = Input>(
   validate: StandardSchema<Input, Output>["~standard"]["validate"],
 ): StandardSchema<Input, Output> {
@@ -170,7 +170,7 @@ describe("append", () => {
     expect(error).toMatchObject({
       code: "ENTRY_INVALID",
       message: expect.stringMatching(
-        /^The value does not fit the schema of "counter" \(count: .*number.*\); /,
+        /^The value does not match the schema of "counter" \(count: .*number.*\); /,
       ),
       details: { customType: "counter", problems: [expect.stringMatching(/^count: /)] },
     });

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { assistant, user } from "../../support/messages.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-/** Makes a session with two branches and a label on the first entry. */
+/** Creates a session with two branches and a label on the first entry. */
 function branched(session = SessionManager.create("/project", temporaryFolder())) {
   const first = session.appendMessage(user("first"));
   const second = session.appendMessage(assistant("second"));

@@ -5,7 +5,7 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const draft = (id: string) => ({ type: "message", message: toolResult(id, `result of ${id}`) }) as const;
 
-/** Makes a session whose model has called two tools. */
+/** Creates a session whose model has called two tools. */
 function calling(session = SessionManager.inMemory()) {
   const question = session.appendMessage(user("Run both."));
   const calls = session.appendMessage(assistant("I do.", {}, call("a"), call("b")));

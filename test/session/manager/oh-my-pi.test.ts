@@ -17,7 +17,7 @@ const header = {
   title: "Old title",
 };
 
-/** Makes a chain of entries with the ids e1, e2, … */
+/** Creates a chain of entries with the ids e1, e2, … */
 function chain(...entries: { type: string; [field: string]: unknown }[]): object[] {
   return entries.map(({ type, ...rest }, i) => {
     const parentId = i === 0 ? null : `e${i}`;
@@ -59,7 +59,7 @@ test("the title slot names the session until an entry does, in lists too", async
   expect(await listed()).toEqual([undefined]);
 });
 
-test("an append keeps the title slot, also if it was overwritten meanwhile", () => {
+test("an append keeps the title slot, also if it was overwritten in the meantime", () => {
   const path = sessionFile(slot, header, ...chain(said("hello")));
   const session = SessionManager.open(path);
   session.appendMessage(user("first"));

@@ -6,7 +6,7 @@ import { assistant, user } from "../../support/messages.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { records } from "./support/workshop.ts";
 
-/** Makes a tree: first ─ second ─ third, and other as a sibling of third. */
+/** Creates a tree: first ─ second ─ third, and other as a sibling of third. */
 function branched() {
   const session = SessionManager.create("/projects/project", temporaryFolder());
   const first = session.appendMessage(user("first"));

@@ -28,7 +28,7 @@ beforeAll(async () => {
   }
 });
 
-/** A transaction as a client of its own: its counts are visible in it alone. */
+/** A transaction as a separate client: its counts are visible in it alone. */
 const clientIn = (transaction: Transaction): PostgresClient => ({
   query: (text, values) => transaction.query(text, values),
   transaction: (run) => run(transaction),

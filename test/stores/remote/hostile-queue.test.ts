@@ -132,7 +132,7 @@ describe("a stopped queue", () => {
     const settled = queue.drained();
     await ticks();
     queue.stop();
-    await expect(settled).rejects.toThrow(/^The store was closed, .* given up/);
+    await expect(settled).rejects.toThrow(/^The store was closed, .* discarded/);
     expect(queue.isEmpty).toBe(true);
   });
 });
@@ -226,7 +226,7 @@ describe("the queue", () => {
 });
 
 describe("a lost answer", () => {
-  test("does not restore what another process has redacted meanwhile", async () => {
+  test("does not restore what another process has redacted in the meantime", async () => {
     const memory = new MemoryBackend();
     let isDown = false;
     const backend = overBackend(memory, {
@@ -261,7 +261,7 @@ describe("a lost answer", () => {
     expect((await remoteStore(memory).open(mine.getSessionId())).getEntries()).toEqual(mine.getEntries());
   });
 
-  test("of a redaction writes its record once, although other processes changed lines meanwhile", async () => {
+  test("of a redaction writes its record once, although other processes changed lines in the meantime", async () => {
     const memory = new MemoryBackend();
     let losing = 1;
     let meanwhile: () => Promise<void> = async () => undefined;
@@ -327,7 +327,7 @@ describe("a slow server", () => {
     await session.flush();
     for (let i = 0; i < 3; i++) session.redactEntry(secret, { replacement: `${i}` });
     expect(() => session.redactEntry(secret, { replacement: "once more" })).toThrow(
-      /3 entries wait .* await flush\(\)/,
+      /3 entries are waiting .* await flush\(\)/,
     );
     open();
     await session.flush();
@@ -381,7 +381,7 @@ describe("a conditional append", () => {
     expect((await remoteStore(memory).open(id)).getLeafId()).toBe(appended);
   });
 
-  test("is recognized by its id when its answer was lost and another process redacted it meanwhile", async () => {
+  test("is recognized by its id when its answer was lost and another process redacted it in the meantime", async () => {
     const memory = new MemoryBackend();
     let losing = 1;
     const backend = overBackend(memory, {

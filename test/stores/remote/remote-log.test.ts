@@ -46,7 +46,7 @@ describe("the queue of a session in a remote store", () => {
     const states: string[] = [];
     session.on("persistence_state", ({ state }) => states.push(state));
     const ids = Array.from({ length: 5 }, (_, i) => say(session, `${i}`));
-    expect(() => say(session, "one too many")).toThrow(/5 entries wait .* await flush\(\)/);
+    expect(() => say(session, "one too many")).toThrow(/5 entries are waiting .* await flush\(\)/);
     expect(session.getLeafId()).toBe(ids.at(-1));
     expect(session.getEntryCount()).toBe(6);
     expect(states).toEqual(["degraded"]);
@@ -165,7 +165,7 @@ describe("an unavailable server", () => {
     const timers = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     fail(new Error("the connection was closed"));
     await new Promise((resolve) => setImmediate(resolve));
-    // Timers of other files in this process may end meanwhile.
+    // Timers of other files in this process may end in the meantime.
     const left = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     expect(left).toBeLessThanOrEqual(timers);
     expect(states).toEqual([]);

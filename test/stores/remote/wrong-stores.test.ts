@@ -506,26 +506,27 @@ const WRONG: Readonly<Record<string, Wrong>> = {
 /** For backends with a subtle fault, the test that must detect it: other tests would detect a crude imitation of the fault. */
 const REASONS: Readonly<Record<string, string>> = {
   "starts with the same revision under the id of a deleted session":
-    "brings a deleted session back neither by itself nor in another one of its id",
-  "treats a deleted session as one that it has lost": "keeps a session that was deleted deleted, and says so",
+    "never restores a deleted session, not even in a new session with its id",
+  "treats a deleted session as one that it has lost":
+    "does not restore a deleted session, and reports the deletion",
   "ignores the line that must be stored":
-    "appends again what the store took and lost, once, says so, and nothing else",
+    "appends entries that the store accepted and lost again, only once, and reports them",
   "checks the position of the line that must be stored, and not its entry":
-    "does not bring back what was lost once lines were redacted, and reports what is lost",
+    "does not restore lost entries after lines were redacted, and reports the loss",
   "leaves no positions free":
-    "leaves positions free before added lines as the caller asks, and takes none of them for a line",
+    "skips positions before added lines as requested, and does not treat them as lines",
   "reads after a line that it does not have":
-    "restores what it lost next to what others have appended since, whichever process notices first",
+    "restores lost entries alongside later entries of other processes, whichever process notices first",
   "adds lines before it checks the line that must be stored":
-    "appends again what the store took and lost, once, says so, and nothing else",
-  "leaves receipts of a deleted session": "remembers nothing of a session that was deleted",
-  "finds what was deleted": "remembers nothing of a session that was deleted",
+    "appends entries that the store accepted and lost again, only once, and reports them",
+  "leaves receipts of a deleted session": "retains nothing from a deleted session",
+  "finds what was deleted": "retains nothing from a deleted session",
   "compares the leaf with one that was removed":
-    "compares the leaf with lines that are there, after others were taken out",
+    "compares the leaf with the remaining lines after other lines were removed",
   "shows a session while it is being created":
-    "hides a session that is being created, and lets one of two win that create the same",
+    "hides a session that is being created, and lets only one of two creators succeed",
   "reports a partly stored batch as after all others":
-    "returns the position of the first line of a batch that is partly there, and adds the rest after all others",
+    "returns the position of the first line of a partly stored batch, and adds the rest at the end",
 };
 
 /** Positions that are far apart. */

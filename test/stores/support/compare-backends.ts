@@ -28,7 +28,7 @@ const line: fc.Arbitrary<NewEntryLine> = fc.oneof(
     .map(([type, id, name]) => otherLine(type, id, { name })),
 );
 
-/** Lines with ids of their own: the content of one append of this library. */
+/** Lines with their own ids: the content of one append of this library. */
 const lines = fc.uniqueArray(line, { maxLength: 4, selector: ({ entry }) => entry.id });
 
 const step: fc.Arbitrary<Step> = fc.oneof(

@@ -152,7 +152,7 @@ function checkStored(item: Item, fault: Fault): void {
 function checkPairs(items: readonly Item[], fault: Fault): void {
   const waiting = new Map<string, number>();
   for (const item of items) {
-    // An output belongs to a call of its own kind.
+    // An output belongs to a call of the same kind.
     const callId = `${getType(item).replace("_output", "")} ${text(item["call_id"])}`;
     if (isCall(item)) waiting.set(callId, (waiting.get(callId) ?? 0) + 1);
     if (!isOutput(item)) continue;

@@ -25,7 +25,7 @@ export interface TerminalSettings {
   readonly env?: { readonly [name: string]: string };
 }
 
-/** Terminal in which a shell command runs, in a tmux of its own. */
+/** Terminal in which a shell command runs, in a separate tmux. */
 export class TmuxTerminal {
   readonly #socket: string;
   readonly #env: NodeJS.ProcessEnv;

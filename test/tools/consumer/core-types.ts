@@ -1,7 +1,7 @@
 // Compiled like types.ts, for a page in a browser: without Node's types.
 import { buildSessionContext, convertToLlm, parseSessionEntries } from "sessiontree/core";
 
-export function rolesOf(file: string): string[] {
+export function listRoles(file: string): string[] {
   const entries = parseSessionEntries(file).filter((record) => record.type !== "session");
   return convertToLlm(buildSessionContext(entries).messages).map((message) => message.role);
 }

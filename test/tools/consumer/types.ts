@@ -22,22 +22,22 @@ type AsExtensionsKnowIt = Pick<
   | "getSessionName"
 >;
 
-export function labelsOf(session: AsExtensionsKnowIt): (string | undefined)[] {
+export function listLabels(session: AsExtensionsKnowIt): (string | undefined)[] {
   return session.getEntries().map((entry) => session.getLabel(entry.id));
 }
 
 /** Narrows by type and by role, as a discriminated union allows. */
-export function textOf(entry: SessionEntry): string {
+export function getText(entry: SessionEntry): string {
   if (entry.type !== "message" || entry.message.role !== "assistant") return "";
   const message: AssistantMessage = entry.message;
   return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
-export async function contextOf(path: string): Promise<SessionContext | undefined> {
+export async function readContext(path: string): Promise<SessionContext | undefined> {
   try {
     const session = SessionManager.open(path);
     const context: SessionContext = session.buildSessionContext();
-    labelsOf(session);
+    listLabels(session);
     await session.close();
     return context;
   } catch (error) {

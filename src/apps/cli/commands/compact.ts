@@ -24,9 +24,9 @@ import { choosePaint, formatExcerptLine } from "../view/entry-line.ts";
 const SESSION = argument("<session>", "the session");
 const KEEP = numberOption(
   "--keep <tokens>",
-  `how much of the newest messages stays as it is (${DEFAULT_COMPACTION_SETTINGS.keepRecentTokens} unless given)`,
+  `how many tokens of the newest messages to keep; default: ${DEFAULT_COMPACTION_SETTINGS.keepRecentTokens}`,
 );
-const DRY_RUN = flag("--dry-run", "explain the plan, and do nothing");
+const DRY_RUN = flag("--dry-run", "explain the plan, without changing anything");
 
 /** Maximum number of files listed; --json lists all. */
 const MAX_FILES = 12;
@@ -34,8 +34,8 @@ const MAX_FILES = 12;
 const SKIPPED: { readonly [reason in CompactionSkipReason]: string } = {
   empty: "the context holds no messages",
   justCompacted: "the last entry is a compaction",
-  noCutPoint: "the context cannot be cut without tearing a tool result from its call",
-  nothingToSummarize: "all that is not summarized yet is recent; a smaller --keep leaves less of it",
+  noCutPoint: "the context cannot be cut without separating a tool result from its call",
+  nothingToSummarize: "everything not yet summarized is recent; a smaller --keep summarizes more",
 };
 
 interface Portion {
@@ -63,7 +63,7 @@ interface Compacted {
 
 /** `sessiontree compact`: explains a compaction, and can perform it without a model. */
 export const command: Command = {
-  details: `Shows where the context is cut, what is summarized and what is kept. Without --dry-run it appends a summary made without a model, which quotes what was asked and done. The tree keeps all entries. If there is nothing to compact, it says why.`,
+  details: `Shows where the context is cut, what is summarized, and what is kept. Without --dry-run, it appends a summary created without a model, which quotes what was asked and done. The tree keeps all entries. If there is nothing to compact, it explains why.`,
   parameters: [SESSION, KEEP, DRY_RUN],
   examples: [
     ["compact @last --dry-run", "explain the plan"],
@@ -148,7 +148,7 @@ function writePlan(plan: ExplainedPlan, compacted: Compacted | undefined, out: O
   const { colors } = out;
   const { preparation, cutEntry } = plan;
   const { tokensBefore, estimatedTokensAfter, firstKeptEntryId, fileOps } = preparation;
-  const before = `${formatCounted(tokensBefore, "token")}${plan.isCounted ? " as the provider counted" : ""}`;
+  const before = `${formatCounted(tokensBefore, "token")}${plan.isCounted ? " as counted by the provider" : ""}`;
   const after = formatCount(compacted?.tokensAfter ?? estimatedTokensAfter);
   out.prose(`Context: ${before} → about ${after}`, colors.bold);
   out.line();

@@ -19,10 +19,10 @@ const SHELL: Parameter<Shell> = {
 
 const WORDS = foreignWords("[words...]", "after --, a command line: prints its possible completions");
 
-/** Creates `sessiontree completion`: prints the script for a shell, which calls the command again with the typed words. */
+/** Creates the `sessiontree completion` command. It prints a completion script for a shell, which calls the command again. */
 export function makeCompletionCommand(commands: readonly ListedCommand[]): Command {
   return {
-    details: `Completes commands, options, sessions, and the ids and labels of entries. The first line of the script says where to put it. With a command line after --, it prints the possible completions of its end; the script does that.`,
+    details: `Completes commands, options, sessions, and the ids and labels of entries. The first line of the script says where to put it. With a command line after --, it prints the possible completions of the last word; the script uses this.`,
     parameters: [SHELL, WORDS],
     examples: [
       ["completion bash", 'for ~/.bashrc: eval "$(sessiontree completion bash)"'],

@@ -34,18 +34,18 @@ const LEAF = textOption(
 );
 const BEFORE = textOption(
   "--before <entry>",
-  "what the model had when it wrote this answer, or made the call whose result this is",
+  "what the model saw when it wrote this answer, or made the call with this result",
 );
 const TAIL = numberOption("--tail <number>", "only this many messages, the last ones");
-const FULL = flag("--full", "the whole text of each message, not its beginning");
+const FULL = flag("--full", "the full text of each message, not only its beginning");
 const LLM = flag(
   "--llm",
-  "as a provider gets them: only roles it knows, no unfinished answers, every tool call with its result",
+  "as sent to a provider: only supported roles, no unfinished answers, every tool call with its result",
 );
 
 const CHANGES = flag(
   "--changes",
-  "where a request does not continue the one before, so that a prompt cache was lost or thinking became void",
+  "requests that do not continue the previous one, so that a prompt cache was lost or thinking became invalid",
 );
 
 interface ContextLine {
@@ -54,7 +54,7 @@ interface ContextLine {
   readonly entryId: string | undefined;
 }
 
-/** Context, and the changes required to make it a valid request. */
+/** Context of a model, and the changes that make it a valid request. */
 interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"> {
   readonly lines: readonly ContextLine[];
   /** Number of all messages, including those not shown. */
@@ -64,7 +64,7 @@ interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"
   readonly leftOut: readonly string[] | undefined;
   /** Size of the context, as shown by `stats` and the page. */
   readonly size: ContextSize;
-  /** Description of the answer that follows the context, and of its usage; undefined if the context is at an entry. */
+  /** Description of the entry that follows the context, and of its usage; undefined without `--before`. */
   readonly answer: string | undefined;
 }
 
@@ -72,9 +72,9 @@ interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"
 export const command: Command = {
   details: `Prints one line per message, with the entry it comes from and an estimate of the tokens of this message alone. With --full, the whole text follows.
 
-The first lines give the size of the context, the number that stats and the page show. If a model counted it, as before an answer whose record states its input, it includes what was sent in addition to the messages, such as tool descriptions, so the estimates may not add up to it.
+The first lines show the size of the context, the same number that stats and the page show. If a provider counted it, as it did before an answer whose record states its input, the size includes everything sent with the messages, such as tool descriptions, so the estimates may not add up to it.
 
---leaf shows the context up to and including an entry. --before shows what the model had when it wrote an answer, without the answer. With --json it prints the whole messages, as an agent would load them.`,
+--leaf shows the context up to and including an entry. --before shows what the model saw when it wrote an answer, without the answer. With --json it prints the whole messages, as an agent would load them.`,
   parameters: [SESSION, LEAF, BEFORE, TAIL, FULL, LLM, CHANGES],
   examples: [
     ["context @last", "at the leaf"],
@@ -111,7 +111,7 @@ async function readContext(call: CommandCall): Promise<ShownContext> {
     lines: lines.slice(-(call.get(TAIL) ?? lines.length)),
     count: lines.length,
     ...request,
-    // The path before an answer names the model of the previous answer.
+    // The path before an answer has the model of the previous answer.
     model: answer?.model ?? model,
     thinkingLevel,
     size: getSizeBefore(answer?.used, estimateContextUsage(session)),
@@ -129,24 +129,24 @@ async function writeChanges(call: CommandCall): Promise<void> {
     out.json({ changes });
     return;
   }
-  out.prose(`${formatCounted(changes.length, "request")} of this branch did not continue the one before.`);
+  out.prose(`${formatCounted(changes.length, "request")} of this branch did not continue the previous one.`);
   if (changes.length > 0) out.line();
   for (const { toId, message } of changes)
     for (const line of wrapText(toPlainLine(`${toId}: ${message}`), out.width)) out.line(line);
 }
 
-/** Messages are changed only for a request. */
+/** Values without `--llm`, because messages change only for a request. */
 const AS_STORED = { repairs: undefined, leftOut: undefined };
 
 interface AskedAnswer {
   readonly text: string;
-  /** Model that wrote the answer; undefined if the entry is not an answer, or names no model. */
+  /** Model that wrote the answer; undefined if the entry is not an answer, or does not specify a model. */
   readonly model: ModelChoice | undefined;
   /** Usage of the answer, if known. */
   readonly used: UsageTotals | undefined;
 }
 
-/** Moves to the requested entry; returns the answer that follows the context, or undefined if the context is at an entry. */
+/** Moves the leaf as requested. With `--before`, returns the entry that follows the context; otherwise, returns undefined. */
 function moveTo({ get }: CommandCall, session: SessionManager, view: SessionView): AskedAnswer | undefined {
   const [leaf, before] = [get(LEAF), get(BEFORE)];
   if (leaf !== undefined && before !== undefined) throw new UsageError("Give --leaf or --before, not both.");
@@ -209,7 +209,7 @@ function writeLines(
   out.line(truncateLine(`${name}, thinking ${toPlainLine(thinkingLevel)}`, width));
   out.prose(`context: ${formatContextSize(size)}`);
   if (answer !== undefined) for (const line of wrapText(toPlainLine(answer), width)) out.line(line);
-  const which = lines.length < total ? `, of which these are the last ${formatCount(lines.length)}` : "";
+  const which = lines.length < total ? `, the last ${formatCount(lines.length)} shown` : "";
   out.prose(`${formatCounted(total, "message")}${which}; the tokens of each are estimated`);
   if (lines.length > 0) out.line();
   const ids = lines.map(({ entryId = "" }) => entryId);
@@ -232,7 +232,7 @@ function writeLines(
   if (leftOut !== undefined && leftOut.length > 0) {
     const answers = formatCounted(leftOut.length, "unfinished answer");
     out.line();
-    out.prose(`Left out: ${answers}, which no provider gets; --json lists them.`, colors.yellow);
+    out.prose(`Left out: ${answers}, which providers do not receive; --json lists them.`, colors.yellow);
   }
   if (repairs !== undefined && repairs.length > 0) {
     out.line();

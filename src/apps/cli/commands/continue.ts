@@ -20,20 +20,20 @@ const SESSION = argument("<session>", "the session");
 const AGENT = choiceOption("--in <agent>", "the program to continue in", CONTINUING_AGENTS);
 const LEAF = textOption("--leaf <entry>", "continue at this entry instead of the leaf: its id or label");
 const WHOLE = flag("--whole", "export the whole path, including what compactions summarized");
-const CWD = textOption("--cwd <folder>", "continue in this folder; default: that of the session");
+const CWD = textOption("--cwd <folder>", "continue in this folder; default: the session's folder");
 const DRY_RUN = flag("--dry-run", "write nothing; print what would be written");
 const RUN = flag("--run", "run the program");
-const MODEL = rare(textOption("--model <model>", "the model with which OpenCode continues: PROVIDER/MODEL"));
+const MODEL = rare(textOption("--model <model>", "the model for OpenCode to use: PROVIDER/MODEL"));
 
-/** `sessiontree continue`: writes a session to the place where another program finds it. */
+/** `sessiontree continue`: writes a session in another program's format, where that program finds it. */
 export const command: Command = {
-  details: `Writes what the model sees at the leaf as a session of the program, with every tool call and its result, and prints the command that continues it there. A compaction stays one where the program has them.
+  details: `Writes what the model sees at the leaf as a session of the program, with every tool call and its result, and prints the command that continues it there. A compaction remains a compaction if the program supports them.
 
-Thinking is left out, as are other branches and instructions; the output lists it. No file is replaced, and the session does not change. "sessiontree import" adds what was said there.`,
+Thinking is left out, as are other branches and instructions; the output lists it. No file is replaced, and the session does not change. "sessiontree import" adds what is said there.`,
   parameters: [SESSION, AGENT, LEAF, WHOLE, CWD, DRY_RUN, RUN, MODEL],
   examples: [
     ["continue @last --in codex", "write it, and print the command"],
-    ["continue @last --in claude-code --run", "continue it at once"],
+    ["continue @last --in claude-code --run", "continue it immediately"],
     ["continue session.jsonl --in gemini --leaf 1a2b3c4d --dry-run", "see what would be left out"],
   ],
   run: continueSession,

@@ -26,7 +26,7 @@ export const command: Command = {
   parameters: [SESSIONS, TO],
   examples: [
     ["db copy @last --to postgres://host@db.example/agents", "from a file into a database"],
-    ["db copy @last --to sqlite:sessions.db", "into one file, which db migrate has made"],
+    ["db copy @last --to sqlite:sessions.db", "into one file, created by db migrate"],
     ["db copy 019c4512 --store postgres://host@db/agents --to ./sessions", "and into a folder"],
   ],
   run: async (call) => {
@@ -69,7 +69,7 @@ async function openTarget({ get, io }: CommandCall): Promise<Target> {
   };
 }
 
-/** Copies a session and reports the result; a failure does not prevent the other copies. */
+/** Copies a session and reports the result. A failure does not prevent the other copies, unless the database is unavailable. */
 async function copyOne(call: CommandCall, name: string, { store, getLocation }: Target): Promise<boolean> {
   const { findSession, json, out, warn } = call;
   let subject = name;

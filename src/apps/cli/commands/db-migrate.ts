@@ -16,15 +16,15 @@ const TO: Parameter<number | undefined> = {
   },
 };
 
-const SQL = rare(flag("--sql", "only print the statements that would be run"));
+const SQL = rare(flag("--sql", "only print the statements, without running them"));
 
 /** `sessiontree db migrate`: creates or changes the tables of a database. */
 export const command: Command = {
-  details: `Sessions are kept in tables of their own schema, or in a file of SQLite, which is created if it is missing. Everything happens in one transaction; you can repeat it, and several processes can run it at once. The role in the address must be allowed to create tables; working with sessions needs less. With --to it asks first.`,
+  details: `Sessions are stored in tables in their own schema, or in a SQLite file, which is created if it is missing. Everything happens in one transaction; you can repeat it, and several processes can run it at once. The role in the address must be allowed to create tables; working with sessions requires fewer privileges. With --to, it asks for confirmation.`,
   parameters: [TO, SQL, YES],
   examples: [
     ["db migrate --store postgres://owner@db.example/agents", "the tables of this release"],
-    ["db migrate --store sqlite:sessions.db", "a file of SQLite, with Node 22.13 or better-sqlite3"],
+    ["db migrate --store sqlite:sessions.db", "a SQLite file; requires Node 22.13 or better-sqlite3"],
     ["db migrate --store postgres://owner@db.example/agents --to 0 --yes", "no tables, and no sessions"],
     ["db migrate --store postgres://reader@db.example/agents --sql", "for another person to run"],
   ],
@@ -38,7 +38,7 @@ export const command: Command = {
     if (get(SQL)) {
       for (const statement of await asUsage(() => stored.migrationSql(to))) {
         if (json) out.json(statement);
-        // A pipe must receive exactly what the database is to receive.
+        // A pipe must receive the exact statements for the database.
         else out.line(io.stdout.isTTY ? toPlainText(statement) : statement);
       }
       return EXIT_CODES.ok;

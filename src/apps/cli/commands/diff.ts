@@ -31,11 +31,11 @@ const RECORDS = flag("--records", "also records of state, usage, and imports, wh
 
 /** `sessiontree diff`: shows the differences between two branches of a session. */
 export const command: Command = {
-  details: `Prints the last entry that both share, what each branch has since, and which files its tool calls read and modified. Records of state, usage, and imports are hidden unless --records is given; --json has all.`,
+  details: `Prints the last entry that both branches share, the later entries of each branch, and the files that its tool calls read and modified. Records of state, usage, and imports are hidden unless --records is given; --json includes them.`,
   parameters: [SESSION, X, Y, RECORDS],
   examples: [
     ["diff @last @leaf works", "from the leaf, and the entry with this label"],
-    ["diff session.jsonl 1a2b3c4d 5e6f --json", "as JSON, with the entries whole"],
+    ["diff session.jsonl 1a2b3c4d 5e6f --json", "as JSON, with complete entries"],
   ],
   run: async (call) => {
     const [name, end] = [call.get(SESSION), call.get(X)];
@@ -59,7 +59,7 @@ export const command: Command = {
     const ancestor = findShownAncestor(call, view, diff.commonAncestorId);
     if (ancestor === undefined) call.out.line("The branches have no entry in common.");
     else {
-      call.out.line(call.out.colors.dim("The branches part after"));
+      call.out.line(call.out.colors.dim("The branches diverge after"));
       writeEntries(call, [ancestor], " ", length);
     }
     writeSide(call, x, diff.x, "-", length);
@@ -67,7 +67,9 @@ export const command: Command = {
   },
 };
 
-/** Finds the entry after which the branches part; the last one of the conversation, unless records are shown. */
+/**
+ * Returns the last common entry to show: unless records are shown, the last common entry of the conversation, if there is one.
+ */
 function findShownAncestor(
   { get }: CommandCall,
   view: SessionView,
@@ -81,7 +83,7 @@ function findShownAncestor(
   return start === NONE ? undefined : view.entryAt(start);
 }
 
-/** @throws {UsageError} If the argument is not an entry of the session, but another session. */
+/** @throws {UsageError} If the argument identifies another session instead of an entry. */
 async function findFirstEnd(
   call: CommandCall,
   view: SessionView,

@@ -7,10 +7,11 @@ import type { ExportedTrajectory } from "../../../interop/atif/export-atif.ts";
 import { realFileSystem } from "../../../session/fs/file-system.ts";
 import { assertFree, writeNewFile } from "../../../session/log/new-file.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";
+import { RESULT_DETAILS } from "../../text/markdown.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { makeTrajectory } from "../export/atif.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../export/formats.ts";
-import { type AtifChoices, type ExportSource, RESULT_DETAILS } from "../export/source.ts";
+import type { AtifChoices, ExportSource } from "../export/source.ts";
 import { findSubagents } from "../export/subagents.ts";
 import type { NamedSession } from "../named-session.ts";
 import { choiceOption, flag, optionalArgument, rare, textOption } from "../parameters.ts";
@@ -26,19 +27,21 @@ const FULL = flag("--full", "everything: all branches; in a drawing, every entry
 const IMAGES = rare(flag("--images", "embed images in the Markdown instead of a note"));
 const RESULTS = choiceOption(
   "--results <how>",
-  "results of tools in the Markdown: none, folded and shortened, or full; default: folded",
+  "tool results in the Markdown: none, folded and shortened, or full; default: folded",
   RESULT_DETAILS,
 );
-const CONTEXT = rare(flag("--context", "what the model sees in the trajectory, instead of the whole branch"));
+const CONTEXT = rare(
+  flag("--context", "export what the model sees to the trajectory, instead of the whole branch"),
+);
 const LOSSLESS = rare(
-  flag("--lossless", "store the session in the trajectory, so that it comes back byte for byte"),
+  flag("--lossless", "embed the session in the trajectory, so that it can be restored byte for byte"),
 );
 const ASSETS = rare(textOption("--assets <folder>", "write images of the trajectory to this folder"));
 const FILE = textOption("-o, --output <file>", "write to this new file instead of stdout");
 
 /** `sessiontree export`: writes a session in another format. */
 export const command: Command = {
-  details: `Prints to stdout, or writes a new file. JSONL, Markdown, and ATIF hold the branch that ends at the leaf. In Markdown, results of tools are folded and shortened, and so are long calls; --results leaves the results out, or shows all of it. The page and the drawing show the whole tree; the drawing joins entries in a straight line into one box unless --full is given.`,
+  details: `Prints to stdout, or writes a new file. JSONL, Markdown, and ATIF hold the branch that ends at the leaf. In Markdown, tool results and long calls are folded and shortened; --results omits the results, or shows everything in full. The page and the drawing show the whole tree; the drawing joins entries in a straight line into one box unless --full is given.`,
   parameters: [
     SESSION,
     ...EXPORT_FORMATS.map(({ option }) => option),
@@ -96,7 +99,7 @@ function getFormat({ get }: CommandCall): { format: ExportFormat; file: string |
   if (typeof given === "string" && output !== undefined)
     throw new UsageError(`Name one file, after --${format.name} or -o.`);
   if (format.name !== "markdown" && get(RESULTS) !== undefined)
-    throw new UsageError("--results belongs to --markdown; add it, or leave it out.");
+    throw new UsageError("--results requires --markdown; add that, or leave out --results.");
   return { format, file: output ?? (typeof given === "string" ? given : undefined) };
 }
 
@@ -116,7 +119,7 @@ function getSessionName({ get }: CommandCall, { name, option }: ExportFormat): s
 function getAtifChoices({ get, io }: CommandCall, { name }: ExportFormat, folder: string): AtifChoices {
   const [isContext, isLossless, assets] = [get(CONTEXT), get(LOSSLESS), get(ASSETS)];
   if (name !== "atif" && (isContext || isLossless || assets !== undefined))
-    throw new UsageError("--context, --lossless, and --assets belong to --atif; add it, or leave them out.");
+    throw new UsageError("--context, --lossless, and --assets require --atif; add that, or leave them out.");
   if (assets === undefined) return { isContext, isLossless };
   return { isContext, isLossless, assets: relative(folder, resolve(io.cwd, assets)).replaceAll(sep, "/") };
 }
@@ -128,7 +131,7 @@ async function readSubagents({ path }: NamedSession, { dir, io }: CommandCall): 
   return (await findSubagents(path, scopes)).map((subagent) => SessionView.at(subagent));
 }
 
-/** Writes the images of a trajectory, named by their content, unless they already exist. Warns of losses. */
+/** Writes the images of a trajectory to files named after their content, unless they already exist. Warns of losses. */
 function writeAssets(folder: string, { assets, issues }: ExportedTrajectory, { warn }: CommandCall): void {
   for (const { path, bytes } of assets) {
     const target = resolve(folder, path);

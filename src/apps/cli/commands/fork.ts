@@ -1,5 +1,6 @@
 import { formatCounted } from "../../../core/facts/number-text.ts";
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
+import { CONTINUING_AGENTS } from "../../../interop/continue/exported-session.ts";
 import { copyLines } from "../../../session/log/canonical-copy.ts";
 import { planWholeFork } from "../../../session/manager/fork.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
@@ -14,17 +15,17 @@ import { UsageError } from "../usage-error.ts";
 const SESSION = argument("<session>", "the session");
 const ENTRY = optionalArgument(
   "[entry]",
-  "the entry to end with: its id or the beginning of it, its label, or @leaf; default: the leaf",
+  "the last entry to copy: its id or the beginning of it, its label, or @leaf; default: the leaf",
 );
 const HERE = flag("--here", "copy all branches into a session of the project in the current folder");
 
 /** `sessiontree fork`: copies the path to an entry, or all entries, to a new session. */
 export const command: Command = {
-  details: `The new session is made in the same folder or database, with the labels of the copied entries; without an entry, it has the active branch. It records which session it comes from; the original does not change.`,
+  details: `The new session is created in the same folder or database, with the labels of the copied entries; without an entry, it contains the active branch. It records the session that it was forked from; the original does not change.`,
   parameters: [SESSION, ENTRY, HERE],
   examples: [
     ["fork @last", "the active branch of the latest session"],
-    ["fork session.jsonl 1a2b3c4d", "up to an entry, that one included"],
+    ["fork session.jsonl 1a2b3c4d", "up to and including an entry"],
     ["fork ../other/session.jsonl --here", "a whole session of another project, into this one"],
   ],
   run: async (call) => writeNewSession(call, await (call.get(HERE) ? forkHere(call) : forkBranch(call))),
@@ -69,5 +70,7 @@ async function writeNewSession(call: CommandCall, session: SessionManager): Prom
   out.path(path ?? id);
   const where = path === undefined ? `a session in ${toPlainLine(stored?.address ?? "")}` : `session ${id}`;
   note(`Copied ${formatCounted(entries, "entry", "entries")} into ${where}.`);
-  note(`To continue it in an agent: sessiontree continue ${quoteForShell(toPlainLine(id))} --in AGENT`);
+  const [first] = CONTINUING_AGENTS;
+  const agents = new Intl.ListFormat("en", { type: "disjunction" }).format(CONTINUING_AGENTS);
+  note(`To continue it in ${agents}: sessiontree continue ${quoteForShell(toPlainLine(id))} --in ${first}`);
 }

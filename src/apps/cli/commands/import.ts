@@ -26,7 +26,7 @@ import { UsageError } from "../usage-error.ts";
 
 const PATHS = optionalList(
   "[paths...]",
-  "files or folders to import, instead of where programs keep their sessions",
+  "files or folders to import, instead of the folders where programs keep their sessions",
 );
 const ALL = flag("--all", "import everything it finds");
 const FROM = choiceOption(
@@ -40,17 +40,19 @@ const SINCE = textOption(
   "only sessions used since a day (2026-11-22) or within a time (12h, 30d)",
 );
 const AGAIN = rare(flag("--again", "also sessions that were deleted here"));
-const FRESH = rare(flag("--fresh", "again, next to what an older version imported"));
-const WATCH = flag("--watch", "stay, and import what changes, until interrupted");
-const HOOK = rare(flag("--hook", "the session that an agent names on stdin, as agents call their hooks"));
-const LOST = rare(flag("--lost", "prompts of sessions that Claude Code has deleted; with --all, keeps them"));
-const DRY_RUN = flag("--dry-run", "only say what would be done");
+const FRESH = rare(flag("--fresh", "import again, next to what an older version imported"));
+const WATCH = flag("--watch", "keep running, and import changes, until interrupted");
+const HOOK = rare(flag("--hook", "the session that an agent specifies on stdin when it calls a hook"));
+const LOST = rare(
+  flag("--lost", "list prompts of sessions that Claude Code has deleted; with --all, store them"),
+);
+const DRY_RUN = flag("--dry-run", "only print what would be done");
 
-/** `sessiontree import`: imports sessions of other programs, and keeps them up to date. */
+/** `sessiontree import`: imports sessions from other programs, and keeps them up to date. */
 export const command: Command = {
-  details: `Without options: what is there, by program and project, and what would be done.
-What was imported before is brought up to date; branches that you added to it stay. What you deleted or redacted stays so.
-The programs' own files are only read. --dir and --store say where sessions go.`,
+  details: `Without options, it lists the sessions it finds, by program and project, and what would be imported.
+Sessions that were imported before are updated; branches that you added to them are kept. Sessions that you deleted stay deleted, and what you redacted stays redacted.
+The programs' own files are only read. --dir and --store specify where sessions are stored.`,
   parameters: [PATHS, ALL, FROM, PROJECT, SINCE, AGAIN, FRESH, WATCH, HOOK, LOST, DRY_RUN],
   examples: [
     ["import", "what is there"],
@@ -114,7 +116,7 @@ function checkPaths({ get, io }: CommandCall): void {
     const isOurs = source === "pi" || source === "oh-my-pi";
     throw new UsageError(
       isOurs
-        ? `${path} is a session of ${source}: it opens as it is; no import is needed.`
+        ? `${path} is a session of ${source}: it can be opened without an import.`
         : describeForeign(path, source),
     );
   }
@@ -146,7 +148,7 @@ async function showPreview(call: CommandCall, options: ImportSessionsOptions): P
   if (groups.some(({ changed }) => changed > 0)) out.line("\nsessiontree import --all imports them.");
 }
 
-/** Lists sessions of which only prompts remain; with `--all`, stores the prompts. */
+/** Lists sessions that were deleted except for their prompts; with `--all`, stores the prompts. */
 async function showLost(
   { get, json, out, note }: CommandCall,
   options: ImportSessionsOptions,
@@ -167,7 +169,7 @@ async function showLost(
   else if (!isKept) note("sessiontree import --lost --all keeps them as sessions of prompts.");
 }
 
-/** Describes the files of OpenClaw, whose sessions need no import. */
+/** Reports files of OpenClaw, whose sessions do not need to be imported. */
 function noteOpenClaw({ io, note, warn }: CommandCall): void {
   const { sessions, archives, databases } = findOpenClaw(io.env);
   if (sessions.length > 0)
@@ -175,18 +177,18 @@ function noteOpenClaw({ io, note, warn }: CommandCall): void {
       `${OPENCLAW}: ${formatCounted(sessions.length, "session")}, which need no import; "sessiontree list --all --source ${OPENCLAW}" lists them.`,
     );
   for (const path of archives)
-    note(`${OPENCLAW}: ${toPlainLine(path)} is an archive, which a copy named *.jsonl opens.`);
+    note(`${OPENCLAW}: ${toPlainLine(path)} is an archive; to open it, copy it to a file named *.jsonl.`);
   for (const path of databases)
     warn(
-      `${path} is a database of OpenClaw 2026.9 or later, which this version of sessiontree does not read: it reads the sessions of earlier ones.`,
+      `${path} is a database of OpenClaw 2026.9 or later, which this version of sessiontree cannot read; it reads sessions of earlier versions.`,
     );
 }
 
-/** Imports changes, with a line for each, until interrupted. */
+/** Imports changes until interrupted, and prints a line for each. */
 async function watchSources(call: CommandCall, options: ImportSessionsOptions): Promise<ExitCode> {
   const { get, io, json, out, warn } = call;
   if (get(DRY_RUN) || get(AGAIN) || get(FRESH))
-    throw new UsageError("--watch goes with neither --again, --fresh nor --dry-run.");
+    throw new UsageError("--watch cannot be combined with --again, --fresh, or --dry-run.");
   const signal = io.untilInterrupted?.();
   warn("Watching; an interrupt (Ctrl-C) ends it.");
   for await (const one of watchSessions({ ...options, ...(signal && { signal }) })) {

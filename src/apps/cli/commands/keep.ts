@@ -17,23 +17,25 @@ import { resolvePath } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
 const AGENTS: Parameter<readonly string[]> = {
-  ...optionalList("[agents...]", "only these, such as claude-code; default: all that it finds"),
+  ...optionalList("[agents...]", "only these agents, such as claude-code; default: all that it finds"),
   values: AGENT_IDS,
   parse: (given) => parseAgentNames(given === undefined ? [] : Array.isArray(given) ? given : [given]),
 };
 const STATUS = flag("--status", "only report the state of each agent");
 const OFF = flag("--off", "remove what keep has installed, and nothing else");
 
-/** `sessiontree keep`: imports sessions of the agents on this machine, and sets up each agent to import its own from then on. */
+/**
+ * `sessiontree keep`: imports the sessions of agents on this machine, and sets up each agent to import new ones automatically.
+ */
 export const command: Command = {
-  details: `Finds agents, reports what each deletes and when, and asks once. Then it imports their sessions, and enters hooks into the settings of those that have any; an agent calls "sessiontree import --hook" when it has answered.
-Settings keep their layout and comments, a copy of the file stays next to it (.sessiontree-backup), and settings that do not parse are left alone. Hooks that were set up or changed by hand are left alone, too.
---off makes a file that has not changed since what it was; from others it removes the entries that are as it made them. Imported sessions stay.`,
+  details: `Finds agents, reports what each deletes and when, and asks once. Then it imports their sessions, and adds hooks to the settings of agents that support them; an agent calls "sessiontree import --hook" after each answer.
+Settings keep their layout and comments, a copy of the file stays next to it (.sessiontree-backup), and settings that do not parse are not changed. Hooks that were added or changed by hand are not changed, either.
+--off restores a file that has not changed since then; from others, it removes the entries that it added, if they are unchanged. Imported sessions are kept.`,
   filesOnly:
-    "To import into a database, enter hooks with --store by hand, as docs/import.md describes; sessions are then in both.",
+    "To import into a database, add hooks with --store by hand, as docs/import.md describes; sessions are then in both.",
   parameters: [AGENTS, STATUS, OFF, YES],
   examples: [
-    ["keep", "what is there, and a question"],
+    ["keep", "list what was found, and ask"],
     ["keep --status", "the state of each agent"],
     ["keep codex --yes", "only Codex, without a question"],
     ["keep --off", "remove the hooks"],
@@ -63,7 +65,7 @@ Settings keep their layout and comments, a copy of the file stays next to it (.s
   },
 };
 
-/** Returns the named agents that were found, or all that were found; warns about the others. */
+/** Returns the requested agents, or all agents if none were requested; warns about those that were not found. */
 function selectAgents({ get, io, warn }: CommandCall): FoundAgent[] {
   const names = get(AGENTS);
   const found = findAgents(io.env);
@@ -78,7 +80,7 @@ function parseAgentNames(given: readonly unknown[]): readonly string[] {
   const wrong = names.find((name) => !AGENT_IDS.includes(name));
   if (wrong === undefined) return names;
   throw new UsageError(
-    `keep takes names of agents: ${AGENT_IDS.join(", ")}; ${JSON.stringify(wrong)} is none.`,
+    `keep accepts names of agents: ${AGENT_IDS.join(", ")}; ${JSON.stringify(wrong)} is not one of them.`,
   );
 }
 
@@ -97,7 +99,7 @@ interface Plan {
   readonly program: HookProgram;
 }
 
-/** Requests confirmation, imports what is new, and installs what is missing. */
+/** Requests confirmation, imports new sessions, and installs missing or outdated hooks. */
 async function carryOut(call: CommandCall, { states, options, program }: Plan): Promise<ExitCode> {
   const changed = states.reduce((sum, one) => sum + one.changed, 0);
   const sources = states.flatMap((one) => (one.changed > 0 ? (one.agent.source ?? []) : []));
@@ -123,7 +125,7 @@ function makeQuestion(changed: number, places: readonly HookPlace[]): string {
   const [first] = places;
   if (first === undefined) return `${sessions}?`;
   const files = places.length === 1 ? toPlainLine(first.path) : `${places.length} files`;
-  return sessions === "" ? `Put hooks into ${files}?` : `${sessions}, and put hooks into ${files}?`;
+  return sessions === "" ? `Add hooks to ${files}?` : `${sessions}, and add hooks to ${files}?`;
 }
 
 /** Installs the hooks of an agent; returns false if its settings were not changed. */
@@ -136,8 +138,8 @@ function turnOn(call: CommandCall, place: HookPlace, program: HookProgram): bool
   const { backup = null } = done;
   if (json) out.json({ action: "installed", agent, path, backup });
   else {
-    const before = backup === null ? "" : `; as it was: ${toPlainLine(backup)}`;
-    out.prose(`Put hooks into ${toPlainLine(path)}${before}`);
+    const before = backup === null ? "" : `; backup: ${toPlainLine(backup)}`;
+    out.prose(`Added hooks to ${toPlainLine(path)}${before}`);
     if (hooks.afterwards !== undefined) out.prose(hooks.afterwards);
   }
   return true;
@@ -157,7 +159,7 @@ async function turnOff(call: CommandCall): Promise<ExitCode> {
   if (!call.json) for (const file of files) out.line(file);
   out.flush();
   const which = files.length === 1 ? "this file" : `these ${files.length} files`;
-  if (!(await confirmQuestion(call, `Remove the hooks that keep put into ${which}?`))) {
+  if (!(await confirmQuestion(call, `Remove the hooks that keep added to ${which}?`))) {
     call.warn("Nothing was changed.");
     return EXIT_CODES.failed;
   }
@@ -166,7 +168,7 @@ async function turnOff(call: CommandCall): Promise<ExitCode> {
   return isDone ? EXIT_CODES.ok : EXIT_CODES.failed;
 }
 
-/** Returns what is installed for some agents, or for all; undefined, after a warning, if that cannot be read. */
+/** Returns the records of installed hooks, of some agents or of all; undefined, after a warning, if they cannot be read. */
 function findRecords({ warn }: CommandCall, names: readonly string[]): HookRecord[] | undefined {
   try {
     return readHookRecords().filter(({ agent }) => names.length === 0 || names.includes(agent));
@@ -177,7 +179,7 @@ function findRecords({ warn }: CommandCall, names: readonly string[]): HookRecor
   }
 }
 
-/** Removes what was installed into a file; returns false if any of it remains. */
+/** Removes installed hooks from a file; returns false if any remain. */
 function removeOne(call: CommandCall, record: HookRecord): boolean {
   const { json, out, warn } = call;
   const { agent, path } = record;
@@ -193,7 +195,7 @@ function removeOne(call: CommandCall, record: HookRecord): boolean {
   else if (outcome === "removed") out.prose(`Removed the hooks from ${toPlainLine(path)}`);
   if (!json) for (const backup of backups) out.prose(`A copy is kept: ${toPlainLine(backup)}`);
   if (outcome !== "left") return true;
-  warn(`${path} has hooks that keep did not put there, or that were changed by hand; remove those by hand.`);
+  warn(`${path} has hooks that keep did not add, or that were changed by hand; remove those by hand.`);
   return false;
 }
 

@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import type { CatalogOptions } from "../../../catalog/list/catalog-run.ts";
 import { readImportOrigin } from "../../../catalog/list/deleted-imports.ts";
 import { formatKinship } from "../../../catalog/list/lineage.ts";
-import { listSessions } from "../../../catalog/list/list-sessions.ts";
-import { hasAllWords } from "../../../catalog/list/resolve-session.ts";
+import { hasWords, listSessions } from "../../../catalog/list/list-sessions.ts";
+import { getTitleText } from "../../../catalog/list/resolve-session.ts";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
 import { findTitleText, getFolderName } from "../../../core/facts/session-title.ts";
@@ -29,7 +29,7 @@ import { fitColumn, measureWidth } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 import { formatTextAfter, MIN_TEXT_WIDTH, takeShortId } from "../view/entry-line.ts";
 
-const WORDS = optionalArgument("[words]", "only sessions with these words in their name or first prompt");
+const WORDS = optionalArgument("[words]", "only sessions with these words in name, first prompt, or project");
 const ALL = flag("--all", "sessions of all projects");
 const SOURCE = rare(
   choiceOption("--source <program>", 'only sessions imported from this program, or "any"', [
@@ -41,11 +41,11 @@ const SOURCE = rare(
 
 const SINCE = textOption(
   "--since <time>",
-  "only sessions used since then: today, week, month, 7d, 2026-11-23",
+  "only sessions used since this time: today, week, month, 7d, 2026-11-23",
 );
 const SORT = choiceOption("--sort <order>", "by latest or cost; default: latest", ["latest", "cost"]);
-const PATH = flag("--path", "print paths alone");
-const LIMIT = numberOption("--limit <number>", "only this many, the first ones");
+const PATH = flag("--path", "print only paths");
+const LIMIT = numberOption("--limit <number>", "only the first ones, at most this many");
 const TITLES = {
   id: "id",
   age: "last used",
@@ -58,18 +58,18 @@ const TITLES = {
 };
 const PROJECT_PART = 0.25;
 
-/** Width in columns of `2026-11-23` and of `Today 09:30`. */
+/** Width of `2026-11-23` and `Today 09:30`, in columns. */
 const DAY_WIDTH = 11;
 
-/** Minimum number of columns of a terminal for the program and the model. */
+/** Minimum terminal width, in columns, for displaying the program and the model. */
 const PROGRAM_FROM = 100;
 const MAX_MODEL_WIDTH = 24;
 
 /** `sessiontree list`: lists sessions, latest first. */
 export const command: Command = {
-  details: `Without options: the sessions of the project in the current folder. With --dir: all sessions in that folder, whatever their project.
+  details: `Without options: the sessions of the project in the current folder. With --dir: all sessions in that folder, regardless of project.
 
-In a pipe: one line per session, with tabs between id, time of the last message, number of messages, number of issues, project folder, name or title, path, and with --source the program, and "gone" if the file it was imported from is.`,
+In a pipe: one line per session, with tabs between id, time of the last message, number of messages, number of issues, project folder, name or title, path, and with --source the program, and "gone" if the file it was imported from no longer exists.`,
   parameters: [WORDS, ALL, SOURCE, SINCE, SORT, LIMIT, PATH, PRETTY],
   examples: [
     ["list", "the sessions of this project"],
@@ -97,7 +97,8 @@ In a pipe: one line per session, with tabs between id, time of the last message,
     const { since } = getSpan(call, SINCE, undefined, false);
     const fitting = found.filter(
       (one) =>
-        (words === undefined || hasAllWords(one, words)) && (since === undefined || one.modified >= since),
+        (words === undefined || hasWords(`${getTitleText(one)} ${getFolderName(one.cwd)}`, words)) &&
+        (since === undefined || one.modified >= since),
     );
     const getCost = (session: ListedRow) => getDollars(costs.get(session.path ?? "") ?? NOTHING);
     const sorted = isByCost ? fitting.toSorted((a, b) => getCost(b) - getCost(a)) : fitting;
@@ -149,7 +150,7 @@ async function listFiles(call: CommandCall, withCosts: boolean): Promise<FoundFi
       ? listWithCosts(scope, onProgress)
       : { rows: await listSessions({ ...scope, onProgress }), costs: NO_COSTS, origins: NO_ORIGINS },
   );
-  // Only after the list, because the progress line is on stderr as well.
+  // Warn only after listing, because the progress line is also on stderr.
   skipped.forEach(warnOfSkipped(call));
   return { ...found, rows: withSources(found.rows, source, json, otherDirs) };
 }
@@ -181,7 +182,7 @@ async function listWithCosts(
 }
 
 async function listStored({ get, io }: CommandCall, stored: StoredSessions): Promise<ListedRow[]> {
-  if (get(SOURCE) !== undefined) throw new UsageError("--source looks into files; leave --store out.");
+  if (get(SOURCE) !== undefined) throw new UsageError("--source reads files; leave out --store.");
   // Sessions that contain the words may come after others.
   const limit = get(WORDS) === undefined ? get(LIMIT) : undefined;
   const query = { ...(!get(ALL) && { cwd: io.cwd }), ...(limit !== undefined && { limit }) };
@@ -192,7 +193,7 @@ async function listStored({ get, io }: CommandCall, stored: StoredSessions): Pro
   return sessions;
 }
 
-/** Adds the programs that sessions were imported from, if requested. */
+/** Adds the programs that sessions were imported from, and filters by program, if requested. */
 function withSources(
   sessions: readonly ListedRow[],
   wanted: string | undefined,
@@ -212,14 +213,15 @@ function withSources(
   return known.filter(({ source }) => source !== undefined && (wanted === "any" || source === wanted));
 }
 
-/** Writes to stderr that the list is empty, and where there may be other sessions. */
+/** Reports on stderr that the list is empty, and where other sessions may be. */
 async function writeNothing(call: CommandCall, isAll: boolean): Promise<void> {
   const { get, io, note, stored } = call;
   const { sessionDir, cwd } = getScope(call, isAll);
   const ofStore = stored && `${isAll ? "" : ` of ${io.cwd}`} in ${stored.address}`;
   const ofFiles = sessionDir ?? cwd;
   const words = get(WORDS);
-  const which = words === undefined ? "" : ` with ${JSON.stringify(words)} in their name or first prompt`;
+  const which =
+    words === undefined ? "" : ` with ${JSON.stringify(words)} in their name, first prompt, or project`;
   const where = ofStore ?? (ofFiles === undefined ? "" : ` in ${ofFiles}`);
   note(`No sessions${toPlainLine(`.${which}${where}`).slice(1)}.`);
   if (words !== undefined)
@@ -237,7 +239,7 @@ async function noteOthers({ io, note }: CommandCall): Promise<void> {
   const all = found.reduce((sum, { sessions }) => sum + sessions, 0);
   const each = found.map(({ source, sessions }) => `${source} ${formatCount(sessions)}`).join(", ");
   note(
-    `Other programs have ${formatCounted(all, "session")} that can be imported, with those of their subagents: ${each}.`,
+    `Other programs have ${formatCounted(all, "session")} that can be imported, plus those of subagents: ${each}.`,
   );
   note("To import them: sessiontree import --all");
 }
@@ -270,8 +272,8 @@ interface TableOptions {
 }
 
 /**
- * Writes a line per session: short id, day, messages, cost, on a wide terminal the program and the model, project if there
- * are several, and title.
+ * Writes one line per session: short id, day, number of messages, cost, project (if there are several), program and model (on a
+ * wide terminal), and title.
  */
 function writeTable(
   { out, io }: CommandCall,
@@ -346,8 +348,8 @@ function measureColumn(title: string, texts: readonly string[]): number {
 }
 
 /**
- * Chooses the columns that leave space for a name, in order of importance; the first is always included. A width of 0 means
- * an omitted column.
+ * Chooses columns in order of importance while space for a name remains; the first is always included. A column of width 0 is
+ * omitted.
  */
 function chooseColumns(widths: readonly number[], order: readonly number[], width: number): Set<number> {
   const [first = 0] = order;

@@ -13,7 +13,7 @@ const PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR";
 export const command: Command = {
   details: `A server for MCP clients such as Claude Code, Codex, pi and OpenCode, which start it themselves; it answers on stdin and stdout, only reads, and needs no network. The package @modelcontextprotocol/server must be installed next to sessiontree, which npx does if both are named. docs/recall.md explains how to set it up, and how to make an agent ask.
 
-The session in which an agent asks is left out of what is searched: the one that the call names, else the one that the environment names (CLAUDE_CODE_SESSION_ID, CODEX_THREAD_ID, PI_SESSION_ID) unless the project has a newer one, else those that are still being written.`,
+The session in which an agent asks is not searched: the one specified by the call, or else by the environment (CLAUDE_CODE_SESSION_ID, CODEX_THREAD_ID, PI_SESSION_ID) unless the project has a newer one, or else all sessions that are still being written.`,
   parameters: [PROJECT, SECRETS, PRICES],
   examples: [
     ["mcp", "what a client starts"],
@@ -42,7 +42,9 @@ async function serveMcp(call: CommandCall): Promise<void> {
   });
   const { stdin, stdout } = io;
   if (stdin?.isTTY === true)
-    note("Waiting for an MCP client on stdin; docs/recall.md explains how to set one up. Ctrl-C ends it.");
+    note(
+      "Waiting for an MCP client on stdin; docs/recall.md explains how to set one up. Press Ctrl-C to stop.",
+    );
   const input = stdin instanceof Readable ? stdin : Readable.from(toBytes(stdin ?? []));
   const output =
     stdout instanceof Writable

@@ -27,7 +27,7 @@ const ANY_ID = rare(flag("--allow-different-ids", "merge them even if they are n
 
 /** `sessiontree merge`: merges two diverged copies of a session. */
 export const command: Command = {
-  details: `For a session that was continued on two machines, or a conflicted copy in a synced folder. The result has every entry of both, and what they share once; the order of the copies makes no difference. Different entries with the same id are both kept: one gets a new id. The copies do not change.`,
+  details: `For a session that was continued on two machines, or a conflicted copy in a synced folder. The result contains every entry of both, and shared entries once; the order of the copies makes no difference. Different entries with the same id are both kept: one gets a new id. The copies do not change.`,
   parameters: [FIRST, SECOND, OUTPUT, IN_PLACE, ANY_ID],
   examples: [
     ["merge laptop.jsonl server.jsonl -o both.jsonl", "into a new file"],
@@ -98,7 +98,7 @@ function writeResult({ get, out }: CommandCall, result: MergeFilesResult, a: str
     writeHeading("The headers differ:", out);
     for (const { field, a: inA, b: inB, merged } of headerDifferences) {
       writeIndented(
-        `${field}: ${formatValue(inA)} in a, ${formatValue(inB)} in b; ${formatValue(merged)} was taken`,
+        `${field}: ${formatValue(inA)} in a, ${formatValue(inB)} in b; ${formatValue(merged)} was used`,
         out,
       );
     }
@@ -117,8 +117,8 @@ function writeConflicts(conflicts: readonly MergeConflict[], out: Output): void 
   if (conflicts.length === 0) return;
   const number = formatCounted(
     conflicts.length,
-    "id stood for different entries",
-    "ids stood for different entries",
+    "id was used for different entries",
+    "ids were used for different entries",
   );
   writeHeading(`${number}:`, out);
   for (const { id, entries } of conflicts) {
@@ -132,7 +132,7 @@ function writeConflicts(conflicts: readonly MergeConflict[], out: Output): void 
 function writeIssues(side: MergeSide, issues: readonly SessionIssue[], out: Output): void {
   if (issues.length === 0) return;
   writeHeading(
-    `${formatCounted(issues.length, "issue")} in ${side}; lines that hold no entry stay there:`,
+    `${formatCounted(issues.length, "issue")} in ${side}; lines without an entry are not merged:`,
     out,
   );
   for (const issue of issues) writeIssue(issue, out);

@@ -11,12 +11,12 @@ const NAME = optionalArgument("[name-or-entry]", "the new name; or an entry, to 
 const LABEL = optionalArgument("[label]", "the new label of the entry");
 const CLEAR = flag("--clear", "remove the name, or the label of the entry");
 
-/** Minimum length of the beginning of an id, as displayed in lists; a shorter word is a name. */
+/** Minimum length of a word that can be the beginning of an id; a shorter word is a name. */
 const MIN_ID_LENGTH = 8;
 
 /** `sessiontree name`: shows or sets the name of a session, or the label of an entry. */
 export const command: Command = {
-  details: `With a session alone it shows the name. A word after it is the new name, unless it is @leaf, the id of an entry, or at least eight characters of its beginning: then the label of that entry is shown. With a label after it, or --clear, the entry can be named by its label or any beginning of its id, too. Elsewhere on the command line, a label can replace the id of its entry.`,
+  details: `With only a session, it shows the name. A word after it is the new name, unless it is @leaf, the id of an entry, or at least eight characters of its beginning: then the label of that entry is shown. With a label after it, or --clear, the entry can be named by its label or any beginning of its id, too. In other commands, a label can replace the id of its entry.`,
   parameters: [SESSION, NAME, LABEL, CLEAR],
   examples: [
     ["name @last Bugfix", "name the latest session of this project"],

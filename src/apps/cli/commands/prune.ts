@@ -24,12 +24,12 @@ import { formatTextAfter, takeShortId } from "../view/entry-line.ts";
 const OLDER_THAN: Parameter<number> = {
   kind: "option",
   form: "--older-than <time>",
-  description: "those not used for so long: 12h, 90d, 8w or 1y",
+  description: "sessions not used for this long: 12h, 90d, 8w or 1y",
   parse: (given) => {
     if (given === undefined) throw new UsageError("Add --older-than and an age, such as 90d.");
     const timeMs = typeof given === "string" ? parseDuration(given) : undefined;
     if (timeMs !== undefined) return timeMs;
-    throw new UsageError("--older-than takes a number of hours, days, weeks or years: 12h, 90d, 8w, 1y.");
+    throw new UsageError("--older-than must be a number of hours, days, weeks or years: 12h, 90d, 8w, 1y.");
   },
 };
 const KEEP_NAMED = flag("--keep-named", "keep sessions that have a name");
@@ -52,13 +52,13 @@ type Fate = KeepReason | "delete";
 
 /** `sessiontree prune`: moves sessions that have not been used for a long time to the trash. */
 export const command: Command = {
-  details: `Shows the plan and asks before deleting. Without --all: the sessions of the project in the current folder; with --dir: all in that folder. Age counts from the last message. A session is kept if any session forked from it is kept.`,
+  details: `Shows the plan and asks before deleting. Without --all: the sessions of the project in the current folder; with --dir: all in that folder. Age is measured from the last message. A session is kept if any session forked from it is kept.`,
   filesOnly:
     '"sessiontree rm" deletes sessions from a database, and "sessiontree list --json" shows their times.',
   parameters: [OLDER_THAN, KEEP_NAMED, KEEP_LABELED, INCLUDE_PARENTS, ALL, VERBOSE, DRY_RUN, YES],
   examples: [
     ["prune --older-than 90d --dry-run", "what would be deleted"],
-    ["prune --older-than 1y --all --keep-named --yes", "do it everywhere, but keep what has a name"],
+    ["prune --older-than 1y --all --keep-named --yes", "in all projects, except sessions with a name"],
   ],
   run: async (call) => {
     const plan = await makePlan(call);
@@ -66,7 +66,7 @@ export const command: Command = {
     const { toDelete } = plan;
     if (call.get(DRY_RUN) || toDelete.length === 0) return EXIT_CODES.ok;
     call.out.flush();
-    const question = `Put ${toDelete.length === 1 ? "it" : `these ${formatCounted(toDelete.length, "session")}`} into the trash?`;
+    const question = `Move ${toDelete.length === 1 ? "it" : `these ${formatCounted(toDelete.length, "session")}`} to the trash?`;
     if (!(await confirmQuestion(call, question))) {
       call.warn("Nothing was deleted.");
       return EXIT_CODES.failed;
@@ -115,8 +115,8 @@ function hasLabels(path: string): boolean {
 }
 
 /**
- * Deletes sessions one by one. Those that the system refuses to delete are kept, and those that another process deleted are
- * ignored.
+ * Deletes sessions one by one. Keeps those that were changed in the meantime or that the system refuses to delete, and ignores
+ * those that another process deleted.
  */
 async function carryOut(call: CommandCall, rows: readonly Row[]): Promise<ExitCode> {
   let done = 0;
@@ -125,7 +125,7 @@ async function carryOut(call: CommandCall, rows: readonly Row[]): Promise<ExitCo
     const { path } = row;
     try {
       if (!(await isAsPlanned(row))) {
-        refusals.push({ path, message: `${path} was changed meanwhile, and is left alone.` });
+        refusals.push({ path, message: `${path} was changed in the meantime, and is kept.` });
         continue;
       }
       const { method } = await deleteSession(path);
@@ -142,7 +142,7 @@ async function carryOut(call: CommandCall, rows: readonly Row[]): Promise<ExitCo
   return left.length === 0 ? EXIT_CODES.ok : EXIT_CODES.failed;
 }
 
-/** Returns whether a file is as planned: the session may have been continued while the question was displayed. */
+/** Returns whether a session has not changed since the plan: it may have been continued while the question was displayed. */
 async function isAsPlanned({ path, size, modified }: Row): Promise<boolean> {
   if (callIfPresent(() => statSync(path))?.size !== size) return false;
   return (await summarizeSession(path))?.modified.getTime() === modified.getTime();
@@ -170,7 +170,7 @@ function toRowJson({ size, ...row }: Row, fate: Fate): object {
   return fate === "delete" ? { action: "delete", ...facts } : { action: "keep", reason: fate, ...facts };
 }
 
-/** Writes one line per session: its fate if fates differ, short id, age, size, and name or first message. */
+/** Writes one line per session: short id, age, size, the reason if the session is kept, and title. */
 function writeRows(call: CommandCall, rows: readonly (readonly [Row, Fate])[]): void {
   const { out } = call;
   const { colors } = out;

@@ -9,30 +9,30 @@ import { getSecrets, getSource, PROJECT, SECRETS } from "../recall-options.ts";
 import { resolvePath } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** Maximum number of input bytes that are parsed: agents pass the output of a command, or a file that they write. */
+/** Maximum size of the input, in bytes: agents include the output of a command, or a file that they write. */
 const MAX_INPUT_BYTES = 4 * 1024 * 1024;
 
-/** Environment variables with the project's folder, set by agents; the working directory may be a subfolder. */
+/** Environment variables in which agents pass the project's folder. The working directory may be a subfolder of it. */
 const PROJECT_VARIABLES = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "QWEN_PROJECT_DIR"];
 
-const HOOK = flag("--hook", "answer the event that an agent writes to stdin, as agents call their hooks");
+const HOOK = flag("--hook", "answer the event that an agent writes to stdin when it calls a hook");
 const VERBOSE = rare(flag("--verbose", "write to stderr why there is no answer"));
 
 /** `sessiontree recall`: provides an agent with past sessions. */
 export const command: Command = {
   details: `With --hook: at the start of a session, how this project's last session ended; after a command that failed, what worked the last time it failed; before an edit, which sessions touched the file. An answer has at most 1,500 bytes. If there is nothing to say, or it takes too long, nothing is written, and the exit code is 0 in any case.
 
-Claude Code, Codex, Gemini CLI and Qwen Code call it once it is in their settings. docs/recall.md has what to paste.`,
+Claude Code, Codex, Gemini CLI and Qwen Code call it once it is in their settings. docs/recall.md lists the settings to paste.`,
   parameters: [HOOK, PROJECT, SECRETS, VERBOSE],
   examples: [
     ["recall --hook", "in the settings of an agent"],
     ["recall --hook --verbose < event.json", "why an event gets no answer"],
-    ["recall --hook --secrets secrets.txt", "without what patterns match"],
+    ["recall --hook --secrets secrets.txt", "omit text that patterns match"],
   ],
   run: async (call) => {
     if (!call.get(HOOK))
       throw new UsageError(
-        'recall is what agents call: use "sessiontree recall --hook", or "sessiontree search" to search yourself.',
+        'recall is called by agents: use "sessiontree recall --hook", or "sessiontree search" to search yourself.',
       );
     const explain = (reason: string) => {
       if (call.get(VERBOSE)) call.note(reason);
@@ -50,14 +50,12 @@ async function answerHook(call: CommandCall, explain: (reason: string) => void):
   const { parseHookCall } = await import("../../recall/hook/hook-call.ts");
   const hookCall = parseHookCall(input);
   if (hookCall === undefined) {
-    explain(
-      "Past sessions say nothing about this event: it is neither a start, nor a failed command, nor an edit.",
-    );
+    explain("There is nothing to look up for this event: it is not a start, a failed command, or an edit.");
     return;
   }
   const text = await findAnswer(call, hookCall);
   if (text === "") {
-    explain("Past sessions of this project hold nothing about this, or it was not found in time.");
+    explain("Past sessions of this project contain nothing about this, or it was not found in time.");
     return;
   }
   const { eventName: hookEventName } = hookCall;

@@ -16,24 +16,24 @@ const ENTRY = optionalArgument(
   "[entry]",
   "the entry: its id or the beginning of it, its label, or @leaf; not with --matching",
 );
-const TEXT = textOption("--text <text>", 'the text to put in its place; default: "[redacted]"');
+const TEXT = textOption("--text <text>", 'replacement text; default: "[redacted]"');
 const MATCHING = textOption("--matching <text>", "redact this text wherever it occurs, instead of an entry");
 const REGEX = rare(flag("--regex", "--matching is a regular expression"));
 const ALL = flag("--all", "with --matching: in the sessions of all projects");
 const DRY_RUN = flag("--dry-run", "with --matching: only show where the text occurs");
 
-/** Number of characters of the content displayed before its removal. */
+/** Maximum width, in columns, of the content displayed in the question. */
 const EXCERPT_WIDTH = 60;
 
-/** `sessiontree redact`: permanently removes an entry's content, or a text, from sessions. */
+/** `sessiontree redact`: permanently removes an entry's content, or matching text, from sessions. */
 export const command: Command = {
-  details: `The only command that rewrites history. Of an entry it removes the content: the entry keeps its id and place, a new entry records that, and the old bytes are not kept.
+  details: `The only command that rewrites history. It removes the content of an entry: the entry keeps its id and position, a new entry records the redaction, and the old bytes are not kept.
 
-With --matching, it replaces a text wherever it occurs, and nothing else: in every text and name in every entry, in JSON inside of texts, in sessions forked from the named one and those that it was forked from, in their backups and in the trash. Caches and pages for the browser that hold it are deleted. Signatures of what changes go. Ids, types, times and working directories stay. It lists where the text is and asks. Then it reports what it redacted, where the text remains, and why. The exit code is 0 if it remains nowhere. Backups change as well, so nothing brings the text back. Files of other programs are named, and not changed.`,
+With --matching, it replaces a text wherever it occurs, and nothing else: in every string and name in every entry, in JSON inside strings, in sessions forked from the given one and those that it was forked from, in their backups, and in the trash. Caches and browser pages that contain the text are deleted. Signatures of changed content are removed. Ids, types, times, and working directories do not change. It lists where the text occurs, and asks for confirmation. Then it reports what it redacted, where the text remains, and why. The exit code is 0 if the text remains nowhere. Backups change, too, so the text cannot be restored. Files of other programs are listed, but not changed.`,
   parameters: [SESSION, ENTRY, TEXT, MATCHING, REGEX, ALL, DRY_RUN, YES],
   examples: [
-    ["redact session.jsonl 1a2b3c4d", "asks before it does so"],
-    ["redact @last @leaf --text '(secret)' --yes", "does not ask, and leaves this text in its place"],
+    ["redact session.jsonl 1a2b3c4d", "asks for confirmation"],
+    ["redact @last @leaf --text '(secret)' --yes", "does not ask, and inserts this text instead"],
     ["redact --matching hunter2 --all --dry-run", "where a text occurs, in all projects"],
     [
       "redact @last --matching sk-[A-Za-z0-9]{20,} --regex",
@@ -44,7 +44,7 @@ With --matching, it replaces a text wherever it occurs, and nothing else: in eve
     const matching = call.get(MATCHING);
     if (matching === undefined) return redactEntry(call);
     if (call.get(ENTRY) !== undefined) throw new UsageError("Give an entry or --matching, not both.");
-    // Loaded only now, because redacting an entry does not require searching all places.
+    // Loaded only with `--matching`, because redacting a single entry does not require a search.
     const { redactMatching } = await import("../redact-matching.ts");
     return redactMatching(call, {
       matching,
@@ -62,7 +62,7 @@ async function redactEntry(call: CommandCall): Promise<ExitCode> {
   if (name === undefined || entryName === undefined)
     throw new UsageError("Name a session and an entry, or give --matching and a text.");
   const only = [REGEX, ALL, DRY_RUN].find((one) => call.get(one));
-  if (only !== undefined) throw new UsageError(`${only.form} goes with --matching.`);
+  if (only !== undefined) throw new UsageError(`${only.form} requires --matching.`);
   const named = await call.findSession(name);
   const session = await named.read();
   const entryId = session.findEntry(entryName);
@@ -97,5 +97,5 @@ function writeDone(
     out.line(colors.yellow("\nThese may still contain the text; delete them if you do not need them:"));
     for (const leftover of leftovers) out.line(`  ${toPlainLine(leftover)}`);
   }
-  note("Other entries and sessions may repeat it: redact --matching and a text removes that everywhere.");
+  note("Other entries and sessions may contain the same text: redact --matching removes it everywhere.");
 }

@@ -12,11 +12,11 @@ import { toIssueJson } from "../session-json.ts";
 import { writeIndented, writeIssue } from "../view/facts.ts";
 
 const SESSION = argument("<session>", "the session to repair");
-const DRY_RUN = flag("--dry-run", "only say what would be done");
+const DRY_RUN = flag("--dry-run", "only print what would be done");
 
-/** `sessiontree repair`: rewrites a damaged file without damage, and an older file in the current version. */
+/** `sessiontree repair`: repairs a damaged file, and upgrades an older file to the current version. */
 export const command: Command = {
-  details: `Reports line by line what was wrong and what was done about it. No byte is lost: the original stays next to the file (.bak), and what belongs to no entry goes to a separate file (.damaged). A file of an older version is rewritten in the current one, as the first append would do; its original is kept, too (.v1.bak, .v2.bak). A healthy file of the current version is left alone. With --dry-run it exits with 1 if there is something to do.`,
+  details: `Reports line by line what was wrong and what was done about it. No byte is lost: the original stays next to the file (.bak), and bytes that belong to no entry are moved to a separate file (.damaged). A file of an older version is rewritten in the current one, as the first append would do; its original is kept, too (.v1.bak, .v2.bak). A healthy file of the current version is not changed. With --dry-run, it exits with 1 if there is something to do.`,
   filesOnly:
     'A database keeps lines whole, and the first append upgrades an older session; "sessiontree db copy" copies one to a folder, where you can repair it.',
   parameters: [SESSION, DRY_RUN],

@@ -15,7 +15,7 @@ import { formatTextAfter, takeShortId } from "../view/entry-line.ts";
 
 const NAME = optionalArgument(
   "[trashed]",
-  "its id, its name or words of it, its old path, or @last for the one deleted last",
+  "its id, its name or words of it, its old path, or @last for the one deleted most recently",
 );
 const TO = textOption("--to <file>", "restore it to this path instead of the old one");
 
@@ -23,12 +23,12 @@ const AGE_WIDTH = 10;
 
 /** `sessiontree restore`: lists the trash, and restores sessions from it. */
 export const command: Command = {
-  details: `Without a name: the sessions in the trash, the last deleted first. With --dir: only those from this folder. Nothing is overwritten. On macOS and Windows it explains how to restore by hand.`,
+  details: `Without a name, it lists the sessions in the trash, the most recently deleted first. With --dir, it lists only those from this folder. Nothing is overwritten. On macOS and Windows it explains how to restore by hand.`,
   filesOnly: "A database has no trash.",
   parameters: [NAME, TO],
   examples: [
     ["restore", "what is in the trash"],
-    ["restore @last", "restore what was deleted last"],
+    ["restore @last", "restore the session deleted most recently"],
     ["restore 1a2b3c4d --to ./old.jsonl", "to another place"],
   ],
   run: async (call) => {
@@ -67,7 +67,7 @@ function findTrashed(name: string, trashed: readonly TrashedSession[], { io }: C
   const atPath = trashed.filter((one) => one.path === path || one.trashPath === path);
   const candidates = trashed.map((one) => ({ ...one.session, path: one.trashPath, one }));
   const found = candidates.filter(({ one }) => atPath.length === 0 || atPath.includes(one));
-  const notFound = `No session ${JSON.stringify(name)} is in the trash. "sessiontree restore" lists those that are.`;
+  const notFound = `The trash contains no session ${JSON.stringify(name)}. "sessiontree restore" lists its sessions.`;
   const copiesAdvice = "Name one by its path in the trash.";
   const choice = { known: candidates, notFound, copiesAdvice };
   return getOnlyOne(atPath.length > 0 ? found : findByName(found, name.trim()), name, choice).one;
@@ -77,7 +77,7 @@ function toTrashedJson({ path, trashPath, deleted, size, session }: TrashedSessi
   return { ...toSessionJson(session), path, trashPath, deleted: deleted ?? null, bytes: size };
 }
 
-/** Writes one line per session: short id, time of deletion, name or first message, and original path. */
+/** Writes two lines per session: short id, time since deletion, and title; then the original path. */
 function writeList({ out, io, json }: CommandCall, trashed: readonly TrashedSession[]): void {
   const { colors } = out;
   if (json) {

@@ -1,3 +1,4 @@
+import { formatKinship } from "../../../catalog/list/lineage.ts";
 import { iterateSessions } from "../../../catalog/list/list-sessions.ts";
 import { searchSessions } from "../../../catalog/search/search.ts";
 import { deleteSession } from "../../../catalog/trash/trash.ts";
@@ -12,12 +13,12 @@ import { changeSession, makeFileSession } from "../named-session.ts";
 import { Output } from "../output.ts";
 import { flag, foreignWords } from "../parameters.ts";
 import { type ContentHit, pickSession } from "../picker/pick-session.ts";
-import type { PickerScope, PreviewLine } from "../picker/state.ts";
+import type { PickerRow, PickerScope, PreviewLine } from "../picker/state.ts";
 import { getScope } from "../session-argument.ts";
 import { startProgram } from "../start-program.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** Maximum number of hits shown; a longer text finds fewer. */
+/** Maximum number of hits; a longer query finds fewer. */
 const MAX_HITS = 500;
 
 const ALL = flag("--all", "start with the sessions of all projects");
@@ -55,7 +56,7 @@ async function resumeSession(call: CommandCall): Promise<ExitCode> {
     colors: new Output(io.stderr, io.env).colors,
     scope: dir === undefined ? (get(ALL) ? "all" : "project") : "folder",
     nowMs: io.now,
-    find: (scope, signal) => iterateSessions({ ...getScope(call, scope !== "project"), signal }),
+    find: (scope, signal) => findSessions({ ...getScope(call, scope !== "project"), signal }),
     search: (query, scope, signal) => findContents(call, query, scope, signal),
     preview: makePreview,
     rename: (path, name) =>
@@ -69,7 +70,14 @@ async function resumeSession(call: CommandCall): Promise<ExitCode> {
     : startProgram(call, withPath(command, chosen.path), call.io.cwd);
 }
 
-/** Finds entries that contain a text, those of the latest sessions first. */
+/** Finds sessions, and reads the kinship of each. */
+async function* findSessions(
+  scope: Parameters<typeof iterateSessions>[0],
+): AsyncGenerator<PickerRow, void, undefined> {
+  for await (const session of iterateSessions(scope)) yield { ...session, kinship: formatKinship(session) };
+}
+
+/** Finds entries that contain a string, in the latest sessions first. */
 async function* findContents(
   call: CommandCall,
   query: string,
@@ -92,7 +100,7 @@ function printCommand(call: CommandCall, chosen: { path: string; id: string; cwd
 
 const MAX_ENTRIES = 200;
 
-/** Tones shown in a preview; tool results and settings are not informative. */
+/** Tones of the entries shown in a preview; tool results and settings are not informative. */
 const SHOWN: ReadonlySet<Tone> = new Set<Tone>(["user", "assistant", "command", "summary", "damaged"]);
 
 /** Returns the last messages of a session's active branch, latest last. */

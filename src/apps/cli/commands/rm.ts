@@ -28,14 +28,14 @@ const MAX_NAMED = 5;
 
 interface Candidate {
   readonly session: NamedSession;
-  /** Undefined if it is not a session, or cannot be read. */
+  /** Row of the session; undefined if it is not a session, or cannot be read. */
   readonly info: SessionRow | undefined;
   readonly descendants: readonly FileRow[];
 }
 
-/** `sessiontree rm`: deletes sessions; in most cases they can be restored. */
+/** `sessiontree rm`: deletes sessions, by moving files to the trash by default. */
 export const command: Command = {
-  details: `It asks first. With --yes it does not, and sessions are named by path, or by id or name or the beginning of one. "sessiontree restore" restores sessions from the trash. It names sessions that were forked from a deleted one; they are complete without it. Backups next to a session (.bak) are kept. Sessions in a database are deleted permanently, after confirmation.`,
+  details: `It asks for confirmation. With --yes, it does not ask, and a session must be specified by its path, or by its id or name or the beginning of one. "sessiontree restore" restores sessions from the trash. It lists sessions that were forked from a deleted one; they are complete without it. Backups next to a session (.bak) are kept. Sessions in a database are deleted permanently, after confirmation.`,
   parameters: [SESSIONS, PERMANENT, FORCE, YES],
   examples: [
     ["rm 1a2b3c4d", "into the trash"],
@@ -53,7 +53,7 @@ export const command: Command = {
   },
 };
 
-/** Checks all sessions before deleting any, so that a wrong name has no effect. */
+/** Checks all sessions before deleting any, so that nothing is deleted if a name is wrong. */
 async function getCandidates(call: CommandCall): Promise<Candidate[]> {
   const found = await findNamedSessions(call);
   const looked: Omit<Candidate, "descendants">[] = [];
@@ -78,7 +78,7 @@ async function getCandidates(call: CommandCall): Promise<Candidate[]> {
 /** Finds the named sessions, each once: all in files, or all in a database. */
 async function findNamedSessions({ findKeptSession, get }: CommandCall): Promise<NamedSession[]> {
   const found = new Map<string, NamedSession>();
-  // Without confirmation, a session is not found by a word of its name.
+  // With `--yes`, words of a name do not identify a session, because no user confirms the match.
   const match = get(YES) ? "beginning" : "words";
   for (const name of get(SESSIONS)) {
     const session = await findKeptSession(name, match);
@@ -87,10 +87,12 @@ async function findNamedSessions({ findKeptSession, get }: CommandCall): Promise
   const sessions = [...found.values()];
   const file = sessions.find(({ path }) => path !== undefined);
   if (file === undefined || sessions.every(({ path }) => path !== undefined)) return sessions;
-  throw new UsageError(`${file.location.text} is a file, and others are in the database; name them apart.`);
+  throw new UsageError(
+    `${file.location.text} is a file, and others are in the database; delete them separately.`,
+  );
 }
 
-/** Returns the list row; undefined if it is not a session or, with `isForced`, cannot be read. */
+/** Returns the row of a session; undefined if it is not a session or, with `isForced`, cannot be read. */
 async function readInfo(session: NamedSession, isForced: boolean): Promise<SessionRow | undefined> {
   try {
     return await session.row();

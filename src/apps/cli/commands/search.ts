@@ -8,18 +8,22 @@ import {
   searchSessions,
 } from "../../../catalog/search/search.ts";
 import { formatCounted } from "../../../core/facts/number-text.ts";
-import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
-import { formatLastUse } from "../../../core/facts/times.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
 import { addTo } from "../../../core/format/group-by.ts";
 import { SOURCE_NAMES } from "../../../interop/import/imported-session.ts";
-import { getMessageKind } from "../../text/entry-kind.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import {
+  formatFoundEntry,
+  MAX_ID_WIDTH,
+  toFoundEntryJson,
+  writeFoundEntry,
+  writeFoundSession,
+} from "../found-entries.ts";
 import { type FoundEntry, gatherSessions, writeSessions } from "../found-sessions.ts";
 import type { NamedSession } from "../named-session.ts";
-import type { Output } from "../output.ts";
 import {
   choiceOption,
   choicesOption,
@@ -35,9 +39,7 @@ import { measureSessionIds } from "../session-ids.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import { getSpan } from "../span-options.ts";
 import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
-import { fitColumn, measureWidth, truncateLine, truncateStart, wrapText } from "../text/width.ts";
 import { asUsage, UsageError } from "../usage-error.ts";
-import { formatKindColumn, formatTextAfter, MIN_TEXT_WIDTH, takeShortId } from "../view/entry-line.ts";
 
 const TEXT = {
   ...optionalArgument(
@@ -48,17 +50,17 @@ const TEXT = {
 };
 const SESSION = optionalList(
   "[session...]",
-  "search only this session; words that name none are part of the text",
+  "search only this session; words that match no session are part of the text",
 );
 const FAILED = flag(
   "--failed",
   "only failures: failed tool calls, commands with an exit code other than 0, answers that ended in an error",
 );
-const SESSIONS = flag("-l, --sessions", "list the sessions alone, one line each");
+const SESSIONS = flag("-l, --sessions", "list only the sessions, one line each");
 const ALL = flag("--all", "search the sessions of all projects");
 const ANY = flag(
   "--any",
-  "the text is a question: an entry need not hold all words, and those with the most and the rarest come first",
+  "the text is a question: entries need not contain all words, and those with the most and rarest words come first",
 );
 const REGEX = flag("--regex", "the text is a regular expression");
 const CASE = rare(flag("--case", "match case"));
@@ -68,22 +70,19 @@ const ROLE = choicesOption(
   "only messages of these roles, separated by commas",
   SEARCHED_ROLES,
 );
-const LIMIT = numberOption(
-  "--limit <number>",
-  "only this many hits; the first ones in the order that is asked for",
-);
+const LIMIT = numberOption("--limit <number>", "maximum number of hits");
 const SORT = rare(
   choiceOption(
     "--sort <order>",
-    '"score", the best first, or "latest"; default: score, without a text latest, as they are found in sessions as in "list"',
+    '"score" (best first) or "latest" (sessions in the order of "list"); default: score, or latest without a text',
     ["score", "latest"],
   ),
 );
 const SINCE = textOption(
   "--since <time>",
-  "only entries since then: 2026-11-23, 7d; also 2026-11, 2026-11-23T12:00",
+  "only entries since this time: 2026-11-23, 7d; also 2026-11, 2026-11-23T12:00",
 );
-const UNTIL = textOption("--until <time>", "only entries until then; a month or a day is included");
+const UNTIL = textOption("--until <time>", "only entries until this time; a month or a day is included");
 const PROJECT = textOption("--project <folder>", "search the sessions of the project in this folder");
 const SOURCE = rare(
   choiceOption("--source <program>", 'only sessions imported from this program, or "any"', [
@@ -92,21 +91,17 @@ const SOURCE = rare(
   ]),
 );
 const TOOL = textOption("--tool <names>", "only calls and results of these tools, separated by commas");
-const PATH = textOption("--path <file>", "only calls that name this file or folder; and their results");
+const PATH = textOption("--path <file>", "only calls that refer to this file or folder, and their results");
 const BRANCH = choiceOption(
   "--branch <which>",
-  '"active" leaves out entries on branches that were left; default: any',
+  '"active" leaves out entries on abandoned branches; default: any',
   ["active", "any"],
 );
-
-/** Width in columns of an id: sufficient for sessiontree ids, and for the beginning of longer ones. */
-const ID_WIDTH = 8;
-const MAX_ID_WIDTH = 18;
 
 /** Default number of hits displayed on a terminal. */
 const MAX_SHOWN = 50;
 
-/** Number of entries displayed after a failure: what the model tried next, and the result. */
+/** Number of entries displayed after a failure: enough to show what the model tried next, and the result. */
 const MAX_ENTRIES_AFTER = 5;
 
 /** Number of messages displayed before a failure: enough to see the cause, and few enough for a screen. */
@@ -114,19 +109,19 @@ const MAX_MESSAGES_BEFORE = 10;
 
 /** `sessiontree search`: finds text in sessions. */
 export const command: Command = {
-  details: `Searches messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions. An entry is found if it holds all words, in any order; a word may be a part of a longer one. Exits with 1 if nothing is found.
+  details: `Searches messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions. An entry is found if it contains all words, in any order; a word may be part of a longer word. Exits with 1 if nothing is found.
 
-An argument with spaces is a phrase: its words occur next to each other, in this order. So search "exit code 1" finds the phrase, search exit code 1 finds the three words anywhere in an entry, and search "exit code 1" docker finds the phrase and the word. Within one argument, double quotes mark a phrase: search 'docker "exit code 1"'. The whole name of a session, as the last argument after a text, names that session: search tulips "Garden plan" searches only the session called Garden plan.
+An argument with spaces is a phrase: its words occur next to each other, in this order. So search "exit code 1" finds the phrase, search exit code 1 finds the three words anywhere in an entry, and search "exit code 1" docker finds the phrase and the word. Within one argument, double quotes mark a phrase: search 'docker "exit code 1"'. If the last argument after a text is the whole name of a session, only that session is searched: search tulips "Garden plan" searches only the session called Garden plan.
 
---any answers questions: an entry is found if it holds any of the words, whole and whatever their English endings. Those with the most and the rarest words come first; a phrase in quotes must be held.
+--any answers questions: an entry is found if it contains any of the words as a whole word, regardless of English endings. Entries with the most and rarest words come first; a phrase in quotes is required.
 
-The best come first: whole words before parts of words, then more and rarer words, closer together, what was said before what tools wrote, and new before old. A terminal shows the best ${MAX_SHOWN}, unless --limit says otherwise. --sort latest writes each hit as it is found. With --sessions, each session is one line with the number of its entries that fit, and --limit counts sessions.
+The best hits come first: whole words before parts of words, then more and rarer words, words closer together, messages before tool output, and new before old. A terminal shows the best ${MAX_SHOWN}, unless --limit is given. --sort latest prints each hit as it is found. With --sessions, each session is one line with its number of matching entries, and --limit applies to sessions.
 
---failed finds where it went wrong: failed tool calls, commands with an exit code other than 0, and answers that ended in an error. A text is also looked for in the name of the tool and in the arguments of its call. You can leave the text out and name a session as @last, by its path, or by its id or the beginning of it.
+--failed finds failures: failed tool calls, commands with an exit code other than 0, and answers that ended in an error. A text is also searched in the name of the tool and in the arguments of its call. You can omit the text and specify a session as @last, by its path, or by its id or the beginning of it.
 
 Roles are ${SEARCHED_ROLES.slice(0, -1).join(", ")} and ${SEARCHED_ROLES.at(-1)}.
 
-In a pipe: with --sessions, one line per session, with tabs between id, number of entries, name or first message, and path; else one line per entry, with tabs between the session's id, the entry's id, role, text around what was found, path, and "left" if the entry is on a branch that was left. With --failed alone the text names the tool and what it was called for, or the command, its exit code and the line with the error; "show SESSION ENTRY" prints all of it.`,
+In a pipe: with --sessions, one line per session, with tabs between id, number of entries, name or first message, and path; else one line per entry, with tabs between the session's id, the entry's id, role, text around the match, path, and "left" if the entry is on an abandoned branch. With --failed alone, the text is the tool and the purpose of its call, or the command, its exit code, and the line with the error; "show SESSION ENTRY" prints all of it.`,
   parameters: [
     ...[TEXT, SESSION, ANY, FAILED, SESSIONS, ALL, PROJECT, SOURCE, SINCE, UNTIL, ROLE, TOOL, PATH, BRANCH],
     ...[REGEX, CASE, SORT, LIMIT, PRETTY],
@@ -135,7 +130,7 @@ In a pipe: with --sessions, one line per session, with tabs between id, number o
     ["search password", "in this project's sessions"],
     ["search timeout error", "both words"],
     ['search "exit code 1"', "the phrase"],
-    ['search --any "how did we fix the flaky login test?"', "the best answers to a question"],
+    ['search --any "how did we fix the flaky login test?"', "the entries that best answer a question"],
     ["search login timeout --all --since 30d", "both words, in all projects, in the last month"],
     ["search --path src/login.ts --all -l", "which sessions touched this file"],
     ["search password @last", "only in the latest session"],
@@ -170,13 +165,13 @@ async function runSearch(call: CommandCall): Promise<ExitCode> {
       sessions++;
       if (isLaidOut) {
         idLength ??= await measureShownIds(call);
-        writeSession(call, session, { idLength, isFurther: sessions > 1 });
+        writeFoundSession(call, session, { idLength, isFurther: sessions > 1 });
       }
     }
-    if (json) out.json(toHitJson(hit));
-    else if (isLaidOut) writeHit(hit, out);
-    else out.line(formatHit(hit));
-    // Displays the first hit while the search continues.
+    if (json) out.json(toFoundEntryJson(hit));
+    else if (isLaidOut) writeFoundEntry(hit, out);
+    else out.line(formatFoundEntry(hit));
+    // Display the first hit while the search continues.
     out.flush();
   }
   if (first === undefined) {
@@ -192,7 +187,7 @@ async function runSearch(call: CommandCall): Promise<ExitCode> {
   if (isLaidOut && number === limit && call.get(LIMIT) === undefined)
     note(`These are the best ${limit}; --limit shows more, --sort latest all of them.`);
   if (missing !== undefined && missing.length > 0)
-    note(`None of them holds: ${toPlainLine(missing.join(", "))}.`);
+    note(`None of them contains: ${toPlainLine(missing.join(", "))}.`);
   if (call.get(FAILED)) writeNextSteps(call, first, asked.name);
   return EXIT_CODES.ok;
 }
@@ -212,7 +207,7 @@ async function listFoundSessions(
   return EXIT_CODES.ok;
 }
 
-/** Returns the number of displayed characters of a session's id that every command accepts. */
+/** Returns the number of characters of session ids to display, so that every command accepts the shortened ids. */
 async function measureShownIds(call: CommandCall): Promise<number> {
   return call.stored === undefined ? measureSessionIds(call, [], false) : MAX_ID_WIDTH;
 }
@@ -232,7 +227,7 @@ function getLimit(call: CommandCall, text: string): number | undefined {
   return call.get(LIMIT) ?? (isCut ? MAX_SHOWN : undefined);
 }
 
-/** Groups ranked hits by session, at the position of its best hit. */
+/** Groups ranked hits by session, in the order of each session's best hit. */
 async function* bySession(hits: AsyncIterable<FoundEntry>): AsyncGenerator<FoundEntry, void, undefined> {
   const sessions = new Map<string, FoundEntry[]>();
   for await (const hit of hits) {
@@ -241,7 +236,7 @@ async function* bySession(hits: AsyncIterable<FoundEntry>): AsyncGenerator<Found
   for (const found of sessions.values()) yield* found;
 }
 
-/** Searched text, and name of the searched session; without a name, several sessions are searched. */
+/** Text to search for, and name of the session to search; without a name, several sessions are searched. */
 interface Asked {
   readonly text: string;
   readonly name: string | undefined;
@@ -269,7 +264,7 @@ async function startSearch(call: CommandCall): Promise<Asked & { hits: AsyncIter
   return { text, name, hits: addLocations(location.json, hits) };
 }
 
-/** Writes how the argument after a text was read, if a user could have meant the other: a session, or words of the text. */
+/** Notes whether the last argument was treated as a session or as words of the text, if the user may have meant the other. */
 function noteMeaning(call: CommandCall, name: string, text: string, isSession: boolean): void {
   const term = makeTerm(call, name);
   const shown = toPlainLine(name);
@@ -277,10 +272,10 @@ function noteMeaning(call: CommandCall, name: string, text: string, isSession: b
     const advice = term === name ? "" : `; to find the phrase, write ${quoteForShell(toPlainLine(term))}`;
     call.note(`Searching only the session called ${shown}${advice}.`);
   } else if (!isSession && !hasSpaces(name))
-    call.note(`No session is called ${shown}: looking for ${toPlainLine(text)}.`);
+    call.note(`No session is called ${shown}: searching for ${toPlainLine(text)}.`);
 }
 
-/** Minimum length of the beginning of an id; shorter ones are words that failures may contain. */
+/** Minimum length of a word that can be the beginning of an id; a shorter word is part of the text. */
 const MIN_ID_LENGTH = 4;
 
 /** Treats a word after --failed as a session if the session's id begins with it. */
@@ -301,14 +296,14 @@ function checkQuestion({ get }: CommandCall): void {
   if (get(SORT) === "latest") throw new UsageError("--any orders by score: leave out --sort latest.");
 }
 
-/** Finds the session that a word names; undefined if the word is part of the text. */
+/** Finds the session with this name; returns undefined if the word is part of the text instead. */
 async function findSessionOrWord(
   word: string,
   text: string,
   { findSession }: CommandCall,
 ): Promise<NamedSession | undefined> {
   try {
-    // After a text, a session is not found by words of its name, and an argument with spaces is rather a phrase.
+    // After a text, words of a name do not identify a session, and an argument with spaces is a phrase unless it is a whole name.
     const match = hasSpaces(word) ? "whole" : "beginning";
     return await findSession(word, text === "" ? "words" : match);
   } catch (error) {
@@ -320,7 +315,7 @@ async function findSessionOrWord(
 /**
  * Parses the arguments into the searched text and the name of the session.
  *
- * If several words follow the text, only the last can name a session, and only in a form that is unambiguous.
+ * If several words follow the text, only the last can identify a session, and only if its form is unambiguous.
  *
  * @throws {UsageError} If there is nothing to search for.
  */
@@ -341,18 +336,18 @@ function readArguments(call: Pick<CommandCall, "get">): Asked {
   if (!get(FAILED) && get(TOOL) === undefined && get(PATH) === undefined) {
     if (text) return { text, name };
     throw new UsageError(
-      "Say what to look for, or add --failed to find failures, --tool or --path to find calls of tools.",
+      "Specify a text to search for, or add --failed to find failures, or --tool or --path to find tool calls.",
     );
   }
-  // A session alone, if its form is unambiguous.
+  // A single argument is a session if its form is unambiguous.
   const [only = ""] = texts;
   const isSession = name === undefined && texts.length === 1 && isSessionName(only);
   return isSession ? { text: "", name: only } : { text: text ?? "", name };
 }
 
 /**
- * Quotes an argument with spaces, so that it is a phrase; an argument with quotes is already a query, as is a question or
- * an expression.
+ * Quotes an argument with spaces to make it a phrase, unless it already contains quotes, or is a question or a regular
+ * expression.
  */
 function makeTerm({ get }: Pick<CommandCall, "get">, argument: string): string {
   const isPhrase = !get(ANY) && !get(REGEX) && hasSpaces(argument) && !argument.includes('"');
@@ -364,7 +359,7 @@ function hasSpaces(argument: string): boolean {
   return /\S\s+\S/.test(argument);
 }
 
-/** Adds the location of their session to hits. */
+/** Adds the session's location to hits. */
 async function* addLocations(
   location: Partial<ListedRow>,
   hits: AsyncIterable<SearchHit>,
@@ -401,7 +396,7 @@ function getProject({ get, io }: CommandCall): string | undefined {
 
 function searchOptions(call: CommandCall, text: string): SearchSessionOptions {
   const { get } = call;
-  // Sessions can be counted only after all entries are known.
+  // With `--sessions`, the limit applies to sessions, which requires all of their entries.
   const limit = get(SESSIONS) ? undefined : getLimit(call, text);
   const [roles, path, source, branch] = [get(ROLE), get(PATH), get(SOURCE), get(BRANCH)];
   const tools = get(TOOL)
@@ -424,69 +419,7 @@ function searchOptions(call: CommandCall, text: string): SearchSessionOptions {
   };
 }
 
-function formatHit({ session, entryId, role, snippet, branch }: FoundEntry): string {
-  const path = session.path ?? session.store ?? "";
-  return joinTabs([session.id, entryId, role, snippet, path, ...(branch === "left" ? [branch] : [])]);
-}
-
-function toHitJson({ session: { id, path, store, cwd, name }, entryId, ...hit }: FoundEntry): object {
-  return { session: { id, path, store, cwd, name }, entry: entryId, ...hit };
-}
-
-function writeSession(
-  { io, out }: CommandCall,
-  session: ListedRow,
-  { idLength, isFurther }: { readonly idLength: number; readonly isFurther: boolean },
-): void {
-  const { colors } = out;
-  const { id, modified } = session;
-  if (isFurther) out.line();
-  const front = `${takeShortId(id, idLength)}  ${formatLastUse(modified.getTime(), io.now())}`;
-  out.line(formatTextAfter(colors.dim(front), session.title, out, colors.bold));
-}
-
-function writeHit({ entryId, role, snippet, match, branch }: FoundEntry, out: Output): void {
-  const { colors, width } = out;
-  const id = takeShortId(entryId, MAX_ID_WIDTH);
-  const front = [
-    colors.dim(fitColumn(id, Math.max(ID_WIDTH, measureWidth(id)))),
-    formatKindColumn(colors, getMessageKind({ role })),
-    ...(branch === "left" ? [colors.dim("left branch")] : []),
-  ].join(" ");
-  const room = width - measureWidth(front) - 4;
-  const text = toPlainLine(snippet);
-  // A failure's message is at its end, so it is not truncated to a line.
-  if (match.length === 0 && measureWidth(text) > room) {
-    out.line(`  ${front.trimEnd()}`);
-    for (const line of wrapText(text, width - 4)) out.line(`    ${line}`);
-  } else if (room >= MIN_TEXT_WIDTH)
-    out.line(`  ${front}  ${markMatch(snippet, match, room, out)}`.trimEnd());
-  else
-    out.line(`  ${front.trimEnd()}
-    ${markMatch(snippet, match, width - 4, out)}`);
-}
-
-/** Truncates a snippet to fit, with the match visible and in another color. */
-function markMatch(
-  snippet: string,
-  { start, length }: SearchHit["match"],
-  width: number,
-  out: Output,
-): string {
-  const found = truncateLine(toPlainPart(snippet.slice(start, start + length)), width);
-  const before = toPlainPart(snippet.slice(0, start));
-  const after = toPlainPart(snippet.slice(start + length));
-  const room = width - measureWidth(found);
-  const front = truncateStart(before, Math.max(Math.floor(room / 2), room - measureWidth(after)));
-  return `${front}${out.colors.bold(out.colors.yellow(found))}${truncateLine(after, room - measureWidth(front))}`;
-}
-
-/** Makes a part of a line safe, and keeps the spaces at its ends. */
-function toPlainPart(text: string): string {
-  return toPlainLine(`.${text}.`).slice(1, -1);
-}
-
-/** Writes the commands to show a failure in full, and to show what preceded it. */
+/** Writes the commands that show a failure in full, the context before it, and the cost up to it. */
 function writeNextSteps(
   { dir, note }: CommandCall,
   { session: { id, path = id }, entryId }: FoundEntry,
@@ -494,12 +427,12 @@ function writeNextSteps(
 ): void {
   const [session, entry] = [quoteForShell(toPlainLine(name)), quoteForShell(toPlainLine(entryId))];
   note(
-    `The first one in full, and what came of it: sessiontree show ${session} ${entry} --after ${MAX_ENTRIES_AFTER}`,
+    `The first one in full, and what followed: sessiontree show ${session} ${entry} --after ${MAX_ENTRIES_AFTER}`,
   );
   note(
     `What the model saw before it: sessiontree context ${session} --before ${entry} --tail ${MAX_MESSAGES_BEFORE}`,
   );
-  note(`What it had cost up to there: sessiontree stats ${session} --leaf ${entry}`);
+  note(`Cost of the session up to there: sessiontree stats ${session} --leaf ${entry}`);
 }
 
 function writeNothing({ dir, get, note }: CommandCall, { text, name }: Asked): void {
@@ -510,11 +443,11 @@ function writeNothing({ dir, get, note }: CommandCall, { text, name }: Asked): v
   if (get(FAILED) && text !== "" && name === undefined) {
     const given = text.replace(/^"([^"]*)"$/, "$1");
     const word = quoteForShell(toPlainLine(given));
-    note(`To look into a session of that name: ${makeFailuresCommand(given)}`);
-    note(`To look into a folder of that name: sessiontree search --failed --dir ${word}`);
+    note(`To search a session of that name: ${makeFailuresCommand(given)}`);
+    note(`To search a folder of that name: sessiontree search --failed --dir ${word}`);
   }
-  if (isOfProject) note("Add --all to look into the sessions of all projects.");
+  if (isOfProject) note("Add --all to search the sessions of all projects.");
   if (get(ANY) || get(REGEX) || !hasSpaces(text)) return;
   if (text.includes('"')) note("Leave out the quotes to find the words in any order.");
-  note("Add --any to find entries that hold some of the words.");
+  note("Add --any to find entries that contain some of the words.");
 }

@@ -29,25 +29,25 @@ import { type Facts, writeFacts } from "../view/facts.ts";
 const ENTRY = optionalArgument("[entry]", "an entry: its id or the beginning of it, its label, or @leaf");
 const TAIL = numberOption(
   "--tail <number>",
-  "this many entries in full: the last ones on the path to the entry, or to the leaf",
+  "the last entries on the path to the entry or the leaf, in full",
 );
 
-const AFTER = numberOption("--after <number>", "the entry, and this many after it: what came of it");
-const BEFORE = numberOption("--before <number>", "the entry, and this many before it: what led to it");
+const AFTER = numberOption("--after <number>", "the entry, and this many after it");
+const BEFORE = numberOption("--before <number>", "the entry, and this many before it");
 
 const MAX_CHILDREN = 8;
 
 /** `sessiontree show`: displays an overview of a session, or one entry in full. */
 export const command: Command = {
-  details: `--after and --before show the entry in full, and say in short what those around it say. They pass over records of state, usage, and imports. After an entry comes what leads to the leaf; on another branch, what leads to its newest end.
+  details: `--after and --before show the entry in full, and the entries around it in short. They skip records of state, usage, and imports. --after follows the path to the leaf; on another branch, it follows the path to the newest end.
 
-An answer comes with its tokens, its cost and the results of its calls; a tool's result with its call and what that answer cost. After a result, a command or a failed answer, "next answer" names what the model said to it.`,
+An answer is shown with its tokens, its cost, and the results of its calls; a tool result is shown with its call and the cost of the answer that made the call. After a result, a command, or a failed answer, "next answer" is the model's response.`,
   parameters: [SESSION, ENTRY, TAIL, AFTER, BEFORE],
   examples: [
-    ["show @last", "what kind of session this is, and what is in it"],
+    ["show @last", "an overview of the session"],
     ["show session.jsonl @leaf", "the entry at the leaf"],
     ["show @last --tail 3", "the last three entries in full"],
-    ["show @last 1a2b3c4d --after 5", "a failure, say, and how it was fixed"],
+    ["show @last 1a2b3c4d --after 5", "for example, a failure and how it was fixed"],
     ["show session.jsonl 1a2b3c4d --json", "an entry as JSON"],
   ],
   run: async (call) => {
@@ -196,7 +196,7 @@ function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: nu
   return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
 }
 
-/** Displays the text of an entry, shortened, without other stored data. */
+/** Writes the text of an entry, shortened, and omits its other data. */
 function showNeighbor({ get, out }: CommandCall, session: SessionView, ordinal: number): ExitCode {
   const { colors } = out;
   const entry = session.entryAt(ordinal);
@@ -211,7 +211,7 @@ function showNeighbor({ get, out }: CommandCall, session: SessionView, ordinal: 
   return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
 }
 
-/** Formats the cost of the answer that an entry is or belongs to, and the entries that led to it and followed it. */
+/** Formats facts about the cost of an entry: its call and answer, its tokens and cost, its results, and the next answer. */
 function formatCostFacts(session: SessionView, { ordinal, entry }: LocatedEntry): Facts {
   const idAt = (at: number) => session.tree.idAt(at);
   const call = findCall(session, ordinal);

@@ -31,7 +31,7 @@ import { writeFacts } from "../view/facts.ts";
 import { type UsageRow, writeUsageTable } from "../view/usage-table.ts";
 
 const SESSION = optionalArgument("[session]", `the session; default: ${LATEST}`);
-const LEAF = textOption("--leaf <entry>", "count only the path to this entry: what it took to get there");
+const LEAF = textOption("--leaf <entry>", "count only the path to this entry");
 const INHERITED = rare(flag("--inherited", "also count what a fork inherited from its parent"));
 const WINDOW = rare(
   numberOption("--window <tokens>", "size of the model's context window, to show how full it is"),
@@ -42,18 +42,18 @@ const MAX_TOOLS = 12;
 
 /** `sessiontree stats`: counts messages, tool calls, tokens, and cost, for one session or across many. */
 export const command: Command = {
-  details: `Counts all branches of the session, or with --leaf the path to one entry (its id or the beginning of it, its label, or @leaf). What a fork inherited from its parent counts there, not here. "all input" includes what was read from the cache and written to it.
+  details: `Counts all branches of the session, or with --leaf the path to one entry (its id or the beginning of it, its label, or @leaf). What a fork inherited from its parent is counted for the parent only. "all input" includes what was read from the cache and written to it.
 
-"~" marks a cost that is estimated in part: of calls whose records state no cost, at the prices of --prices, else of the package @pydantic/genai-prices. A dash is an unknown cost. --json has stated and estimated dollars apart.
+"~" marks a cost that is partly estimated: calls without a recorded cost are estimated at the prices of --prices, or else of the package @pydantic/genai-prices. A dash is an unknown cost. --json reports recorded and estimated dollars separately.
 
-With --all, --project or --by: adds up calls of models across sessions, each once, whatever fork or copy also has it. A session's row includes its subagents, which are listed below it.`,
+With --all, --project or --by: adds up model calls across sessions. A call that also occurs in forks or copies is counted once. A session's row includes its subagents, which are listed below it.`,
   parameters: [SESSION, LEAF, INHERITED, WINDOW, ...ACROSS_PARAMETERS],
   examples: [
     ["stats @last", "the totals of the latest session"],
-    ["stats @last --leaf 1a2b3c4d", "what the session had cost up to an entry"],
+    ["stats @last --leaf 1a2b3c4d", "what the session cost up to an entry"],
     ["stats session.jsonl --window 200000", "also how full the context is"],
     ["stats session.jsonl --json", "all numbers, as JSON"],
-    ["stats --all --since 2026-11 --by model", "what was spent since the beginning of a month, on what"],
+    ["stats --all --since 2026-11 --by model", "the cost of each model since the beginning of a month"],
     ["stats --all --by session --sort cost --limit 5", "the most expensive sessions"],
   ],
   run: async (call) => {

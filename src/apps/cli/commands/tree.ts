@@ -47,10 +47,13 @@ import { formatExcerptLine, formatKindColumn, takeShortId } from "../view/entry-
 
 const ALL = flag("--all", "draw every entry, fold nothing");
 const RECORDS = flag("--records", "also records of state, usage, and imports, which only programs read");
-const TAIL = numberOption("--tail <number>", "only this many entries, the last ones on the path to the leaf");
+const TAIL = numberOption(
+  "--tail <number>",
+  "only the last entries on the path to the leaf, at most this many",
+);
 const FOLLOW = flag("--follow", "show entries as they are appended, until interrupted");
 
-/** Width in columns of an id in the line of an appended entry. */
+/** Width of an id in the line of an appended entry, in columns. */
 const ID_WIDTH = 8;
 
 /** Position of the entries on the path to the leaf. */
@@ -58,7 +61,7 @@ const ON_PATH: RowPosition = { depth: 0, start: undefined, passing: [] };
 
 /** `sessiontree tree`: draws a session's tree. */
 export const command: Command = {
-  details: `The straight line at the left is the path to the leaf; other branches hang to its side. Folds long runs of entries; branch points, labels, compactions, summaries and some user messages stay. Records of state, usage, and imports are hidden where the tree does not part, unless --records or --all is given.
+  details: `The straight line at the left is the path to the leaf; other branches are to its right. Long runs of entries are folded; branch points, labels, compactions, summaries, and some user messages are always drawn. Records of state, usage, and imports are hidden except at branch points, unless --records or --all is given.
 
 In a pipe: one line per entry, records included, in the order of the file, with tabs between id, parent, kind, time, label, "leaf" at the leaf, and text.
 
@@ -126,7 +129,7 @@ function drawTree({ out, get, note }: CommandCall, session: SessionView): void {
   const parting = findPartingEntry(tree, leaf);
   const [side] = parting === NONE ? [] : findSides(tree, trunk, parting);
   let end = side === undefined ? NONE : (trunk.newestTip[side] ?? NONE);
-  // The end that is drawn, before records that follow it.
+  // Skips hidden records at the end, so that the end is drawn.
   while (end !== side && isPassed?.[end] === 1) end = tree.parentAt(end);
   if (end !== NONE)
     note(
@@ -141,7 +144,10 @@ function findPartingEntry(tree: EntryTree, leaf: number): number {
   return at;
 }
 
-/** Returns the last entries of the path to the leaf: at most `max` of the conversation, or of any kind. */
+/**
+ * Returns up to `max` entries from the end of the path to the leaf. Unless `isWhole`, includes only the leaf and the
+ * conversation.
+ */
 function listTail(session: SessionView, max: number, isWhole: boolean): number[] {
   if (isWhole) return session.pathTo(session.leaf, max);
   const found: number[] = [];
@@ -155,7 +161,7 @@ async function followSession({ findKeptSession, get, io, json, out, warn }: Comm
   const named = await findKeptSession(get(SESSION));
   const session = await named.open("read-only");
   const signal = io.untilInterrupted?.();
-  // Also for a program that starts this command: no entry is missed after this line.
+  // Also informs a program that started this command: no entry appended after this line is missed.
   warn(`Following ${toPlainLine(named.location.text)}; an interrupt (Ctrl-C) ends it.`);
   for await (const entry of session.watch(signal && { signal })) {
     if (json) out.json(entry);
@@ -175,7 +181,7 @@ function writeAppended(entry: SessionEntry, out: Output): void {
   out.line(formatExcerptLine(facts, getExcerpt(entry, !out.isLaidOut), out));
 }
 
-/** Writes a heading: the name of the session, and its facts. */
+/** Writes a heading with the session's title and key facts. */
 function writeHeading(session: SessionView, counts: KindCount, out: Output): void {
   const { colors, width } = out;
   const { header, labels, tree, version, issues } = session;
@@ -207,7 +213,7 @@ function writeHeading(session: SessionView, counts: KindCount, out: Output): voi
   out.line();
 }
 
-/** Draws entries of the path to the leaf one by one, without branches to the side. */
+/** Draws entries on the path to the leaf one by one, without other branches. */
 function drawTail({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): void {
   const kinds: EntryKind[] = [];
   const rows: TreeRow[] = [];
@@ -268,11 +274,10 @@ const MAX_BRANCHES = 100;
 export type Landmarks = Pick<DrawnTree, "isDrawn" | "isHidden">;
 
 /**
- * Chooses the entries that get their own rows: those that always have one, and a selection of user messages. If there are very
- * many
- * branches, hides some, so that long sessions stay readable.
+ * Chooses the entries that get their own rows: those that always have one, and a selection of user messages. If there are too
+ * many branches, hides some, so that long sessions stay readable.
  *
- * @param hidden - Number of entries without a row.
+ * @param hidden - Number of hidden records, which have no row.
  * @remarks Cost: O(entries), and O(n log n) for the branches.
  */
 export function chooseLandmarks(marks: TreeMarks, trunk: Trunk, hidden = 0): Landmarks {

@@ -29,7 +29,7 @@ const SESSIONS = optionalList("[sessions...]", `the sessions to check; default: 
 const ALL = flag("--all", "check the sessions of all projects, and print those with issues");
 const SCHEMA = rare(flag("--schema", "also warn about entries that differ from the documented format"));
 
-/** Difference from the documented format that is not damage. */
+/** Difference from the documented format that does not count as damage. */
 interface Warning {
   readonly line: number;
   readonly offset: number;
@@ -51,7 +51,7 @@ export const command: Command = {
   examples: [
     ["verify session.jsonl", "one file"],
     ["verify *.jsonl --json", "many files, one JSON object each"],
-    ["verify --all", "every session, of which those with issues are printed"],
+    ["verify --all", "check every session, and print those with issues"],
     ["verify @last --schema", "also what differs from the documented format"],
   ],
   run: async (call) => {
@@ -121,7 +121,7 @@ function checkMessage(session: SessionView, ordinal: number, entry: AnySessionEn
   if (problems.length > 0) session.report("MESSAGE_FOREIGN", ordinal, problems.join("; "));
 }
 
-/** Reports missing images, which oh-my-pi stores next to its sessions. */
+/** Reports missing image files, which oh-my-pi stores next to its sessions. */
 function checkImages(session: SessionView, ordinal: number, entry: AnySessionEntry): void {
   const { path } = session;
   const { message, content } = toRecord(entry);
@@ -137,7 +137,7 @@ function checkCompactions(session: SessionView, compactions: readonly [number, A
   for (const [ordinal, entry] of compactions) {
     const { firstKeptEntryId: keptId, retainedTail } = toRecord(entry);
     if (keptId === "") continue;
-    // Another writer's format includes the kept messages.
+    // Compactions by another program may contain the kept messages.
     if ((keptId === undefined || keptId === null) && Array.isArray(retainedTail)) continue;
     const kept = typeof keptId === "string" ? session.tree.find(keptId) : NONE;
     if (kept === NONE || !isAncestor(kept, ordinal)) {

@@ -19,21 +19,20 @@ const LIVE = flag("--live", "follow a session that is being written, until inter
 const LEAF = textOption("--leaf <entry>", "open at this entry: its id or the beginning of it, or its label");
 const FILE = textOption("-o, --output <file>", "write to this new file instead of a temporary one");
 // An option whose name begins with "no-" is true unless it is given.
-const OPEN = flag("--no-open", "do not open a browser, only print where the page is");
+const OPEN = flag("--no-open", "do not open a browser; only print the path or address of the page");
 
 /** `sessiontree view`: shows a session as a page in the browser. */
 export const command: Command = {
-  details: `Writes one HTML file that holds everything and loads nothing: the tree, every branch,
-what the model sees at any entry, search, and what was used. Without a terminal it is
-only written, and its path printed. A file that is there already is not replaced.
-
-With --live, and of a folder or with --all, pages come from a server that only this
-machine can reach, at an address that cannot be guessed. It ends with the command.`,
+  details: `Writes one self-contained HTML file: the tree, every branch, what the model sees at
+any entry, search, and usage. Without a terminal, the command only writes the file and
+prints its path. An existing file is not replaced.
+With --live, with --all, or for a folder, pages come from a server that only this
+machine can reach, at an address that cannot be guessed. It stops with the command.`,
   parameters: [SESSION, ALL, LIVE, LEAF, PRICES, FILE, OPEN],
   examples: [
     ["view @last", "the latest session of this project"],
     ["view @last --live", "what an agent is doing"],
-    ["view --all", "a list of all sessions, with search and what they cost"],
+    ["view --all", "a list of all sessions, with search and costs"],
     ["view session.jsonl -o session.html --no-open", "a page to keep or to send"],
   ],
   run: async (call) => {

@@ -9,7 +9,7 @@ import { findCandidates, formatLineFor } from "./find-candidates.ts";
  * command-line parser and everything else that is not required, because the user is waiting.
  *
  * @param given - Arguments of `completion`.
- * @returns Undefined if they are not such a request.
+ * @returns Exit code; undefined if the arguments are not such a request.
  */
 export async function answerShell(
   [named, dashes, ...words]: readonly string[],

@@ -14,9 +14,9 @@ export interface Candidates {
   readonly words: readonly Candidate[];
   /** Sessions, sessions in the trash, entries of a session, or nothing. */
   readonly lookUp?: "sessions" | "trashed" | "entries";
-  /** Session whose entries to look up, as named on the line. */
+  /** Session whose entries to look up, as given on the command line. */
   readonly session?: string;
-  /** Folder of sessions that the line names. */
+  /** Folder of sessions that is given on the command line. */
   readonly dir?: string;
 }
 
@@ -59,7 +59,7 @@ const NAMED_SESSION: Candidate = { value: "@last", description: "the latest sess
 const BY_PLACEHOLDER: { readonly [placeholder: string]: Candidates } = {
   session: { words: [NAMED_SESSION], lookUp: "sessions" },
   sessions: { words: [NAMED_SESSION], lookUp: "sessions" },
-  trashed: { words: [{ value: "@last", description: "the one deleted last" }], lookUp: "trashed" },
+  trashed: { words: [{ value: "@last", description: "the one deleted most recently" }], lookUp: "trashed" },
   entry: { words: [{ value: "@leaf", description: "where the session continues" }], lookUp: "entries" },
   name: { words: [{ value: "@leaf", description: "where the session continues" }], lookUp: "entries" },
   time: {
@@ -104,7 +104,7 @@ function findAllCandidates(
   return given.length === 0 ? { words: findNamesAfter(`${name} `, commands) } : NOTHING;
 }
 
-/** Returns the next word of each command whose name has this beginning, each once. */
+/** Returns the distinct next words of the commands whose names begin with a string. */
 function findNamesAfter(beginning: string, commands: readonly ListedCommand[]): Candidate[] {
   const found = new Map<string, Candidate>();
   for (const { name, summary } of commands) {
@@ -130,7 +130,7 @@ function findCandidatesOfLine(command: string, given: readonly string[], typed: 
     ...(dir !== undefined && { dir }),
     ...findSession(places, args),
   };
-  // Completion never waits for a server: a key press without a completion is better than one that blocks.
+  // Completion never waits for a server: a key press without a completion is better than a delay.
   const known = (values: Candidates) =>
     isOfStore && values.lookUp !== "trashed" ? { words: values.words } : { ...values, ...within };
   if (awaited !== undefined) return known(getValues(awaited, typed));
@@ -146,7 +146,7 @@ function findCandidatesOfLine(command: string, given: readonly string[], typed: 
   return parameter === undefined ? NOTHING : known(getValues(parameter, typed));
 }
 
-/** Returns the session named on a line before the entry, or the default session if it may be omitted. */
+/** Returns the session given before the entry, or the default session if the argument is optional. */
 function findSession(
   places: readonly string[],
   args: readonly KnownParameter[],

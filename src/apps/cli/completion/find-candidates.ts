@@ -21,7 +21,7 @@ export interface AskedCompletion extends Pick<CommandCall, "io" | "dir"> {
   /** Command line so far; the last word is being typed, and may be empty. */
   readonly words: readonly string[];
   readonly commands: readonly ListedCommand[];
-  /** Whether sessions are in a database, unless the line names a folder. */
+  /** Whether sessions are in a database, unless the command line specifies a folder. */
   readonly isStored: boolean;
   /** Whether the shell displays descriptions; without them, completion is faster. */
   readonly isDescribed: boolean;
@@ -58,7 +58,7 @@ async function lookUpEntries(
   try {
     return entryCandidates(await findSession(session, place), typed, isDescribed);
   } catch (error) {
-    // A shell that requests words cannot use an error.
+    // A shell that completes a word cannot display an error.
     if (!isSessionError(error)) throw error;
     return [];
   }
@@ -84,7 +84,9 @@ async function listSessionCandidates(
   return [...found.values()];
 }
 
-/** Yields the sessions of the project if nothing is typed; else those of all projects, because an id or name may be of any. */
+/**
+ * Yields the project's sessions if nothing is typed; otherwise, those of all projects, because a typed id or name can be in any.
+ */
 async function* listMeantSessions(
   typed: string,
   place: Pick<CommandCall, "io" | "dir">,
@@ -98,12 +100,12 @@ async function* listTrashedRows(): AsyncGenerator<FileRow, void> {
   try {
     for (const { session } of await listTrashed()) yield session;
   } catch (error) {
-    // The trash of some systems cannot be read; a shell that requests words cannot use an error.
+    // The trash of some systems cannot be read, and a shell that completes a word cannot display an error.
     if (!isSessionError(error)) throw error;
   }
 }
 
-/** Returns words that name a session and begin with the typed text: its name or the end of its name, and its id. */
+/** Returns words that identify a session and begin with the typed text: its name or the end of its name, and its id. */
 function listWords({ id, name = "" }: FileRow, typed: string): string[] {
   const rest = findNameEnd(name, typed);
   const isName = rest !== undefined && HARMLESS_NAME.test(rest) && !isLikePath(rest);
@@ -111,7 +113,7 @@ function listWords({ id, name = "" }: FileRow, typed: string): string[] {
   return [...(isName ? [rest] : []), ...(isId ? [id] : [])];
 }
 
-/** Returns the end of a name from the word that matches the typed text, with the typed letters; undefined if no word matches. */
+/** Returns the part of a name from the word that begins with the typed text, as typed; undefined if no word matches. */
 function findNameEnd(name: string, typed: string): string | undefined {
   const [line, begin] = [toPlainLine(name), typed.toLowerCase()];
   const at = ` ${line.toLowerCase()}`.indexOf(` ${begin}`);

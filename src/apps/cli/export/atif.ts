@@ -5,7 +5,8 @@ import { NONE } from "../../../core/tree/entry-tree.ts";
 import { type ExportedTrajectory, exportAtif } from "../../../interop/atif/export-atif.ts";
 import type { AtifSource } from "../../../interop/atif/export-options.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
-import { type ExportSource, readNumberedEntries } from "./source.ts";
+import { readNumberedEntries } from "../../text/numbered-entries.ts";
+import type { ExportSource } from "./source.ts";
 
 /** Formats a branch as a document of the Agent Trajectory Interchange Format. */
 export function* writeAtif(source: ExportSource): Generator<string, void> {
@@ -40,7 +41,7 @@ function readText({ path, bytes, fileName }: SessionView): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(all);
   } catch (error) {
-    const message = `${fileName} has bytes that are not UTF-8, which JSON cannot hold; export it without --lossless.`;
+    const message = `${fileName} has bytes that are not UTF-8, which JSON cannot represent; export it without --lossless.`;
     throw new SessionError("NOT_A_SESSION", message, { cause: error });
   }
 }

@@ -2,11 +2,11 @@ import { NONE } from "../../../core/tree/entry-tree.ts";
 import { copyLines, planWholeCopy } from "../../../session/log/canonical-copy.ts";
 import { planBranch, writeBranchLines } from "../../../session/manager/fork.ts";
 import { SessionState } from "../../../session/manager/session-state.ts";
+import { writeMarkdown } from "../../text/markdown.ts";
 import { makeSessionPage } from "../page/session-page.ts";
 import { optionWithOrWithout, type Parameter } from "../parameters.ts";
 import { writeAtif } from "./atif.ts";
 import { writeMermaid } from "./graph.ts";
-import { writeMarkdown } from "./markdown.ts";
 import type { ExportSource } from "./source.ts";
 
 /** Format in which a session can be exported. */
@@ -20,7 +20,7 @@ export interface ExportFormat {
   readonly render: (source: ExportSource) => Iterable<string | Uint8Array>;
 }
 
-/** Defines a format, whose option may name the file to write. */
+/** Defines a format. The value of its option, if any, is the file to write. */
 function exportFormat(
   name: string,
   description: string,
@@ -30,6 +30,11 @@ function exportFormat(
   return { name, option: optionWithOrWithout(`--${name} [file]`, description), isWhole, render };
 }
 
+function writeTranscript(source: ExportSource): Generator<string, void> {
+  const { labels, tree } = source.session;
+  return writeMarkdown({ ...source, getLabel: (ordinal) => labels.get(tree.idAt(ordinal))?.label });
+}
+
 function* writeHtml({ session, leaf }: ExportSource): Generator<string, void> {
   yield makeSessionPage(session, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
 }
@@ -37,7 +42,7 @@ function* writeHtml({ session, leaf }: ExportSource): Generator<string, void> {
 /** All formats, in the order of the help. */
 export const EXPORT_FORMATS: readonly ExportFormat[] = [
   exportFormat("jsonl", "a session file of the branch; of all branches with --full", false, writeJsonl),
-  exportFormat("markdown", "a transcript of the branch", false, writeMarkdown),
+  exportFormat("markdown", "a transcript of the branch", false, writeTranscript),
   exportFormat("html", "a page for the browser, with all branches", true, writeHtml),
   exportFormat("atif", "a trajectory of the branch, for evaluation and training", false, writeAtif),
   exportFormat("mermaid", "the tree as a Mermaid flowchart", true, writeMermaid),

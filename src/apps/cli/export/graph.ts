@@ -3,10 +3,11 @@ import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
 import { countKinds, getEntryKind, type KindCount, readKinds, type Tone } from "../../text/entry-kind.ts";
+import { readNumberedEntries } from "../../text/numbered-entries.ts";
 import { chooseAll, chooseRows, findTrunk, layOutRows } from "../../text/tree-rows.ts";
 import { truncateLine } from "../text/width.ts";
 import { takeShortId } from "../view/entry-line.ts";
-import { type ExportSource, readNumberedEntries } from "./source.ts";
+import type { ExportSource } from "./source.ts";
 
 /** Tree of boxes, each for one entry, or for several consecutive entries. */
 export interface TreeGraph {

@@ -1,6 +1,6 @@
-import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import type { ExportedTrajectory } from "../../../interop/atif/export-atif.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
+import type { ResultDetail } from "../../text/markdown.ts";
 
 /** Session to export, with options. */
 export interface ExportSource {
@@ -13,15 +13,9 @@ export interface ExportSource {
   /** Level of detail of output from tools and commands in Markdown. */
   readonly results: ResultDetail;
   readonly atif?: AtifChoices;
-  /** ATIF document, after it is created. */
+  /** ATIF document, if it has already been created. */
   readonly exported?: ExportedTrajectory;
 }
-
-/** Levels of detail: no results, results folded and shortened, or results and calls in full. */
-export const RESULT_DETAILS = ["none", "folded", "full"] as const;
-
-/** Level of detail of results. */
-export type ResultDetail = (typeof RESULT_DETAILS)[number];
 
 /** Options for an ATIF document. */
 export interface AtifChoices {
@@ -33,25 +27,4 @@ export interface AtifChoices {
   readonly assets?: string;
   /** Sessions of subagents. */
   readonly subagents?: readonly SessionView[];
-}
-
-/** Entry and its ordinal; without the entry if its body is damaged. */
-export interface NumberedEntry {
-  readonly ordinal: number;
-  readonly entry: AnySessionEntry | undefined;
-}
-
-const BATCH = 64;
-
-/** Yields entries with their bodies, in the order of the ordinals, in small batches to limit memory. */
-export function* readNumberedEntries(
-  session: SessionView,
-  ordinals: Int32Array,
-): Generator<NumberedEntry, void> {
-  for (let start = 0; start < ordinals.length; start += BATCH) {
-    const batch: NumberedEntry[] = [];
-    const wanted = ordinals.subarray(start, start + BATCH);
-    session.readEntries(wanted, (ordinal, entry) => batch.push({ ordinal, entry }));
-    yield* batch;
-  }
 }

@@ -7,9 +7,9 @@ import type { SessionRow } from "../../../session/files/session-row.ts";
  * Finds the sessions of a session's subagents, including nested ones.
  *
  * @param path - Absolute path of the session.
- * @param scopes - Scopes to search, until the session is found.
+ * @param scopes - Scopes to search in order, until the session is found.
  * @returns Absolute paths, oldest first.
- * @remarks Cost: that of a list.
+ * @remarks Cost: the same as listing the sessions.
  */
 export async function findSubagents(path: string, scopes: readonly CatalogScope[]): Promise<string[]> {
   for (const scope of scopes) {

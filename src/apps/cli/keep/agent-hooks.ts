@@ -6,7 +6,7 @@ export interface HookRow {
   readonly event: string;
   /** Command line after the name of the program. */
   readonly command: string;
-  /** In the agent's unit. */
+  /** Time limit, in the unit that the agent uses. */
   readonly timeout: number;
 }
 
@@ -84,7 +84,7 @@ export const AGENT_HOOKS = {
   },
 } as const satisfies { readonly [agent: string]: AgentHooks };
 
-/** Returns the elements of the agent's settings that run its hooks. */
+/** Returns the elements to add to an agent's settings for its hooks. */
 export function makeHookEntries({ form, rows }: AgentHooks, program: HookProgram): HookEntry[] {
   return rows.map(({ event, command, timeout }) => {
     const line = makeHookLine(command, program);
@@ -96,12 +96,12 @@ export function makeHookEntries({ form, rows }: AgentHooks, program: HookProgram
   });
 }
 
-/** Returns the script that is the hook of an agent. */
+/** Returns the hook script of an agent. */
 export function makeHookScript({ rows }: AgentHooks, program: HookProgram): string {
   return ["#!/bin/sh", ...rows.map(({ command }) => makeHookLine(command, program)), ""].join("\n");
 }
 
-/** Command line with which hooks call this program. */
+/** Command line that hooks use to call this program. */
 export interface HookProgram {
   /** Beginning of the command line. */
   readonly start: string;

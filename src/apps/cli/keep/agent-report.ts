@@ -26,7 +26,7 @@ export interface AgentState {
   readonly hook: HookPlace | undefined;
   /** Undefined if the agent has no hooks, or their state cannot be determined. */
   readonly state: HookState | undefined;
-  /** Reason why the state of the hooks cannot be determined. */
+  /** Reason that the state of the hooks cannot be determined; undefined if it was determined. */
   readonly problem: string | undefined;
 }
 
@@ -89,7 +89,7 @@ export function writeAgentState({ json, out, io }: CommandCall, one: AgentState)
   out.line(out.colors.bold(agent.label));
   writeIndented(agent.retention.text, out);
   if (agent.source === undefined) {
-    writeIndented("needs no import: its sessions open as they are", out);
+    writeIndented("needs no import: its sessions can be opened directly", out);
     return;
   }
   const amount = changed === 0 ? "" : `, ${formatCount(changed)} to import`;
@@ -99,7 +99,7 @@ export function writeAgentState({ json, out, io }: CommandCall, one: AgentState)
 }
 
 function describeHook({ hook, state, problem }: AgentState): string {
-  if (hook === undefined) return 'no hooks: while it runs, "sessiontree import --watch" imports what changes';
+  if (hook === undefined) return 'no hooks: "sessiontree import --watch" imports changes as long as it runs';
   const path = toPlainLine(hook.path);
   const off = areHooksOff(hook) ? "; hooks are turned off there" : "";
   if (state === undefined) return `hook: unknown; ${path}: ${problem}`;
@@ -110,7 +110,7 @@ function describeHook({ hook, state, problem }: AgentState): string {
 const WORDS: Readonly<Record<HookState, (path: string) => string>> = {
   absent: (path) => `absent from ${path}`,
   installed: (path) => `installed in ${path}`,
-  outdated: (path) => `installed in ${path} by an older call, to be replaced`,
+  outdated: (path) => `installed in ${path} by an earlier call, to be replaced`,
   changed: (path) => `changed by hand in ${path}, and left alone`,
   "by hand": (path) => `set up by hand in ${path}, and left alone`,
   taken: (path) => `${path} is another hook; add "sessiontree import --hook" to it by hand`,

@@ -30,7 +30,7 @@ interface KnownAgent {
   folders?(env: Environment, home: string): string[];
   /** Returns the agent's own folder. Default: the parent of the sessions folder. */
   root?(env: Environment, home: string): string;
-  /** Retention, in some cases determined from the existing files and folders of its sessions. */
+  /** Retention, or a function that determines it from the existing files and folders of the agent's sessions. */
   readonly retention: RetentionRule | ((folders: readonly string[]) => RetentionRule);
   readonly hooks?: AgentHooks;
 }
@@ -62,7 +62,7 @@ const KNOWN_AGENTS: readonly KnownAgent[] = [
     id: "cline",
     label: "Cline, Roo Code, Kilo",
     source: "cline",
-    // The command line has hooks here; editor extensions have none.
+    // The command-line program has its hooks here; editor extensions have none.
     root: ({ CLINE_DIR: named }, home) => (named ? toAbsolutePath(named) : join(home, ".cline")),
     retention: (folders) => (folders.some((folder) => EXTENSION.test(folder)) ? UNKNOWN : KEEPS),
     hooks: AGENT_HOOKS.cline,

@@ -25,12 +25,11 @@ import { addHooks, getHookValues, type HookEntry, parseSettings, removeHooks } f
  * State of the hooks of an agent.
  *
  * `installed`: as installed by `keep`; `outdated`: as installed by `keep`, which would now install others; `changed`: edited
- * since
- * then; `by hand`: not installed by `keep`; `taken`: the file is another hook; `absent`: there are none.
+ * since then; `by hand`: not installed by `keep`; `taken`: the file is another hook; `absent`: there are none.
  */
 export type HookState = "installed" | "outdated" | "changed" | "by hand" | "taken" | "absent";
 
-/** File of an agent's hooks. */
+/** File that contains an agent's hooks. */
 export interface HookPlace {
   /** Id of the agent. */
   readonly agent: string;
@@ -97,10 +96,10 @@ export function installHooks(place: HookPlace, program: HookProgram): InstalledH
     if (file.bytes === undefined) {
       if (note({ isNew: true })) return { backup: undefined };
     } else if (record !== undefined && isAsWritten(file, record)) {
-      // The older copy is used to restore a file written by `keep`.
+      // A file written by `keep` is restored from the older copy, so no new copy is made.
       if (note(record)) return { backup: undefined };
     } else if (record?.backup !== undefined && isCopy(record.backup, file)) {
-      // An installation was interrupted after making this copy.
+      // An earlier installation was interrupted after it made this copy.
       if (note({ isNew: false, backup: record.backup })) return { backup: record.backup };
     } else {
       const isBefore = state === "absent";
@@ -115,13 +114,12 @@ export function installHooks(place: HookPlace, program: HookProgram): InstalledH
 export interface RemovedHooks {
   /** `removed`: nothing remains; `gone`: the hooks were removed earlier; `left`: hooks edited by hand remain. */
   readonly outcome: "removed" | "gone" | "left";
-  /** Copies that are kept because the file is not as it was before `keep`. */
+  /** Copies that are kept because the file differs from its original content. */
   readonly backups: readonly string[];
 }
 
 /**
- * Removes what was installed into a file, and nothing else; the caller must prevent other processes from doing so at the same
- * time.
+ * Removes only what was installed into a file; the caller must prevent other processes from doing so at the same time.
  *
  * A file that has not changed since is restored byte for byte. From a changed file, only entries that are exactly as installed
  * are removed.
@@ -257,7 +255,7 @@ function removeOnce(
   const settings = parseSettings(edited);
   const outcome = isHookOfOurs(settings["hooks"], rows) ? "left" : edited === text ? "gone" : "removed";
   if (edited === text) {
-    // An installation was interrupted before it wrote the file.
+    // An earlier installation was interrupted before it wrote the file.
     if (outcome === "gone" && record.backup !== undefined && isCopy(record.backup, file))
       removeSettingsFile(readSettingsFile(record.backup));
     return { outcome, backups: [] };

@@ -20,13 +20,13 @@ export interface RunningProgram {
   readonly dir: string | undefined;
 }
 
-/** Returns how hooks call this program: by its name if it is in the `PATH`, else by its path, or through npx. */
+/** Returns how hooks call this program: by its name if it is in the `PATH`, otherwise by its path or through npx. */
 export function findHookProgram({ env, execPath, script, dir }: RunningProgram): HookProgram {
   const end = dir === undefined ? "" : `--dir ${quoteForShell(dir)}`;
   const folders = (env["PATH"] ?? "")
     .split(delimiter)
     .filter((folder) => folder !== "" && !NPX_CACHE.test(folder));
-  // On Windows, a file with the name alone comes with a script for each shell next to it.
+  // On Windows, a file with only the name is installed together with a script for each shell.
   if (folders.some((folder) => isProgram(join(folder, NAME)))) return { start: NAME, end };
   if (NPX_CACHE.test(script)) return { start: `npx --prefer-offline -y ${NAME}`, end };
   return { start: `${quoteForShell(execPath)} ${quoteForShell(script)}`, end };

@@ -58,7 +58,7 @@ export function readHookRecords(): HookRecord[] {
   );
 }
 
-/** Writes or, if undefined, removes the record of a file. */
+/** Writes the record of a file, or removes it if `record` is undefined. */
 export function writeHookRecord(path: string, record: HookRecord | undefined): void {
   const file = readSettingsFile(getRecordPath());
   const hooks = readHookRecords().filter((one) => one.path !== path);
@@ -69,7 +69,7 @@ export function writeHookRecord(path: string, record: HookRecord | undefined): v
   }
   const text = `${JSON.stringify({ version: VERSION, hooks }, null, 2)}\n`;
   if (!replaceSettingsFile(file, Buffer.from(text)))
-    throw new SettingsError(`${getRecordPath()} was changed meanwhile. Run the command again.`);
+    throw new SettingsError(`${getRecordPath()} was changed in the meantime. Run the command again.`);
 }
 
 /**
@@ -84,7 +84,7 @@ export function withHooksReserved<T>(call: () => T): T {
     release = reserveFile(realFileSystem, getRecordPath(), WAIT_MS);
   } catch (error) {
     if (!isSessionError(error, "WRITE_FAILED")) throw error;
-    const message = 'Another "sessiontree keep" is at work, or its folder cannot be written to. Try again.';
+    const message = 'Another "sessiontree keep" is running, or its folder cannot be written to. Try again.';
     throw new SessionError("WRITE_FAILED", message, { cause: error });
   }
   try {

@@ -8,7 +8,7 @@ import { parseSettings } from "./settings-text.ts";
 export interface Retention {
   /** Whether the agent deletes sessions; null if unknown. */
   readonly deletes: boolean | null;
-  /** Age of deletion, as in the setting; null if unknown, or not based on age. */
+  /** Age at which sessions are deleted, as written in the setting; null if unknown, or if deletion is not based on age. */
   readonly after: string | null;
   /** Name of the setting; null if there is none. */
   readonly setting: string | null;
@@ -22,7 +22,7 @@ export interface Retention {
 export interface RetentionRule {
   /** File with the setting, relative to the agent's own folder; absent if the retention is fixed. */
   readonly file?: string;
-  /** Returns the retention for the contents of the file; empty contents if it is missing. */
+  /** Returns the retention for the settings in the file, which are empty if the file is missing. */
   read(settings: JsonRecord): Retention;
 }
 
@@ -40,7 +40,7 @@ export function readRetention({ read }: RetentionRule, path: string | undefined)
     if (!(error instanceof SettingsError)) throw error;
     const { setting } = read({});
     return makeUnknown(
-      `may delete sessions: ${setting} is unknown, since its settings cannot be read`,
+      `may delete sessions: ${setting} is unknown, because its settings cannot be read`,
       setting,
     );
   }
@@ -59,7 +59,8 @@ export const KEEPS: RetentionRule = {
 
 /** Retention of programs whose setting cannot be read. */
 export const UNKNOWN: RetentionRule = {
-  read: () => makeUnknown("may delete tasks if that is set in the editor; sessiontree cannot read it", null),
+  read: () =>
+    makeUnknown("may delete tasks, depending on an editor setting that sessiontree cannot read", null),
 };
 
 /** Retention of Claude Code, which deletes by age at each start. */

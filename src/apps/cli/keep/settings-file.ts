@@ -91,7 +91,7 @@ function exchangeFile(file: SettingsFile, content: Buffer): boolean {
   const fs = realFileSystem;
   const temporary = writeTemporary({ fs, path: target, pieces: [content], mode: mode & 0o777 });
   try {
-    // A user who cannot change the owner becomes the owner of the file.
+    // If the owner cannot be set, the user becomes the owner of the file.
     if (uid !== process.getuid?.() || gid !== process.getgid?.())
       callUnlessRefused(() => chownSync(temporary, uid, gid));
     if (!isSettingsUnchanged(file)) return false;
@@ -161,7 +161,7 @@ function readBytes(path: string): Buffer | undefined {
   });
 }
 
-/** Calls the system; a system error becomes a `SettingsError`, except that the error code `no` returns false. */
+/** Calls the system. Converts system errors to `SettingsError`, except for the error code `no`, for which it returns false. */
 function callSystem<T>(call: () => T): T;
 function callSystem(call: () => boolean, no: string): boolean;
 function callSystem<T>(call: () => T, no?: string): T | false {

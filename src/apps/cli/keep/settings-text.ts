@@ -108,7 +108,7 @@ function readNode(node: Node): unknown {
   return JSON.parse(JSON.stringify(getNodeValue(node)));
 }
 
-/** Ensures that an edit has the intended result: for example, programs may resolve duplicate names differently. */
+/** Throws if an edit does not have the intended result. For example, programs may resolve duplicate names differently. */
 function assertEqual(text: string, expected: JsonRecord): void {
   if (!isDeepStrictEqual(parseSettings(text), expected))
     throw new SettingsError("its hooks cannot be edited safely: a name in it may occur twice");

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 
-/** Page without a session: a script and a style sheet, built from src/page. */
+/** Page without a session: a script and a style sheet, built from src/apps/page. */
 export interface PageAsset {
   readonly script: string;
   readonly style: string;
@@ -48,8 +48,8 @@ export interface PageSource {
   /** Existing sessions, by the name that this session uses for them. */
   readonly known?: ReadonlyMap<string, KnownSession>;
   /**
-   * Addresses on the server of the bytes, the sessions named in them, the events for appended data, and the list's usage; only a
-   * page with a server may send requests.
+   * Server addresses of the bytes, the sessions named in them, events for appended data, and the session's usage; only a page
+   * with a server may send requests.
    */
   readonly server?:
     | {
@@ -78,8 +78,8 @@ const GZIP = { level: 3 };
 /**
  * Creates the page of a session: one HTML file that contains everything and loads nothing.
  *
- * Only the page's own script and style sheet may run or apply, identified by their hashes. The session is data in a block that
- * no browser runs, and that its content cannot end.
+ * Only the page's own script and style sheet may run or apply, identified by their hashes. The session is data in a block that no
+ * browser runs and that the data cannot close.
  *
  * @param asset - Default: the page included with the program.
  * @remarks Cost: O(bytes), in memory several times over.
@@ -138,8 +138,8 @@ function hashText(text: string): string {
 }
 
 /**
- * Encodes bytes as blocks that the page decompresses: in base64, which cannot end a block, and which preserves every line break,
- * zero byte, and invalid UTF-8.
+ * Encodes bytes as blocks that the page decompresses: in base64, which cannot close a block, and which preserves every line
+ * break, zero byte, and invalid UTF-8.
  */
 function encodeBlocks(bytes: Uint8Array): string {
   let blocks = "";

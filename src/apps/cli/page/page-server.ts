@@ -22,7 +22,7 @@ import {
 } from "../../../session/fs/file-system.ts";
 import type { ImportableSessions } from "../importable-sessions.ts";
 import {
-  FailureCounter,
+  FailureFinder,
   makeIndexPage,
   searchIndex,
   sumIndexUsage,
@@ -36,7 +36,7 @@ const HOST = "127.0.0.1";
 /** Number of bytes in the token: too many to guess. */
 const TOKEN_BYTES = 24;
 
-/** Milliseconds between checks of a file that a page follows. */
+/** Interval between checks of a file that a page follows, in milliseconds. */
 const POLL_MS = 300;
 
 /** Sessions to list. */
@@ -52,7 +52,7 @@ export interface ServedIndex {
 type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
 
 /**
- * Serves pages of sessions to browsers on this machine, and sends them data that is appended.
+ * Serves pages of sessions to browsers on this machine, and sends them appended data.
  *
  * Listens only on the loopback address, and answers only requests for an address with its token. A page can request
  * only sessions that were listed, named on the command line, or named by one of those.
@@ -62,7 +62,7 @@ export class PageServer {
   readonly #index: ServedIndex | undefined;
   /** Paths of sessions, by the key in their addresses. */
   readonly #paths = new Map<string, string>();
-  readonly #failures = new FailureCounter();
+  readonly #failures = new FailureFinder();
   readonly #server: Server;
   #port = 0;
 
@@ -110,7 +110,7 @@ export class PageServer {
     const [, token = "", ...rest] = url?.pathname.split("/") ?? [];
     if (!isMeant || url === undefined || !this.#isToken(token))
       return writeText(response, 403, "Forbidden: this address lacks its token.");
-    if (request.method !== "GET") return writeText(response, 405, "Only GET is answered.");
+    if (request.method !== "GET") return writeText(response, 405, "Only GET is allowed.");
     const answer = this.#answerFor(rest);
     if (answer === undefined) return writeText(response, 404, "There is nothing at this address.");
     try {
@@ -131,8 +131,7 @@ export class PageServer {
     const index = this.#index;
     if (what === "session" && path !== undefined) {
       if (part === undefined) return (_, response) => this.#writeSession(response, path);
-      if (part === "failures")
-        return (_, response) => writeJson(response, { failed: this.#failures.countFailures(path) });
+      if (part === "failures") return (_, response) => writeJson(response, this.#failures.findFailures(path));
       if (part === "usage" && index !== undefined)
         return async (request, response) =>
           writeJson(response, await sumSessionUsage(index.scope, makeCounting(request, index), path));
@@ -175,7 +174,7 @@ export class PageServer {
     writeBody(response, 200, "text/html", page);
   }
 
-  /** Writes the current content of the file; refuses if it is not the file from which the page was made. */
+  /** Writes the current content of the file; responds with 409 if the file was replaced after the page was created. */
   async #writeBytes(response: ServerResponse, url: URL, path: string): Promise<void> {
     const follower = new FileFollower(path, 0, url.searchParams.get("file") ?? "");
     const first = follower.poll();
@@ -245,9 +244,9 @@ const HEADERS = {
   "X-Content-Type-Options": "nosniff",
 };
 
-const REPLACED = "Another file has taken this path.";
+const REPLACED = "The file at this path was replaced.";
 
-/** Yields a file up to its end; throws if the file is replaced meanwhile, because its content would not match. */
+/** Yields a file up to its end; throws if the file is replaced in the meantime, because its content would not match. */
 function* readFollowed(follower: FileFollower, first: FileChange | undefined): Generator<Buffer, void> {
   for (let change = first; change !== undefined; change = follower.poll()) {
     if (change.kind === "replaced") throw new Error(REPLACED);
@@ -308,7 +307,7 @@ function parseIdentity(text: string): FileIdentity | undefined {
   return { dev, ino, birthtimeNs, ctimeNs };
 }
 
-/** Milliseconds after its last write for which a program counts as writing: calls of models and tools take time. */
+/** Time after its last write during which a program counts as writing, in milliseconds: model and tool calls take time. */
 const WRITING_MS = 60_000;
 
 /** Returns whether a program is writing to a file, based on the time of its last change. */
@@ -337,7 +336,7 @@ export class FileFollower {
     return this.#offset;
   }
 
-  /** Reads new bytes, at most a few megabytes; undefined if there are none, or no file exists. */
+  /** Reads new bytes, at most 4 MiB, or reports a replaced file; undefined if there are no new bytes or no file. */
   poll(): FileChange | undefined {
     const fd = callIfPresent(() => openForReading(realFileSystem, this.#path));
     if (fd === undefined) return undefined;

@@ -51,7 +51,7 @@ interface IndexAddresses {
   readonly importableUrl: string | undefined;
 }
 
-/** Usage of one model in a session on a day, including subagents. */
+/** Usage of one model in one session on one day, including subagents. */
 export interface IndexUsageGroup extends Omit<UsageGroup, "by" | "subagentOf" | "sessions"> {
   readonly session: string;
   readonly day: string | null;
@@ -138,7 +138,7 @@ export interface IndexHit {
   /** Whether the entry is on the path to the session's leaf, or on an abandoned branch. */
   readonly branch: FileHit["branch"];
   readonly snippet: string;
-  /** Match within the snippet, in UTF-16 units. */
+  /** Position of the match in the snippet, in UTF-16 code units. */
   readonly match: TextMatch;
 }
 
@@ -170,16 +170,29 @@ export async function searchIndex(
   return hits;
 }
 
-/** Counts the failures of sessions, and caches the counts until the file changes. */
-export class FailureCounter {
-  readonly #known = new Map<string, { readonly mark: FileMark; readonly failed: number }>();
+/** Failures in a session. */
+interface FoundFailures {
+  readonly failed: number;
+  /** ID of the first entry that reports one; undefined if there is none. */
+  readonly first: string | undefined;
+}
 
-  countFailures(path: string): number {
+/** Finds the failures of sessions, and caches them until the file changes. */
+export class FailureFinder {
+  readonly #known = new Map<string, { readonly mark: FileMark; readonly found: FoundFailures }>();
+
+  findFailures(path: string): FoundFailures {
     const known = this.#known.get(path);
-    if (known !== undefined && isUnchangedAt(path, known.mark)) return known.failed;
+    if (known !== undefined && isUnchangedAt(path, known.mark)) return known.found;
     const stats = statSync(path, { throwIfNoEntry: false });
-    const failed = readKinds(SessionView.at(path)).failures.size;
-    if (stats !== undefined) this.#known.set(path, { mark: toFileMark(stats), failed });
-    return failed;
+    const session = SessionView.at(path);
+    const { failures } = readKinds(session);
+    const [first] = failures;
+    const found = {
+      failed: failures.size,
+      first: first === undefined ? undefined : session.tree.idAt(first),
+    };
+    if (stats !== undefined) this.#known.set(path, { mark: toFileMark(stats), found });
+    return found;
   }
 }

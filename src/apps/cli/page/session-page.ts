@@ -17,13 +17,13 @@ const MAX_BYTES = 256 * 1024 * 1024;
 export interface SessionPageOptions {
   /** Entry whose path the page shows first; default: the session's leaf. */
   readonly leafId?: string | undefined;
-  /** Server of the bytes and of appended data; default: the bytes are in the page. */
+  /** Server addresses of the bytes and of appended data; by default, the bytes are in the page. */
   readonly server?: PageSource["server"];
   readonly indexUrl?: string | undefined;
   readonly maxBytes?: number;
 }
 
-/** Session of a page. */
+/** Session for which a page is created. */
 export interface PagedSession {
   /** Absolute path of its file; undefined if there is none. */
   readonly path: string | undefined;
@@ -88,8 +88,8 @@ function findKnown(
 
 function makeTooLargePageError(path: string, size: number): SessionError {
   const message =
-    `${path} has ${Math.round(size / 1e6)} MB, too much for one page. Take a branch of it, with ` +
-    `"sessiontree export SESSION --jsonl branch.jsonl", with --leaf for an earlier end, and view that; ` +
+    `${path} has ${Math.round(size / 1e6)} MB, which is too large for one page. Export a branch with ` +
+    `"sessiontree export SESSION --jsonl branch.jsonl", adding --leaf for an earlier end, and view that; ` +
     `"sessiontree export SESSION --markdown" writes a transcript of any size.`;
   return new SessionError("WRITE_FAILED", message, { details: { path, size } });
 }
@@ -149,7 +149,7 @@ function addNames(bytes: Buffer, names: Set<string>): void {
   }
 }
 
-/** Parses the JSON string at a quotation mark; empty if it has no end within the maximum length. */
+/** Parses the JSON string that begins at a quotation mark; empty if it does not end within the maximum length. */
 function readTextAt(bytes: Buffer, start: number): string {
   const max = Math.min(bytes.length, start + MAX_NAME_BYTES);
   for (let end = start + 1; end < max; end++) {
@@ -166,7 +166,7 @@ function listSessionFiles(folder: string): string[] {
 
 function findFile(path: string | undefined): string | undefined {
   if (!path?.endsWith(".jsonl")) return undefined;
-  // A named session may be missing, inaccessible, or not a path at all; then there is no link.
+  // The name may refer to a missing or inaccessible file, or may not be a path at all; in these cases, there is no link.
   return callUnlessRefused(() => statSync(path))?.isFile() ? path : undefined;
 }
 

@@ -1,7 +1,6 @@
 import type { Key } from "node:readline";
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { getErrorMessage, isSessionError } from "../../../core/format/errors.ts";
-import type { FileRow } from "../../../session/files/session-row.ts";
 import type { CliTerminal } from "../io.ts";
 import type { Colors } from "../output.ts";
 import { FullScreen } from "./full-screen.ts";
@@ -10,6 +9,7 @@ import {
   findHighlighted,
   makeEmptyPicker,
   type PickerEvent,
+  type PickerRow,
   type PickerScope,
   type PickerState,
   type PickerTask,
@@ -25,7 +25,7 @@ export interface PickerWorld {
   readonly scope: PickerScope;
   readonly nowMs: () => number;
   /** Yields sessions as they are found, until the signal aborts. */
-  readonly find: (scope: PickerScope, signal: AbortSignal) => AsyncIterable<FileRow>;
+  readonly find: (scope: PickerScope, signal: AbortSignal) => AsyncIterable<PickerRow>;
   /** Yields entries that contain a text as they are found, until the signal aborts. */
   readonly search: (query: string, scope: PickerScope, signal: AbortSignal) => AsyncIterable<ContentHit>;
   readonly preview: (path: string) => PreviewLine[];
@@ -40,8 +40,8 @@ export interface ContentHit {
 }
 
 /**
- * Milliseconds after which found sessions are drawn, after which the preview of a highlighted session is read, and after which
- * a search starts once typing has stopped.
+ * Delays in milliseconds: before found sessions are drawn, before the preview of the highlighted session is read, and before a
+ * search starts after typing has stopped.
  */
 const FOUND_MS = 40;
 const PREVIEW_MS = 60;
@@ -53,9 +53,9 @@ const SEARCH_MS = 150;
  * Sessions are displayed as they are found.
  *
  * @returns Undefined if the user left without a choice.
- * @throws Errors in drawing or finding; errors about a single session are displayed instead.
+ * @throws Any error while drawing or finding sessions; errors about a single session are displayed instead.
  */
-export async function pickSession(world: PickerWorld): Promise<FileRow | undefined> {
+export async function pickSession(world: PickerWorld): Promise<PickerRow | undefined> {
   const picker = new Picker(world);
   try {
     return await picker.outcome;
@@ -66,16 +66,16 @@ export async function pickSession(world: PickerWorld): Promise<FileRow | undefin
 
 /** Running picker: passes events to the state, draws the state, and performs the resulting tasks. */
 class Picker {
-  readonly outcome: Promise<FileRow | undefined>;
+  readonly outcome: Promise<PickerRow | undefined>;
   readonly #world: PickerWorld;
   readonly #screen: FullScreen;
   readonly #timers = new Map<string, NodeJS.Timeout>();
-  #resolve: (session: FileRow | undefined) => void = ignoreSignal;
+  #resolve: (session: PickerRow | undefined) => void = ignoreSignal;
   #reject: (error: unknown) => void = ignoreSignal;
   #state: PickerState;
   #search = new AbortController();
   #contentSearch = new AbortController();
-  #found: FileRow[] = [];
+  #found: PickerRow[] = [];
   #isOver = false;
 
   constructor(world: PickerWorld) {
@@ -104,7 +104,7 @@ class Picker {
     this.#screen.close();
   }
 
-  /** Runs work whose errors end the picker and reach the caller; aborted work ends silently. */
+  /** Runs work. An error ends the picker and is thrown to the caller; aborted work ends silently. */
   #guard(work: () => unknown): void {
     const done = async () => {
       await work();
@@ -114,7 +114,7 @@ class Picker {
     });
   }
 
-  /** Schedules work for later, once, regardless of the number of calls. */
+  /** Schedules work for later. Until it has run, further calls with the same name have no effect. */
   #later(name: string, afterMs: number, work: () => unknown): void {
     if (this.#timers.has(name)) return;
     const timer = setTimeout(() => {

@@ -2,11 +2,10 @@ import { formatCount } from "../../../core/facts/number-text.ts";
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { getFolderName } from "../../../core/facts/session-title.ts";
 import { formatAgo } from "../../../core/facts/times.ts";
-import type { FileRow } from "../../../session/files/session-row.ts";
 import type { Colors } from "../output.ts";
 import { fitColumn, measureWidth, truncateLine, truncateStart } from "../text/width.ts";
 import { KIND_WIDTH } from "../view/entry-line.ts";
-import { findCursor, findMatches, type PickerState } from "./state.ts";
+import { findCursor, findMatches, type PickerRow, type PickerState } from "./state.ts";
 
 /** Screen of a picker. */
 export interface PickerScreen {
@@ -102,7 +101,7 @@ function toPlainTyped(text: string): string {
 
 function listLines(
   state: PickerState,
-  matches: readonly FileRow[],
+  matches: readonly PickerRow[],
   height: number,
   screen: PickerScreen,
 ): string[] {
@@ -118,13 +117,13 @@ function listLines(
 
 function formatNothing(state: PickerState): string {
   if (!state.isComplete || state.contents?.isComplete === false) return "  Looking for sessions …";
-  if (state.contents !== undefined) return "  Nothing was found in what was said.";
-  if (state.sessions.length > 0) return "  Nothing fits what was typed.";
+  if (state.contents !== undefined) return "  No messages match.";
+  if (state.sessions.length > 0) return "  No sessions match.";
   return state.scope === "project" ? "  No sessions here; tab shows all projects." : "  No sessions.";
 }
 
 function formatSessionRow(
-  session: FileRow,
+  session: PickerRow,
   isHighlighted: boolean,
   { scope }: PickerState,
   { columns, colors, nowMs }: PickerScreen,
@@ -139,7 +138,7 @@ function formatSessionRow(
       : [fitColumn(toPlainLine(getFolderName(cwd)), Math.floor(columns * PROJECT_PART))]),
   ].join("  ");
   const text = truncateLine(
-    session.title,
+    session.kinship + session.title,
     Math.max(0, columns - measureWidth(marker) - measureWidth(facts) - 2),
   );
   const shown = name ? colors.bold(text) : text;
@@ -154,7 +153,7 @@ function formatSessionRow(
  */
 function formatPreview(
   state: PickerState,
-  matches: readonly FileRow[],
+  matches: readonly PickerRow[],
   height: number,
   { columns, colors }: PickerScreen,
 ): string[] {
@@ -183,7 +182,7 @@ function formatFooter(state: PickerState, { columns, colors }: PickerScreen): st
 
 function getHints({ contents, mode, scope }: PickerState): string[] {
   if (mode.kind === "rename") return ["enter saves", "esc goes back"];
-  if (mode.kind === "delete") return ["y puts it into the trash", "any other key goes back"];
+  if (mode.kind === "delete") return ["y moves it to the trash", "any other key goes back"];
   const other = scope === "project" ? "all projects" : "this project";
   return [
     "enter choose",

@@ -4,17 +4,23 @@ import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { getSessionTitle } from "../../../core/facts/session-title.ts";
 import { compareRows, type FileRow } from "../../../session/files/session-row.ts";
 
+/** Session in a picker. */
+export interface PickerRow extends FileRow {
+  /** Its kinship to another session in parentheses, to precede its title; empty if there is none. */
+  readonly kinship: string;
+}
+
 /** State of a picker, except the size of its screen. */
 export interface PickerState {
   /** Sessions found so far, latest first. */
-  readonly sessions: readonly FileRow[];
+  readonly sessions: readonly PickerRow[];
   readonly isComplete: boolean;
   readonly scope: PickerScope;
   /** Typed text: a filter of the list, or the query of a content search. */
   readonly filter: string;
   /** Content search; undefined while the list is filtered instead. */
   readonly contents: ContentSearch | undefined;
-  /** Path of the highlighted session; undefined highlights whichever is first. */
+  /** Path of the highlighted session; undefined for the first session in the list. */
   readonly cursor: string | undefined;
   readonly mode: PickerMode;
   /** Latest message to the user, displayed until the next key. */
@@ -23,10 +29,10 @@ export interface PickerState {
   readonly previews: ReadonlyMap<string, readonly PreviewLine[]>;
 }
 
-/** Scope of the displayed sessions; a named folder has no other scope. */
+/** Scope of the displayed sessions. The scope of a named folder cannot be changed. */
 export type PickerScope = "project" | "all" | "folder";
 
-/** Meaning of keys at the moment. */
+/** Current meaning of keys. */
 export type PickerMode =
   | { readonly kind: "list" }
   | { readonly kind: "rename"; readonly path: string; readonly text: string }
@@ -48,7 +54,7 @@ export interface PreviewLine {
 
 /** Event of a picker. */
 export type PickerEvent =
-  | { readonly kind: "found"; readonly sessions: readonly FileRow[] }
+  | { readonly kind: "found"; readonly sessions: readonly PickerRow[] }
   | { readonly kind: "complete" }
   | { readonly kind: "preview"; readonly path: string; readonly lines: readonly PreviewLine[] }
   /** An entry matches the search. */
@@ -62,7 +68,7 @@ export type PickerEvent =
 
 /** Task that results from an event. */
 export type PickerTask =
-  | { readonly kind: "choose"; readonly session: FileRow }
+  | { readonly kind: "choose"; readonly session: PickerRow }
   | { readonly kind: "leave" }
   | { readonly kind: "find"; readonly scope: PickerScope }
   /** Starts a content search in place of the previous one; an empty query ends it. */
@@ -96,13 +102,13 @@ export function makeEmptyPicker(scope: PickerScope): PickerState {
 }
 
 /** Returns the sessions that match the filter, best first, or those with matching contents, latest first. */
-export function findMatches({ sessions, filter, contents }: PickerState): readonly FileRow[] {
+export function findMatches({ sessions, filter, contents }: PickerState): readonly PickerRow[] {
   if (contents === undefined) return findBestMatches(sessions, filter);
   return filter.trim() === "" ? sessions : sessions.filter(({ path }) => contents.found.has(path));
 }
 
 /** Returns the index of the highlighted session among the matches; 0 if it is not among them. */
-export function findCursor(matches: readonly FileRow[], { cursor }: PickerState): number {
+export function findCursor(matches: readonly PickerRow[], { cursor }: PickerState): number {
   return Math.max(
     0,
     matches.findIndex(({ path }) => path === cursor),
@@ -110,7 +116,7 @@ export function findCursor(matches: readonly FileRow[], { cursor }: PickerState)
 }
 
 /** Returns the highlighted session; undefined if there are no matches. */
-export function findHighlighted(state: PickerState): FileRow | undefined {
+export function findHighlighted(state: PickerState): PickerRow | undefined {
   const matches = findMatches(state);
   return matches[findCursor(matches, state)];
 }
@@ -136,7 +142,7 @@ export function takeEvent(state: PickerState, event: PickerEvent): PickerStep {
     case "renamed":
       return { state: { ...renameSession(state, event.path, event.name), message: "The name was stored." } };
     case "deleted":
-      return { state: { ...without(state, event.path), message: "The session is in the trash." } };
+      return { state: { ...without(state, event.path), message: "The session was moved to the trash." } };
     case "said":
       return { state: { ...state, message: event.message } };
     case "key":
@@ -162,7 +168,7 @@ function takeKey(state: PickerState, key: PickerKey, page: number): PickerStep {
 function takeListKey(state: PickerState, key: PickerKey, page: number): PickerStep {
   if (typeof key === "object") return setFilter(state, state.filter + key.text);
   const session = findHighlighted(state);
-  const about = ({ path }: FileRow, mode: PickerMode) => ({ state: { ...state, cursor: path, mode } });
+  const about = ({ path }: PickerRow, mode: PickerMode) => ({ state: { ...state, cursor: path, mode } });
   switch (key) {
     case "up":
       return { state: moveCursor(state, -1) };
@@ -297,7 +303,7 @@ function withoutLast(text: string): string {
   return text.slice(0, last?.index ?? 0);
 }
 
-/** Maximum number of characters of a title that are matched by letters; a longer text would match any letters. */
+/** Maximum number of characters of a title that are matched by letters; a longer text would match almost any letters. */
 const TITLE_LENGTH = 200;
 
 /** Minimum rank of a match by letters; below it, the letters are too far apart to be more than chance. */
@@ -306,8 +312,8 @@ const MIN_RANK = 0.25;
 /** Rank of a session that contains all typed words anywhere: higher than any match by letters. */
 const WORDS_RANK = 2;
 
-/** Latest matches of each list, because they are requested several times between two keys. */
-const known = new WeakMap<readonly FileRow[], { filter: string; matches: readonly FileRow[] }>();
+/** Cached matches of each list, because they are requested several times between key presses. */
+const known = new WeakMap<readonly PickerRow[], { filter: string; matches: readonly PickerRow[] }>();
 
 /**
  * Returns the sessions that match a filter: first those that contain its words anywhere, in list order, then those with
@@ -315,7 +321,7 @@ const known = new WeakMap<readonly FileRow[], { filter: string; matches: readonl
  *
  * @remarks Cost: O(text of their rows), once per list and filter.
  */
-function findBestMatches(sessions: readonly FileRow[], filter: string): readonly FileRow[] {
+function findBestMatches(sessions: readonly PickerRow[], filter: string): readonly PickerRow[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return sessions;
   const before = known.get(sessions);
@@ -329,16 +335,16 @@ function findBestMatches(sessions: readonly FileRow[], filter: string): readonly
   return matches;
 }
 
-function getRank(session: FileRow, words: readonly string[]): number {
+function getRank(session: PickerRow, words: readonly string[]): number {
   const text = getSearchedText(session);
   if (words.every((word) => text.includes(word))) return WORDS_RANK;
   return single(words.join(" "), session.title.slice(0, TITLE_LENGTH))?.score ?? 0;
 }
 
-const searched = new WeakMap<FileRow, string>();
+const searched = new WeakMap<PickerRow, string>();
 
 /** Returns the text that a filter searches, in lower case. */
-function getSearchedText(session: FileRow): string {
+function getSearchedText(session: PickerRow): string {
   const { name = "", firstMessage = "", id, cwd } = session;
   const text =
     searched.get(session) ??

@@ -34,7 +34,7 @@ function splitCharacters(text: string): Intl.Segments {
   return graphemes.segment(text);
 }
 
-/** Returns the width of a text in a terminal, in columns, ignoring colors; wide characters have two columns. */
+/** Returns the width of a text in a terminal, in columns, ignoring colors; wide characters count as two columns. */
 export function measureWidth(text: string): number {
   return PLAIN_ASCII.test(text) ? text.length : measureText(text);
 }

@@ -35,7 +35,7 @@ const BULLETS: { readonly [tone in Tone]: string } = {
   damaged: "✗",
 };
 
-/** Tones that the bullet and the excerpt identify. */
+/** Tones that are recognizable by the bullet and the excerpt alone. */
 const HAVE_BULLETS: ReadonlySet<Tone> = new Set<Tone>(["user", "assistant", "tool", "command"]);
 
 const NO_EXCERPT: Excerpt = { text: "", isError: false };
@@ -47,7 +47,7 @@ export class TreeWriter {
   readonly #out: Output;
   readonly #idLength: number;
   readonly #times: TimeColumn;
-  readonly #mostDepth: number;
+  readonly #maxDepth: number;
 
   constructor(session: SessionView, read: EntryKinds, out: Output) {
     this.#session = session;
@@ -55,7 +55,7 @@ export class TreeWriter {
     this.#out = out;
     this.#idLength = getShortIdLength(listIds(session.tree));
     this.#times = chooseTimeColumn(...getTimeRange(session.tree));
-    this.#mostDepth = Math.floor((out.width * MAX_INDENT) / 2);
+    this.#maxDepth = Math.floor((out.width * MAX_INDENT) / 2);
   }
 
   /** @remarks Cost: O(rows), and the bodies of those that represent one entry. */
@@ -133,7 +133,7 @@ export class TreeWriter {
 
   /** Formats the bars of the lines that continue below, and the fork at the beginning of a branch. */
   #gutter({ depth, start }: TreeRow): string {
-    const drawn = Math.min(depth, this.#mostDepth);
+    const drawn = Math.min(depth, this.#maxDepth);
     if (drawn === 0) return "";
     // Dotted if there are more levels than are drawn.
     const last = start !== undefined ? "├─" : depth > drawn ? "┆ " : "│ ";

@@ -10,13 +10,13 @@ import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import { formatImage, formatJson } from "../../text/stored-values.ts";
 import type { Output } from "../output.ts";
 
-/** Content of an entry; every text is safe. */
+/** Content of an entry; every string is safe to print. */
 export interface EntryDetails {
   readonly facts: readonly (readonly [name: string, value: string])[];
   readonly blocks: readonly DetailBlock[];
 }
 
-/** A text that an entry holds, under a title. */
+/** Text of an entry, with a title. */
 export interface DetailBlock {
   /** Title; empty for the main text of the entry. */
   readonly title: string;

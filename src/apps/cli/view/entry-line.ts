@@ -56,7 +56,7 @@ export function formatKindColumn(colors: Colors, { word, tone }: EntryKind): str
   return choosePaint(colors, tone)(fitColumn(word, KIND_WIDTH));
 }
 
-/** Returns the maximum length of ids, because ids in a pipe are complete. */
+/** Returns the length of the longest id. In a pipe, ids are complete. */
 export function measureLongest(ids: Iterable<string>): number {
   let length = 0;
   for (const id of ids) length = Math.max(length, id.length);

@@ -15,7 +15,7 @@ export interface UsageRow {
   /** Empty strings for numbers that the row does not have. */
   readonly numbers: readonly string[];
   readonly isTotal?: boolean;
-  /** Value for its bar, relative to the greatest; absent for a row without a bar. */
+  /** Value for the length of the bar, relative to the greatest value; absent for a row without a bar. */
   readonly size?: number;
 }
 

@@ -16,7 +16,7 @@ export interface IndexedPath {
 /**
  * Entries of a path that make up a context.
  *
- * Chosen by heads: parses the bodies of compactions, of the entries that they keep, and of context edits, but no others.
+ * The choice is based on heads. Parses only the bodies of compactions, of the entries that they keep, and of context edits.
  */
 export interface ContextChoice {
   /** Ordinals in the order of the context. */
@@ -32,7 +32,7 @@ export interface ContextChoice {
 /**
  * Chooses the entries of a path that make up a context.
  *
- * @remarks Cost: O(path) in heads, plus the bodies that `ContextChoice` names.
+ * @remarks Cost: O(path) in heads, plus the bodies listed at `ContextChoice`.
  */
 export function chooseContext(session: SessionModel, path: IndexedPath): ContextChoice {
   const { tree } = session;
@@ -53,7 +53,7 @@ export function chooseContext(session: SessionModel, path: IndexedPath): Context
   return { ordinals, compaction, edits, project };
 }
 
-/** Finds the context edits among some entries; if several change the same entry, the last one counts. */
+/** Finds the context edits among some entries; if several change the same entry, the last one applies. */
 function findContextEdits(session: SessionModel, ordinals: readonly number[]): Map<number, ContextEditEntry> {
   const { tree } = session;
   const edits = new Map<number, ContextEditEntry>();

@@ -29,7 +29,7 @@ const ANSWER = {
   timestamp: 0,
 } as const;
 
-/** Entry of a context, and the messages that the model gets from it. */
+/** Entry of a context, and the messages that the model receives from it. */
 interface ContextEntry {
   readonly ordinal: number;
   /** `edited` if it differs from the stored entry. */
@@ -55,7 +55,7 @@ export function findRepairs(
   return repairToolPairs(items.flatMap((item) => outlineMessages(session.facts[item.ordinal], item))).repairs;
 }
 
-/** Returns outlines of the messages that the model gets from an entry, with only the data that pairs calls with results. */
+/** Returns outlines of the messages that the model receives from an entry, with only the data that pairs calls with results. */
 function outlineMessages(facts: EntryFacts | undefined, item: ContextEntry): readonly Message[] {
   if (facts === undefined || !isOutlinedByFacts(facts, item)) return item.messages;
   if (facts.callId !== "") return [makeResult(facts)];
@@ -63,8 +63,8 @@ function outlineMessages(facts: EntryFacts | undefined, item: ContextEntry): rea
 }
 
 /**
- * Returns whether the facts hold everything that matters. They do not for dropped calls, because then the rest of their message
- * matters.
+ * Returns whether the facts contain everything that is required. They do not for dropped calls, because then the rest of their
+ * message is required.
  */
 function isOutlinedByFacts(
   { kind, calls, callId, isUnfinished }: EntryFacts,

@@ -10,10 +10,10 @@ import type { ContextChoice, IndexedPath } from "./context-choice.ts";
 import { findLastValue } from "./path-search.ts";
 import { findKnownKind, type SessionModel } from "./session-model.ts";
 
-/** Types of entries that change the part of a context before them: a usage recorded before one is about another context. */
+/** Types of entries that change the context before them, so that usage recorded earlier refers to a different context. */
 const CHANGES: ReadonlySet<string> = new Set(["compaction", "context_edit"]);
 
-/** Maximum number of entries of a context that is measured while their facts are unknown. */
+/** Maximum number of entries in a context that is measured before their facts are known. */
 const MAX_UNKNOWN = 500;
 
 /**
@@ -60,7 +60,7 @@ function sumTokens({ tokens }: SessionModel, { project }: ContextChoice, some: r
   return some.reduce((sum, ordinal) => sum + (tokens[ordinal] ?? estimateAll(project(ordinal))), 0);
 }
 
-/** Sums up a whole context, in which instructions are merged into one message. */
+/** Returns the tokens of a whole context, in which instructions are merged into one message. */
 function sumWhole(session: SessionModel, choice: ContextChoice): number {
   const isExact = (ordinal: number) =>
     choice.edits.has(ordinal) ||

@@ -5,7 +5,7 @@ import { getEntryKind, getMessageKind } from "../../text/entry-kind.ts";
 import { ByOrdinal } from "./by-ordinal.ts";
 import type { ModelItem, PathItem } from "./path-items.ts";
 
-/** Entry of the conversation: as stored, or as the model gets it. */
+/** Entry of the conversation: as stored, or as the model receives it. */
 export type ConversationItem = PathItem | ModelItem;
 
 /** An entry, and the results of its calls, by call id. */
@@ -38,7 +38,8 @@ export interface ConversationRows<R extends ConversationRow = ConversationRow> {
 }
 
 /**
- * Lays out a conversation in rows: results share the row of their calls, and compacted entries are one line until it is opened.
+ * Lays out a conversation in rows: results share the row of their calls, and compacted entries are folded into one line until the
+ * reader opens it.
  *
  * A result shares the row of its call if there is no other answer of the model between the two.
  *
@@ -134,8 +135,8 @@ function makeEntryAdder(
 const made = new WeakMap<object, readonly ContentPart[]>();
 
 /**
- * Returns the content of an entry of the conversation: as stored, or as the model gets it; the same array as long as the entry
- * stays parsed.
+ * Returns the content of an entry of the conversation: as stored, or as the model receives it; the same array as long as the
+ * entry stays parsed.
  */
 export function getItemParts(item: ConversationItem): readonly ContentPart[] {
   const source = "messages" in item ? item.messages : item.entry;
@@ -149,7 +150,7 @@ export function getItemParts(item: ConversationItem): readonly ContentPart[] {
   return parts;
 }
 
-/** Returns the content that the model gets from an entry, with a note on how it is sent if the entry does not make that clear. */
+/** Returns the content that the model receives from an entry, with a note on how it is sent if that is not obvious. */
 function getSentParts(entry: AnySessionEntry, message: Message): ContentPart[] {
   const isPlain = getEntryKind(entry) === getMessageKind(message);
   const note: ContentPart = { kind: "note", text: `sent as a ${message.role} message:` };

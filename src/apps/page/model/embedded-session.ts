@@ -2,13 +2,13 @@ import { toRecord } from "../../../core/context/entry-fields.ts";
 import { toText } from "../../../core/context/message-parts.ts";
 import type { LinkedSession } from "./entry-facts.ts";
 
-/** Metadata that a page holds about its session; the session itself is in blocks, or is fetched from a server. */
+/** Metadata of the session in a page; the session itself is in blocks, or is fetched from a server. */
 export interface EmbeddedSession {
   /** Name of the file, without its folder. */
   readonly fileName: string;
   /** Its path when the page was created; its name if it has no path. */
   readonly path: string;
-  /** Bytes of the file when the page was created; 0 if unknown. */
+  /** Size of the file in bytes when the page was created; 0 if unknown. */
   readonly size: number;
   /** Id of the entry at the end of the path that the page opens; undefined for the session's leaf. */
   readonly leafId: string | undefined;
@@ -54,7 +54,7 @@ export function readEmbedded(json: string): EmbeddedSession {
   };
 }
 
-/** Reads which sessions exist, by the path or id that another session uses for them. */
+/** Reads the existing sessions, keyed by the path or id that another session uses for them. */
 export function readKnown(value: unknown): Map<string, LinkedSession> {
   return new Map(Object.entries(toRecord(value)).map(([name, one]) => [name, toLink(one)]));
 }
@@ -70,7 +70,7 @@ declare global {
   }
 }
 
-/** Type of the elements that hold the bytes of a session. */
+/** Type of the elements that contain the bytes of a session. */
 const BLOCK_TYPE = "application/gzip";
 
 /**

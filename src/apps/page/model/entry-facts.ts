@@ -24,13 +24,13 @@ export interface UsedByCall extends Readonly<Spent> {
 export interface EntryFacts {
   readonly kind: EntryKind;
   readonly outcome: EntryOutcome | undefined;
-  /** Whether models get anything from entries like this one, unless a compaction or edit removes it. */
+  /** Whether models receive anything from entries like this one, unless a compaction or edit removes it. */
   readonly isSent: boolean;
-  /** Whether it is an unfinished answer with tool calls, so that its calls do not count. */
+  /** Whether it is an unfinished answer with tool calls, which are ignored. */
   readonly isUnfinished: boolean;
-  /** The tools that it calls. */
+  /** Tool calls in the entry. */
   readonly calls: readonly { readonly id: string; readonly name: string }[];
-  /** Id of the call that it is the result of, and the tool; empty for other entries. */
+  /** For a result, the id of its call, and the tool; empty for other entries. */
   readonly callId: string;
   readonly tool: string;
   readonly used: UsedByCall | undefined;
@@ -93,33 +93,33 @@ export class FactsReader {
   }
 }
 
-/** Existing session that an entry of another session names, such as that of a subagent. */
+/** Existing session that an entry of another session refers to, such as a subagent's session. */
 export interface LinkedSession {
   readonly path: string;
   /** Address of its page; undefined if no server can serve it. */
   readonly href: string | undefined;
 }
 
-/** Sessions that an entry names, and the id of the call that they are about; empty if there is none. */
+/** Sessions that an entry names, and the id of the call that they belong to; empty if there is none. */
 interface LinkedSessions {
   readonly sessions: readonly LinkedSession[];
   readonly callId: string;
 }
 
-/** Facts about an entry that may name sessions, or be the result of a call that they are about. */
+/** Facts about an entry that may name sessions, or be the result of a call that they belong to. */
 interface LinkingEntry {
   readonly callId: string;
   readonly links: LinkedSessions | undefined;
 }
 
-/** Maximum depth of nested fields in which session names are searched. */
+/** Maximum depth of nested fields that are searched for session names. */
 const DEEPEST = 4;
 
 /**
  * Finds the other sessions that an entry names: in the data of programs, and in details of results.
  *
  * @param known - Sessions that exist, by the path or id that this session uses for them.
- * @returns Undefined if it names none.
+ * @returns Undefined if there are none.
  */
 export function findLinks(
   entry: AnySessionEntry,
@@ -134,7 +134,7 @@ export function findLinks(
 }
 
 /**
- * Finds the entries that links belong to: entries that name other sessions, and results of the calls that the links are about.
+ * Finds the entries that links belong to: entries that name other sessions, and results of the calls that the sessions belong to.
  *
  * @returns Links by ordinal.
  * @remarks Cost: O(entries).

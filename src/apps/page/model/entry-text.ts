@@ -39,7 +39,7 @@ function formatInput(input: unknown): string {
 }
 
 /**
- * Returns the text that a reader copies from an entry: its words; without words, everything it shows; of an output, only its
+ * Returns the text to copy from an entry: its messages, or everything that it shows if there are none; for an output, only its
  * text.
  */
 export function getTextToCopy(parts: readonly ContentPart[]): string {
@@ -59,10 +59,13 @@ export function getTextToCopy(parts: readonly ContentPart[]): string {
  */
 export const failureLine = rememberReads((message) => toShortLine(lineOf(message)));
 
-/** Returns the line of an output that names the error, unchanged except for its colors; empty as `failureLine`. */
+/**
+ * Returns the line of an output that names the error, without its colors, but otherwise unchanged; empty in the same cases as
+ * `failureLine`.
+ */
 export const findErrorLine = rememberReads(getErrorLine);
 
-/** Creates a function that caches the line that another function reads from a failure. */
+/** Creates a function that caches the lines that another function reads from failures. */
 function rememberReads(read: (message: unknown) => string): (entry: AnySessionEntry | undefined) => string {
   const known = new WeakMap<AnySessionEntry, string>();
   return (entry) => {
@@ -78,9 +81,9 @@ interface EntryHeading {
   readonly text: string;
   /** Additional facts: tokens and cost, or the source of a summary. */
   readonly facts: string;
-  /** Outcome of an answer of the model that did not end well; a failed result shows its own outcome. */
+  /** Outcome of a model's answer that failed or was aborted; a failed result shows its own outcome. */
   readonly outcome: EntryOutcome | undefined;
-  /** 2 for the start of a turn, 3 for an entry inside one; undefined for lines that only note something. */
+  /** 2 for the start of a turn, 3 for an entry inside one; undefined for mere notes. */
   readonly level: 2 | 3 | undefined;
 }
 

@@ -12,12 +12,12 @@ import { hasFailedAt, type SessionModel } from "./session-model.ts";
 /** Change that a tool call made to a file. */
 export interface FileChange {
   readonly path: string;
-  /** The entry that holds the call, and the entry of its result, if there is one. */
+  /** Entry that contains the call, and entry of its result, if there is one. */
   readonly ordinal: number;
   readonly result: number | undefined;
   readonly tool: string;
   readonly hasFailed: boolean;
-  /** Edits, as far as the call states them; a text that was written as a whole counts as added. */
+  /** Edits, as far as the call states them; the whole text of a written file counts as added. */
   readonly edits: readonly (readonly DiffLine[])[];
 }
 
@@ -64,7 +64,7 @@ export function findChangedFiles(session: SessionModel, path: readonly number[])
   );
 }
 
-/** Tools that return a file unchanged; others write prose about a file. */
+/** Matches tools that return the content of a file unchanged; other tools describe a file in prose. */
 const READS_FILE = /(?:^|[^a-z])(?:read|view|cat|open)/i;
 
 /** Returns whether a tool returns a file unchanged, by its name. */
@@ -86,14 +86,14 @@ function getEdits(input: unknown, path: string): DiffLine[][] {
   return edits.length > 0 || written === "" ? edits : [makeWrittenLines(written)];
 }
 
-/** Maximum characters of texts that are compared, because comparing longer ones can take long. */
+/** Maximum number of characters in texts that are compared, because comparing longer ones can take a long time. */
 const LONGEST_COMPARED = 200_000;
 
-/** Number of changed lines at which a comparison gives up. */
+/** Number of changed lines at which a comparison is abandoned. */
 const MAX_CHANGES = 2000;
 
 /**
- * Returns the changes requested from an edit tool, if the arguments are those of one.
+ * Returns the changes in the arguments of an edit tool.
  *
  * @param input - Arguments of a tool call: an old and a new text, an array `edits` of these, or a patch in an envelope.
  * @param path - Only changes to this file, if a patch names several; default: all.

@@ -15,7 +15,7 @@ export interface CountedChoice extends FilterChoice {
   readonly count: number;
 }
 
-/** Chosen values. An entry must match one of the choices of every group that has any. */
+/** Chosen values. An entry must match one choice in every group with choices. */
 export type Filter = readonly FilterChoice[];
 
 const GROUPS: readonly FilterGroup[] = ["mark", "kind", "tool"];
@@ -28,7 +28,7 @@ type Values = { readonly [group in FilterGroup]: readonly string[] } & { count: 
 
 /** Filters the entries of a session, and counts the entries that each filter would leave. */
 export class FilterIndex {
-  /** Distinct values, of which there are few. */
+  /** Distinct values; there are few. */
   readonly #different = new Map<string, Values>();
   /** Values by ordinal. */
   readonly #values: readonly Values[];

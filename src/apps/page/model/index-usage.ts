@@ -76,7 +76,7 @@ function parseSpent(value: unknown): Spent {
   };
 }
 
-/** Sums up groups by a key, in the order in which keys first occur. */
+/** Adds up groups by a key, in the order in which keys first occur. */
 export function sumByKey(
   groups: readonly SpentGroup[],
   getKey: (group: SpentGroup) => string,
@@ -84,7 +84,7 @@ export function sumByKey(
   return new Map(Array.from(groupBy(groups, getKey), ([key, some]) => [key, sumSpent(some)]));
 }
 
-/** Days from the first to the last, each as `2026-11-23`; a missing bound does not limit. */
+/** Days from the first to the last, each as `2026-11-23`; a missing bound sets no limit. */
 export interface Period {
   readonly from?: string;
   readonly to?: string;
@@ -140,11 +140,11 @@ export interface SpentSpan {
   readonly models: ReadonlyMap<string, Spent>;
 }
 
-/** Minimum fraction of the greatest year that makes the bars of an early year visible. */
+/** Minimum size of an early year for its bars to be visible, as a fraction of the greatest year. */
 const MIN_SHOWN_PART = 0.005;
 
 /**
- * Drops the years at the start in which nothing would be visible, such as those of a single call long before all others.
+ * Drops the years at the start whose bars would not be visible, such as a year with a single call long before all others.
  *
  * @param getSize - Returns the size of the bar.
  * @returns Groups with a day and a size.
@@ -160,7 +160,7 @@ export function dropEmptyYears(
   return drawn.filter(({ day }) => day >= first);
 }
 
-/** Sums up groups by day and model, or by month if there would be too many days; spans between them are included, and empty. */
+/** Adds up groups by day and model, or by month if there would be too many days; includes the empty spans between them. */
 export function sumSpans(groups: readonly SpentGroup[]): SpentSpan[] {
   const dated = groups.filter(({ day }) => day !== "");
   const days = dated.map(({ day }) => day).sort();

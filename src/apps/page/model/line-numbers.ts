@@ -9,7 +9,7 @@ export interface DiffLine {
   readonly number?: number;
 }
 
-/** Texts of files as far as they follow from the calls of a path, used to find the lines of an edit. */
+/** Contents of files, as far as the calls on a path reveal them, used to find the line numbers of edits. */
 export class FileTexts {
   readonly #texts = new Map<string, string>();
 
@@ -49,12 +49,12 @@ function joinLines(lines: readonly DiffLine[], without: DiffLine["sign"]): strin
     .join("\n");
 }
 
-/** Returns the number of the line in which a text ends, from 1. */
+/** Returns the number of lines in a text, at least 1. */
 function countLines(text: string): number {
   return text.split("\n").length;
 }
 
-/** Numbers lines: removed ones as before the edit, the others as after it. */
+/** Numbers lines: removed lines as before the edit, others as after it. */
 function numberLines(lines: readonly DiffLine[], start: number): DiffLine[] {
   let [before, after] = [start, start];
   return lines.map((line) => {

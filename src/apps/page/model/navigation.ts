@@ -26,7 +26,7 @@ export interface Position {
   readonly reveal: { readonly align: "start" | "end" | "auto"; readonly isHit?: boolean } | undefined;
 }
 
-/** End of a context: before the answer that the entry is or results from, as when the model wrote it, or with the entry. */
+/** End of a context: before the answer that the entry is or results from, when the model wrote that answer, or with the entry. */
 export type ContextSide = "before" | "with";
 
 /** Step from one position to another. */
@@ -43,7 +43,7 @@ export type Step =
   | { readonly go: "context"; readonly ordinal: number; readonly side?: ContextSide }
   /** Returns from a context or another view to the whole path, at the same entry. */
   | { readonly go: "whole" }
-  /** Moves to the branch before or after the shown one at their fork. */
+  /** Moves to the previous or next branch at a fork. */
   | { readonly go: "branch"; readonly direction: 1 | -1 }
   /** Shows the path to an entry next to the newest path through a sibling of it, from their fork. */
   | { readonly go: "beside"; readonly ordinal: number; readonly sibling: number }
@@ -60,7 +60,7 @@ export type Step =
 export function takeStep(session: SessionModel, position: Position, step: Step): Position {
   const next = findPosition(session, position, step);
   const { areRecordsShown } = position;
-  // Hidden records stay hidden after any step.
+  // A step does not change whether records are shown.
   const isKept =
     areRecordsShown === undefined || next.areRecordsShown !== undefined || step.go === "position";
   return isKept ? next : { ...next, areRecordsShown };
@@ -145,7 +145,7 @@ export function getSubject({ asked, end, focus }: Position): number {
 /** Returns the position that focuses an entry: on the shown path if that contains it, otherwise on the newest path through it. */
 function lookAt(session: SessionModel, position: Position, ordinal: number): Position {
   const isShown = getPathTo(session, position.end).includes(ordinal);
-  // The context of one entry says nothing about an entry outside it, and neither does any other view.
+  // The context of one entry does not apply to an entry outside it, and neither does any other view.
   if (position.asked !== NONE && !(isShown && position.view === "model"))
     return toWholePath(session, position, ordinal);
   const view = position.view === "model" ? "model" : "path";
@@ -181,7 +181,7 @@ function takePathStep(
   return target === undefined ? position : { ...position, focus: target, reveal: { align: "auto" } };
 }
 
-/** Returns whether a position shows an entry of its path: the focus always, records only if the reader requested them. */
+/** Returns whether a position shows an entry of its path: always the focus, but records only if the reader requested them. */
 function isShownAt(
   session: SessionModel,
   { focus, areRecordsShown = false }: Position,
@@ -207,7 +207,7 @@ function switchBranch(session: SessionModel, position: Position, direction: 1 | 
   const at = siblings.indexOf(fork) + direction;
   const other = siblings[(at + siblings.length) % siblings.length] ?? fork;
   const end = session.newestTip[other] ?? other;
-  // Two paths that are shown side by side trade places.
+  // Two paths that are shown side by side swap places.
   const beside = end === position.beside ? position.end : position.beside;
   const from = beside === undefined ? position : { ...position, beside };
   return { ...from, end, asked: NONE, focus: other, reveal: { align: "auto" } };

@@ -1,11 +1,18 @@
 import { findImportOrigin } from "../../../core/format/import-origin.ts";
 import type { SessionModel } from "./session-model.ts";
 
+/** Programs in which `sessiontree continue` can continue a session; the first one is suggested. */
+export const CONTINUING_PROGRAMS = ["codex", "claude-code", "gemini", "opencode", "pi"];
+
 /** Command that continues a session in the program it is from. */
 interface OriginCommand {
+  /** Source name of the program, as `sessiontree continue --in` takes it if it supports the program. */
+  readonly source: string;
   /** Name of the program. */
   readonly program: string;
   readonly words: readonly string[];
+  /** Working directory of the session, because most programs look for it only there; empty if any will do. */
+  readonly folder: string;
 }
 
 /** Programs that continue a session by its id, keyed by the source name of their imported sessions. */
@@ -25,11 +32,19 @@ const BY_ID: { readonly [source: string]: { readonly program: string; readonly f
  * @returns Undefined for programs without such a command.
  */
 export function findOriginCommand(
-  { entryAt }: Pick<SessionModel, "entryAt">,
+  { entryAt, header }: Pick<SessionModel, "entryAt" | "header">,
   path: string,
 ): OriginCommand | undefined {
   const origin = findImportOrigin(entryAt(0));
-  if (origin === undefined) return { program: "pi", words: ["pi", "--session", path] };
+  if (origin === undefined)
+    return { source: "pi", program: "pi", words: ["pi", "--session", path], folder: "" };
   const known = Object.hasOwn(BY_ID, origin.source) ? BY_ID[origin.source] : undefined;
-  return known && { program: known.program, words: [...known.front, origin.sourceId] };
+  return (
+    known && {
+      source: origin.source,
+      program: known.program,
+      words: [...known.front, origin.sourceId],
+      folder: header?.cwd ?? "",
+    }
+  );
 }

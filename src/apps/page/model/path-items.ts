@@ -21,9 +21,9 @@ import { findKnownKind, getPathTo, hasFailedAt, type SessionModel } from "./sess
 /**
  * State of an entry in the context at the end of the path:
  *
- * - `seen`: the model gets it as stored; `edited`: changed by a context edit; `removed`: dropped by one.
+ * - `seen`: the model receives it as stored; `edited`: changed by a context edit; `removed`: dropped by one.
  * - `compacted`: a compaction replaces it.
- * - `aside`: the model never gets entries of its kind.
+ * - `aside`: the model never receives entries of its kind.
  */
 export type ItemState = "seen" | "edited" | "removed" | "compacted" | "aside";
 
@@ -88,8 +88,8 @@ export interface PathView {
 /**
  * Projects the path to an entry.
  *
- * @remarks Cost: O(path) in heads and facts. Parses only the bodies of compactions, entries that they keep, and context edits;
- * and bodies at the end of the path until it finds the settings and the size of the context.
+ * @remarks Cost: O(path) in heads and facts. Parses only the bodies of compactions, entries that they keep, and context edits,
+ *   plus bodies at the end of the path until it finds the settings and the size of the context.
  */
 export function viewPath(session: SessionModel, end: number): PathView {
   return new StoredPath(session, end);
@@ -148,7 +148,7 @@ class StoredPath implements PathView {
 }
 
 /**
- * Creates the function that returns the messages that the model gets from an entry; the same array as long as the entry stays
+ * Creates the function that returns the messages that the model receives from an entry; the same array as long as the entry stays
  * parsed.
  */
 function makeMessagesReader(
@@ -182,7 +182,7 @@ function findPathLevel(session: SessionModel, path: readonly number[]): string {
   return findLastValue(session, path, setsLevel, findThinkingLevel)?.value ?? "off";
 }
 
-/** Types of entries that models usually get something from: used until more is known about an entry. */
+/** Types of entries that usually contribute to a context; used until more is known about an entry. */
 const SENT_TYPES: ReadonlySet<string> = new Set([
   "message",
   "custom_message",

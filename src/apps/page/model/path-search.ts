@@ -13,7 +13,7 @@ interface IndexedValue<T> {
 /**
  * Finds the last of some entries that has a value.
  *
- * @param mayHave - Returns whether an entry may have it, judging without the body.
+ * @param mayHave - Returns whether an entry may have a value, without reading its body.
  * @param read - Returns the value of an entry; undefined if it has none.
  * @returns Undefined if no entry has it, or if the last 500 candidates do not.
  * @remarks Cost: O(entries), and at most 500 bodies.

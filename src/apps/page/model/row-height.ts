@@ -14,7 +14,7 @@ const LINE = 24;
 const HEAD_BYTES = 220;
 const USAGE_BYTES = 330;
 
-/** Bytes of a line of text, many of which are not full. */
+/** Average bytes per line of text; many lines are not full. */
 const BYTES_PER_LINE = 75;
 
 /**

@@ -13,7 +13,10 @@ import { getKindAt, type SessionModel } from "./session-model.ts";
 /** Entry in which a text was found. */
 export interface SearchHit {
   readonly ordinal: number;
-  /** Position of the match in its text; undefined without a query. A substring would keep the whole text in memory. */
+  /**
+   * Position of the match in its text; undefined without a query. Not stored as a substring, which would keep the whole text in
+   * memory.
+   */
   readonly match: TextMatch | undefined;
 }
 
@@ -76,7 +79,7 @@ interface SearchedText {
 
 /**
  * Finds the entries of a session that contain all words, in any order, in the stored content that they show, their id, or their
- * label, by the rules of every search.
+ * label, by the same rules as every search.
  *
  * @param text - Words and quoted phrases.
  * @param from - Number of entries already searched, in the order of the file.
@@ -139,7 +142,7 @@ export function cutSnippet(
   ];
 }
 
-/** Consecutive letters: the page puts its own characters between other parts of a line. */
+/** Consecutive letters; the page inserts its own characters between other parts of a line. */
 const LETTERS = /[\p{L}\p{N}_]+/gu;
 
 /** Entries of one block that may match a query. */
@@ -168,7 +171,7 @@ export function* findEntriesThatMayHold(
   const [word = ""] = getRequiredWords(query)
     .flatMap((one) => one.match(LETTERS) ?? [])
     .sort((a, b) => b.length - a.length);
-  // Migrated entries are shown in the words of the current version.
+  // Migrated entries are shown in the current format, which their bytes do not match.
   const patterns = session.isMigrated ? undefined : makeTextPatterns(word, query.caseSensitive, ESCAPE);
   const all = lines.allInFileOrder(size);
   const first = all[from];

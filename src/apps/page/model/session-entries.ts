@@ -92,7 +92,7 @@ function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** Maximum bytes of lines whose entries stay parsed. */
+/** Maximum total size of the lines whose entries stay parsed, in bytes. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
 /** Maximum number of entries, and bytes of their lines, that are read at once. */
@@ -136,7 +136,7 @@ export class SessionEntries implements ViewSource {
 
   /**
    * @param known - Sessions that exist, by the path or id that this session uses for them; complete before facts are read.
-   * @param size - Bytes to come; 0 if unknown.
+   * @param size - Expected number of bytes; 0 if unknown.
    */
   constructor(known: ReadonlyMap<string, LinkedSession>, size = 0) {
     this.#expected = size;
@@ -160,7 +160,7 @@ export class SessionEntries implements ViewSource {
     return this.#facts.length === this.tree.size;
   }
 
-  /** Facts of each entry, by ordinal; a copy, with holes until the session is whole. */
+  /** Facts of each entry, by ordinal; a copy, with holes until all facts are known. */
   get facts(): readonly EntryFacts[] {
     if (this.isWhole) return this.#facts.slice();
     const facts = new Array<EntryFacts>(this.tree.size);
@@ -189,7 +189,7 @@ export class SessionEntries implements ViewSource {
     this.#expected = 0;
   }
 
-  /** Finishes an append. */
+  /** Completes what was appended. */
   end(): void {
     this.index.end();
     if (this.#revision === this.index.revision) return;
@@ -300,7 +300,7 @@ export class SessionEntries implements ViewSource {
         decodeText(this.bytes.read(spans.offsetAt(ordinal), spans.lengthAt(ordinal))),
       );
     return Array.from(this.bytes.between(start, end), ({ offset, bytes }) => {
-      // A block ends with a line break that nothing follows.
+      // The line break at the end of a block does not begin another line.
       const isLast = offset + bytes.length === end;
       return decodeText(isLast ? bytes : bytes.subarray(0, -1)).split("\n");
     }).flat();

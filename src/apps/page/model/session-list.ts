@@ -43,7 +43,7 @@ export interface ListHit {
   /** Addresses of the entry on the page of its session, and of that page. */
   readonly href: string;
   readonly session: string;
-  /** Display name of the author. */
+  /** Display name of the message's role. */
   readonly word: string;
   /** Whether it is on an abandoned branch. */
   readonly isLeft: boolean;
@@ -151,10 +151,11 @@ export interface SessionNode {
 /**
  * Chooses the sessions to show, and nests subagents' sessions under the sessions that started them.
  *
- * A session that only matches through subagents is shown with those subagents; one that matches itself, with all of them.
+ * A session that matches only because of its subagents is shown with those subagents; a session that matches itself is shown with
+ * all of its subagents.
  *
  * @param sessions - Latest first.
- * @param usage - Undefined until it is known; then it supplies who started whom, even where the list could not.
+ * @param usage - Undefined until it is known; then it determines which session started which, even if the list could not.
  * @remarks Cost: O(sessions · log sessions).
  */
 export function chooseSessions(

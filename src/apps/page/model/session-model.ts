@@ -33,7 +33,7 @@ export interface SessionModel extends ViewSource {
   readonly lines: LineSpans;
   /** Kind of each entry, by ordinal, if its facts are known. */
   readonly kinds: readonly EntryKind[];
-  /** For each entry, the newest entry without a child among itself and its descendants, by position in the file. */
+  /** For each entry, the last entry in the file without a child, among the entry and its descendants. */
   readonly newestTip: Int32Array;
   /** The parent of the next entry; NONE in an empty session. */
   readonly leaf: number;
@@ -178,7 +178,7 @@ export function formatPlace(session: Pick<SessionModel, "tree" | "leaf">, end: n
 /** Maximum bytes of a damaged line that are shown. */
 const MAX_BYTES = 600;
 
-/** Returns the beginning of the bytes that an issue is about, as a string; invalid UTF-8 becomes U+FFFD. */
+/** Returns the beginning of the bytes that an issue affects, as a string; invalid UTF-8 becomes U+FFFD. */
 export function decodeRawText(bytes: LineBlocks, { offset, length }: SessionIssue): string {
   const text = new TextDecoder().decode(bytes.read(offset, Math.min(length, MAX_BYTES)));
   return length > MAX_BYTES ? `${text}…` : text;

@@ -26,7 +26,7 @@ export interface PageTreeRow extends RowPosition {
 /** Maximum number of user messages that are drawn at first; with more, only entries that change the course are. */
 const MAX_TURNS = 300;
 
-/** Chooses the detail until the reader chooses one. */
+/** Chooses the initial detail. */
 export function chooseDetail({ kinds }: SessionModel): TreeDetail {
   if (kinds.length <= DRAWN_WHOLE) return "all";
   const turns = kinds.filter(({ tone }) => tone === "user").length;
@@ -70,7 +70,7 @@ export function makePageTreeRows(
   return rows.rows;
 }
 
-/** Returns whether the tree loses nothing without an entry: a hidden record on a line that does not fork there. */
+/** Returns whether the tree can omit an entry: a hidden record at which the line does not fork. */
 function isHiddenInTree(session: SessionModel, ordinal: number): boolean {
   const [, second] = session.tree.children(ordinal);
   return second === undefined && isHiddenRecord(session, ordinal);

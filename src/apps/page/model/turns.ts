@@ -11,7 +11,7 @@ export interface Turn {
   readonly milliseconds: number;
 }
 
-/** Turns of a path, each of which is summed up on access. */
+/** Turns of a path, each computed on access. */
 export class PathTurns {
   readonly #session: SessionModel;
   readonly #path: readonly number[];
@@ -23,7 +23,7 @@ export class PathTurns {
   }
 
   /**
-   * Returns the turn that a message of the user started; undefined if no record states its usage, and for other entries.
+   * Returns the turn that a user message started; undefined if no record states its usage, and for other entries.
    *
    * @remarks Cost: O(turn), after a search for the message on the path.
    */
@@ -43,7 +43,7 @@ export class PathTurns {
   }
 }
 
-/** Returns the usages from one user's message to the next on a path, and the time of the last entry of the turn. */
+/** Returns the usages from one user message to the next on a path, and the time of the last entry of the turn. */
 function gatherTurn(
   session: SessionModel,
   path: readonly number[],
@@ -88,7 +88,7 @@ const MAX_STRETCHES = 300;
 
 /**
  * Returns how the time of a path was spent, in its order: on answers of the model, and on tools and commands; the user's time is
- * left out. Very many stretches are merged with their neighbors; a merged stretch failed if one of its parts did.
+ * left out. If there are too many stretches, neighbors are merged; a merged stretch failed if one of its parts did.
  *
  * @remarks Cost: O(path).
  */

@@ -24,7 +24,7 @@ export function orderCalls(calls: readonly ModelCall[], order: CallOrder): Model
   return [...calls].sort((a, b) => getSize(b) - getSize(a));
 }
 
-/** Sums up calls by model, the most expensive first. */
+/** Adds up calls by model, the most expensive first. */
 export function sumByModel(calls: readonly ModelCall[]): { model: string; sum: Spent }[] {
   const byModel = groupBy(calls, ({ model }) => model);
   const sums = Array.from(byModel, ([model, some]) => ({ model, sum: sumSpent(some) }));

@@ -18,14 +18,14 @@ import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
 
 /**
- * HTML that a session cannot inject markup into: only the two renderers in this folder create it, and both escape all of their
+ * HTML into which a session cannot inject markup: only the two renderers in this folder create it, and both escape all of their
  * input. Only `Html` accepts it, and only that component sets markup from a string.
  */
 export interface SafeHtml {
   readonly __html: string;
 }
 
-/** Vouches for HTML. Only the renderers in this folder may call this. */
+/** Marks HTML as safe. Only the renderers in this folder may call this. */
 export function vouchFor(html: string): SafeHtml {
   return { __html: html };
 }
@@ -66,16 +66,16 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["vue", "xml"],
 ]);
 
-/** Maximum characters of a colored text; coloring longer texts is not worth the wait. */
+/** Maximum length of a text that is colored, in characters; coloring longer texts is not worth the wait. */
 const LONGEST = 60_000;
 
 /**
- * Maximum characters of a colored INI text: an INI key continues on the next line after each dot, so that the time grows with
- * the square of the text's length.
+ * Maximum length of an INI text that is colored, in characters: an INI key continues on the next line after each dot, so that the
+ * time grows with the square of the text's length.
  */
 const LONGEST_INI = 8_000;
 
-/** Maximum characters of a line of a colored text; colors do not make longer lines easier to read. */
+/** Maximum length of a line in a text that is colored, in characters; colors do not make longer lines easier to read. */
 const LONGEST_LINE = 2_000;
 
 /**
@@ -117,7 +117,7 @@ export function highlightCode(text: string, language: string): SafeHtml | undefi
 /**
  * Colors a text line by line, so that each line is complete HTML on its own; see `highlightCode`.
  *
- * @returns One piece per line of the text; undefined as `highlightCode`.
+ * @returns One piece per line of the text; undefined in the same cases as for `highlightCode`.
  */
 export function highlightLines(text: string, language: string): SafeHtml[] | undefined {
   const html = highlightCode(text, language)?.__html;

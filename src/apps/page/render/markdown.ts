@@ -2,10 +2,13 @@ import MarkdownIt from "markdown-it";
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import { findLanguage, highlightCode, type SafeHtml, vouchFor } from "./highlight.ts";
 
-/** Maximum characters of a rendered text; longer texts are shown as plain text, because laying them out is not worth the wait. */
+/**
+ * Maximum length of a rendered text, in characters; longer texts are shown as plain text, because laying them out is not worth
+ * the wait.
+ */
 const LONGEST = 300_000;
 
-/** Level of the first heading of a text, if the page has the three above. */
+/** Default level of the first heading of a text, below the three levels of the page. */
 const FIRST_LEVEL = 4;
 const DEEPEST_LEVEL = 6;
 
@@ -58,7 +61,7 @@ parser.core.ruler.push("heading_levels", ({ tokens, env }) => {
   }
 });
 
-// An image would be loaded from another server, so its address becomes a link that the reader may follow or not.
+// An image would be loaded from another server, so its address becomes a link, which the reader can choose to follow.
 parser.renderer.rules["image"] = (tokens, index) => {
   const token = tokens[index];
   const { escapeHtml } = parser.utils;
@@ -67,7 +70,7 @@ parser.renderer.rules["image"] = (tokens, index) => {
   return address === "" ? text : `<a href="${address}" target="_blank" rel="noopener noreferrer">${text}</a>`;
 };
 
-/** Button with which the page copies the code next to it. */
+/** Button that copies the code next to it. */
 const COPY_BUTTON = '<button type="button" class="copy-code no-print">Copy</button>';
 
 // Elements that scroll on their own must be reachable by keyboard.

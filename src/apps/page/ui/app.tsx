@@ -16,6 +16,7 @@ import { PrintContext } from "./code.tsx";
 import { Commands } from "./commands.tsx";
 import { toggleTheme } from "./controls.tsx";
 import { Conversation } from "./conversation.tsx";
+import { Downloads } from "./downloads.tsx";
 import { EntryCard } from "./entry-card.tsx";
 import { Folds, FoldsContext } from "./fold.tsx";
 import { Help, SIGNS } from "./help.tsx";
@@ -52,7 +53,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   const [folds] = useState(() => new Folds());
   const [, redraw] = useState(0);
   const [isTreeShown, showTree] = useState(() => matchMedia(WIDE).matches);
-  const [dialog, showDialog] = useState<"none" | "help" | "commands">("none");
+  const [dialog, showDialog] = useState<"none" | "help" | "commands" | "downloads">("none");
   const [areFiltersShown, showFilters] = useState(false);
   const [unfolded, unfold] = useState<Unfolded>("nothing");
   const search = useSearch(session, folds, go);
@@ -89,7 +90,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   useEffect(() => {
     if (unfolded === "search") searchField.current?.focus();
   }, [unfolded]);
-  // A reader who navigates to a failure, even by a link, needs to read it.
+  // Opens a failure that the reader navigates to, even by a link.
   useMemo(() => {
     const isLedTo = position.reveal?.align === "start" && isFailure(session.entryAt(focus));
     if (isLedTo) folds.setEntry(focus, true);
@@ -165,6 +166,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
             searchField={searchField}
             onTree={() => showTree(!isTreeShown)}
             onFolds={toggleAll}
+            onDownload={() => showDialog("downloads")}
             onCommands={() => showDialog("commands")}
             onHelp={() => showDialog("help")}
             following={following}
@@ -221,6 +223,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
             {said}
           </p>
           {dialog === "help" && <Help keys={KEY_HELP} signs={SIGNS} onClose={() => showDialog("none")} />}
+          {dialog === "downloads" && <Downloads end={position.end} onClose={() => showDialog("none")} />}
           {dialog === "commands" && (
             <Commands
               ordinal={subject === NONE ? position.end : subject}

@@ -27,7 +27,7 @@ interface ChartFrameProps {
   readonly height?: number;
   /** Draws into the plot; `y` returns the position of a value, from the top. */
   readonly children: (y: (value: number) => number) => ComponentChildren;
-  /** Content next to the text below the chart. */
+  /** Content below the chart. */
   readonly reading?: ComponentChildren;
   /** Whether the drawn parts can be focused and chosen. */
   readonly isInteractive?: boolean;
@@ -138,7 +138,7 @@ interface BarsProps {
   readonly onWant: (index: number) => void;
 }
 
-/** Bars side by side across the whole plot, one of which the Tab key reaches. */
+/** Bars side by side across the whole plot; the Tab key reaches one of them. */
 function Bars({ bars, at, y, onWant }: BarsProps) {
   const step = PLOT.width / bars.length;
   const onKeyDown = (event: TargetedKeyboardEvent<SVGGElement>) => {

@@ -36,7 +36,7 @@ export function ChangesView({ path }: { path: PathView }) {
       <div class="issues-page">
         <p class="issues-head">
           {formatCounted(files.length, "file", "files")} changed {where}, according to the tool calls. Changes
-          by commands are unknown.
+          by commands are not included.
         </p>
         <VirtualList
           class="changes"
@@ -62,7 +62,7 @@ interface FileListProps {
   readonly onChoose: (index: number) => void;
 }
 
-/** Names of the files, each of which links to its changes. */
+/** List of file names that link to the changes of the files. */
 function FileList({ files, current, onChoose }: FileListProps) {
   return (
     <nav class="file-list" aria-label="Files">
@@ -105,7 +105,7 @@ function FileChanges({ file }: { file: ChangedFile }) {
   );
 }
 
-/** Call that changed a file, and the change that it states. */
+/** Call that changed a file, and its edits. */
 function Change({ change }: { change: FileChange }) {
   const { session, go } = usePage();
   const { path, ordinal, result = ordinal, tool, hasFailed, edits } = change;

@@ -158,7 +158,7 @@ interface ColoredLine extends DiffLine {
   readonly html?: SafeHtml;
 }
 
-/** Colors the lines in the context of the text before and of the text after. */
+/** Colors each line in the context of the whole text before or after the change. */
 function colorLines(lines: readonly DiffLine[], language: string | undefined): readonly ColoredLine[] {
   if (language === undefined) return lines;
   const [before, after] = (["+", "-"] as const).map((without) => {
@@ -204,10 +204,10 @@ type Piece = readonly [start: number, end: number];
 const MAX_LINES = 300;
 const MAX_CHARACTERS = 40_000;
 
-/** Lines of the beginning that are shown if the reader came for a later spot. */
+/** Number of lines shown at the beginning if the reader navigated to a later position. */
 const FEW_LINES = 12;
 
-/** Lines and characters shown before a spot that the reader came for. */
+/** Number of lines and characters shown before the position that the reader navigated to. */
 const LINES_BEFORE = 60;
 const CHARACTERS_BEFORE = 8_000;
 

@@ -1,7 +1,7 @@
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
-import { findOriginCommand } from "../model/origin-command.ts";
+import { CONTINUING_PROGRAMS, findOriginCommand } from "../model/origin-command.ts";
 import { Dialog } from "./help.tsx";
 import { CopyIcon, IconButton } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
@@ -9,13 +9,18 @@ import { usePage } from "./page-context.ts";
 interface CommandLineProps {
   /** Words of the command. */
   readonly words: readonly string[];
+  /** Folder in which to run it; empty for any. */
+  readonly folder?: string;
   readonly onCopy?: () => void;
 }
 
 /** Command about the session in shell syntax, with a button that copies it. */
-export function CommandLine({ words, onCopy }: CommandLineProps) {
+export function CommandLine({ words, folder = "", onCopy }: CommandLineProps) {
   const { copy } = usePage();
-  const command = words.map((word) => quoteForShell(toPlainLine(word))).join(" ");
+  const commands = folder === "" ? [words] : [["cd", folder], words];
+  const command = commands
+    .map((one) => one.map((word) => quoteForShell(toPlainLine(word))).join(" "))
+    .join(" && ");
   return (
     <span class="terminal-line">
       <code>{command}</code>
@@ -37,10 +42,12 @@ export function Commands({ ordinal, onClose }: { ordinal: number; onClose: () =>
   const { session, path } = usePage();
   const id = ordinal === NONE ? undefined : session.tree.idAt(ordinal);
   const origin = findOriginCommand(session, path);
-  const rows: (readonly [purpose: string, words: readonly string[]])[] = [
-    ["Continue it in another program", ["sessiontree", "continue", path, "--in", "codex"]],
+  const others = CONTINUING_PROGRAMS.filter((program) => program !== origin?.source);
+  const [first = ""] = others;
+  const rows: (readonly [purpose: string, words: readonly string[], folder?: string])[] = [
+    ["Continue it in another program", ["sessiontree", "continue", path, "--in", first]],
   ];
-  if (origin !== undefined) rows.unshift([`Continue it in ${origin.program}`, origin.words]);
+  if (origin !== undefined) rows.unshift([`Continue it in ${origin.program}`, origin.words, origin.folder]);
   if (id !== undefined)
     rows.push(
       [`Continue from entry ${id} in a copy`, ["sessiontree", "fork", path, id]],
@@ -48,15 +55,15 @@ export function Commands({ ordinal, onClose }: { ordinal: number; onClose: () =>
     );
   return (
     <Dialog name="Commands" heading="In a terminal" onClose={onClose}>
-      {rows.map(([purpose, words]) => (
+      {rows.map(([purpose, words, folder = ""]) => (
         <div key={purpose} class="command">
           <p>{purpose}:</p>
-          <CommandLine words={words} onCopy={onClose} />
+          <CommandLine words={words} folder={folder} onCopy={onClose} />
         </div>
       ))}
       <p class="command muted">
-        <code>--in</code> also takes claude-code, gemini, opencode, and pi. <code>sessiontree resume</code>{" "}
-        lists sessions to choose from.
+        <code>--in</code> also takes {new Intl.ListFormat("en").format(others.slice(1))}.{" "}
+        <code>sessiontree resume</code> lists sessions to choose from.
       </p>
     </Dialog>
   );

@@ -30,7 +30,7 @@ interface ConversationProps {
   readonly sight: Sight;
 }
 
-/** Entries of a path, or the messages that the model gets from them. */
+/** Entries of a path, or the messages that the model receives from them. */
 export function Conversation({ path, position, sight }: ConversationProps) {
   const { find, session, go } = usePage();
   const folds = useContext(FoldsContext);
@@ -115,8 +115,8 @@ export function Conversation({ path, position, sight }: ConversationProps) {
 }
 
 /**
- * Returns the shown entries of the path, or all entries in the model's context; a record that the reader navigated to stays
- * shown.
+ * Returns the shown entries of the path, or all entries in the model's context; a record that the reader navigated to remains
+ * visible.
  */
 function useShownItems(
   path: PathView,
@@ -160,7 +160,7 @@ function isInSummary(range: Range): boolean {
   return startsWithin(range, ".fold-summary");
 }
 
-/** Returns the range of the line that names the error of a shown entry: the last such line, as in the search for it. */
+/** Returns the range of the line that states the error of a shown entry: the last such line, as in `findErrorLine`. */
 function findErrorRange(shown: Element, line: string): Range | undefined {
   if (line === "") return undefined;
   const ranges = findEntryRanges(shown, (text) => {
@@ -194,7 +194,7 @@ function findRow(
   return rowByOrdinal.get((ordinal === NONE ? undefined : shown) ?? last) ?? -1;
 }
 
-/** Kinds of rows, which distinguish the rows of an entry. */
+/** Kinds of rows. An entry can have one row of each kind. */
 const ROW_KINDS: readonly ConversationRow["kind"][] = ["entry", "compacted"];
 
 function EmptyConversation({ isModel }: { isModel: boolean }) {
@@ -203,7 +203,7 @@ function EmptyConversation({ isModel }: { isModel: boolean }) {
   );
 }
 
-/** Line that replaces compacted entries, and opens them. */
+/** Line that replaces compacted entries; a click shows them. */
 function FoldedLine({ row, onToggle }: { row: FoldedRow; onToggle: () => void }) {
   const { kind, size, failed, isOpen } = row;
   return (
@@ -221,7 +221,7 @@ function FoldedLine({ row, onToggle }: { row: FoldedRow; onToggle: () => void })
 /** Selectors of the page's own text about an entry, which is not searched. */
 const NOT_SEARCHED = ".chip:not(.is-label), .sr-only, .entry-facts, .fold-size, .entry-id, .copy-code, time";
 
-/** Selectors of elements with a text of their own, in which a match may cross the borders of inner elements. */
+/** Selectors of block elements; a match may span several elements inside a block. */
 const BLOCKS =
   "pre, .pre, p, li, td, th, h2, h3, h4, h5, h6, summary, button, .diff-text, span.entry-excerpt";
 
@@ -298,17 +298,17 @@ const STILL_FRAMES = 3;
 /** Number of frames after which scrolling is left to the reader. */
 const MAX_FRAMES = 40;
 
-/** Pixels that stay free around a scroll target; same value as in the style sheet. */
+/** Pixels kept free around a scroll target; the same value as in the style sheet. */
 const SCROLL_MARGIN = 8;
 
-/** Minimum pixels of a text in view for a spot to be shown there. */
+/** Minimum height of the visible part of a text for a spot to be shown there, in pixels. */
 const MIN_SEEN = 80;
 
 /** Target to scroll into view. */
 interface Wanted {
   /** Id of the entry. */
   readonly id: string;
-  /** Finds the spot that the reader came for in the shown entry; undefined if there is none. */
+  /** Finds the position to reveal in the shown entry; undefined if there is none. */
   readonly findSpot: (entry: HTMLElement) => Range | undefined;
 }
 
@@ -346,7 +346,7 @@ function scrollTo(list: HTMLElement, shown: HTMLElement, spot: Range | undefined
 }
 
 function scrollToResult(list: HTMLElement, result: HTMLElement): void {
-  // The heading of its turn stays in view if it is near; of a result taller than the screen, the beginning does.
+  // The heading of its turn stays in view if it is near; for a result taller than the screen, its beginning stays in view.
   const turn = result.closest(".entry") ?? result;
   const distance = result.getBoundingClientRect().top - turn.getBoundingClientRect().top;
   const shown = distance < list.clientHeight / 2 ? turn : result;

@@ -16,7 +16,7 @@ interface EntryActionsProps {
   readonly isEnd: boolean;
   /** Returns the text to copy. */
   readonly getText: () => string;
-  /** The command that the entry is the result of; empty for other entries. */
+  /** Command that produced the entry; empty if the entry is not the result of a command. */
   readonly command?: string;
 }
 
@@ -149,7 +149,8 @@ function ActionMenu({ entry, command = "", actions, onClose }: ActionMenuProps) 
 }
 
 /**
- * Returns the moment whose context the eye icon shows: at the answer that an entry is or results from, otherwise with the entry.
+ * Describes the moment whose context the eye icon shows: at the answer that an entry is or results from, otherwise with the
+ * entry.
  */
 function getMoment(answer: number | undefined, ordinal: number): string {
   if (answer === undefined) return "with this";

@@ -31,7 +31,7 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
   const kind = getKindAt(session, ordinal);
   const parts = getItemParts(item);
   const isSmall = kind.tone === "quiet" && kind !== KINDS.system;
-  // A failed result is itself red.
+  // A failed result is red on its own.
   const isFailed = kind === KINDS.assistant && isFailure(entry);
   const classes = [
     "entry",
@@ -112,7 +112,7 @@ function Excerpt({ entry }: { entry: AnySessionEntry }) {
   return <span class="fold-excerpt">{getExcerpt(entry).text}</span>;
 }
 
-/** Folded instructions to the model, because they are usually long and rarely what a reader came for. */
+/** Instructions to the model, folded because they are usually long and rarely of interest to a reader. */
 function SystemBody({ row, parts }: { row: EntryRow; parts: readonly ContentPart[] }) {
   const size = parts.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0), 0);
   const summary = (

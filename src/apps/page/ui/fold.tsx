@@ -2,7 +2,7 @@ import { type ComponentChildren, createContext } from "preact";
 import { useContext, useLayoutEffect, useState } from "preact/hooks";
 import { ChevronIcon } from "./icons.tsx";
 
-/** Name of the fold around the content of an entry without other folds: open until the reader closes it. */
+/** Name of the fold around the content of an entry without other folds. It is open until the reader closes it. */
 export const BODY = "body";
 
 /** State of the folds, stored apart from the rendered components, so that a fold that leaves the screen returns unchanged. */

@@ -10,9 +10,9 @@ export const SIGNS: HelpRows = [
   [<EndHereIcon />, "hides what follows an entry"],
   [<LinkIcon />, "copies the address of an entry"],
   ["Blue line", "the branch that is shown; entries in gray are on other branches"],
-  ["Diamond", "a summary, of a compaction or of a branch that was left"],
+  ["Diamond", "a summary of a compaction or of an abandoned branch"],
   ["Cross", "a failure"],
-  [<span class="tree-run">+12</span>, "so many more entries follow, which are not listed"],
+  [<span class="tree-run">+12</span>, "number of entries that follow and are not listed"],
   [<span class="tree-run is-failed">+12</span>, "some of those failed"],
   ["Gray text", "what the model does not see: summarized, or kept for people and programs"],
   ["Faded bars", "calls on other branches"],
@@ -21,16 +21,13 @@ export const SIGNS: HelpRows = [
 
 /** Meanings of the signs in a list of sessions. */
 export const LIST_SIGNS: HelpRows = [
-  [<span class="chip">fork</span>, "begun as a copy of another session"],
+  [<span class="chip">fork</span>, "started as a copy of another session"],
   [<span class="chip is-failed">2 failed</span>, "number of tools, commands, and answers that failed in it"],
   [
     <span class="chip is-removed">1 issue</span>,
-    "its file is damaged: its page says where, and how to repair it",
+    "its file is damaged: its page shows where, and how to repair it",
   ],
-  [
-    "~$0.20",
-    "a cost that is estimated in part: calls without a stated cost, at list prices; faded in the chart",
-  ],
+  ["~$0.20", "a partly estimated cost: calls without a recorded cost, at list prices; faded in the chart"],
   ["–", "no known cost"],
 ];
 

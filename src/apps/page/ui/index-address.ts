@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** Choices of a reader of the list, as the page's address stores them; a name without a value is not chosen. */
+/** The reader's choices in the list, as stored in the page's address; undefined if nothing was chosen. */
 export interface IndexAddress {
   readonly project?: string | undefined;
   readonly source?: string | undefined;

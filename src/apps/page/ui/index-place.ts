@@ -24,7 +24,7 @@ interface PlaceProps {
   readonly isComplete: boolean;
 }
 
-/** Stores the followed link in the page's history entry, and returns a reader who comes back to it. */
+/** Stores the followed link in the page's history entry, and restores its position when the reader comes back. */
 export function usePlace({ main, isReady, isComplete }: PlaceProps): void {
   const place = useRef(readPlace());
   const restored = useRef<Element | undefined>(undefined);

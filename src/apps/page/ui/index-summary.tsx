@@ -26,7 +26,7 @@ interface IndexSummaryProps {
   readonly sessions: number;
   /** Whether other sessions or times have calls, so that the summary keeps its place. */
   readonly isKept: boolean;
-  /** Requests only one day or month. */
+  /** Called to show only one day or month. */
   readonly onSpan: (name: string) => void;
 }
 
@@ -130,5 +130,6 @@ function makeTitle({ name, models }: SpentSpan, series: readonly string[]): stri
     if (spent === undefined) return [];
     return [`${model}: ${formatCost(spent)}, ${formatTokens(spent.total)} tokens`];
   });
-  return [name, ...lines].join("\n");
+  const total = lines.length < 2 ? "" : `: ${formatCost(sumSpent(models.values()))}`;
+  return [name + total, ...lines].join("\n");
 }

@@ -11,13 +11,12 @@ import { VirtualList } from "./virtual-list.tsx";
 export function IssuesView() {
   const { session, go, path } = usePage();
   const { issues, bytes, tree } = session;
-  if (issues.length === 0) return <div class="empty">Nothing is wrong with this file.</div>;
+  if (issues.length === 0) return <div class="empty">This file has no issues.</div>;
   return (
     <div class="issues-page">
       <p class="issues-head">
-        {formatCounted(issues.length, "issue", "issues")} in {session.fileName}. What could be read is shown
-        where it belongs; the file is as it was. To check it again, and to repair it, which keeps the
-        original:
+        {formatCounted(issues.length, "issue", "issues")} in {session.fileName}. The readable parts are shown
+        in place; the file was not changed. To check it again, or to repair it and keep the original:
         <CommandLine words={["sessiontree", "verify", path]} />
         <CommandLine words={["sessiontree", "repair", path]} />
       </p>

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 
-/** Keys and their commands, and the help text of each row; `also` holds the keys that this text mentions. */
+/** Keys and their commands, and the help text of each row; `also` contains the keys that this text mentions. */
 const KEYS = [
   {
     help: "next and previous entry (also ↓ and ↑)",
@@ -29,7 +29,7 @@ const KEYS = [
   { help: "next and previous failure", keys: { f: "nextFailure", F: "previousFailure" } },
   { help: "filters: failures, roles, tools, labels", keys: { v: "filters" } },
   {
-    help: "what the model saw at this entry (of a result, at its call), and back",
+    help: "what the model saw at this entry (for a result, at its call), and back",
     keys: { m: "toggleModelView" },
   },
   { help: "usage: tokens, cache and cost", keys: { u: "usage" } },
@@ -60,8 +60,8 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], purpose: str
 /** Keys of a list of sessions. */
 export const LIST_KEY_HELP: typeof KEY_HELP = [
   [["j", "k"], "next and previous session"],
-  [["↓", "↑"], "next and previous session, or place where something was found; ↓ in the field, the first"],
-  [["Enter"], "open it; in the field, search what was said"],
+  [["↓", "↑"], "next and previous session or hit; in the field, ↓ goes to the first"],
+  [["Enter"], "open it; in the field, search the contents"],
   [["/"], "filter by title, project or id; Escape clears, and leaves the field"],
   [["d"], "light or dark"],
   [["?"], "these keys, and what the signs mean"],

@@ -16,7 +16,9 @@ export type Following = "never" | "now" | "quiet" | "ended";
 /** Current state of a session. */
 export interface LiveSession {
   readonly session: SessionModel;
-  /** Usage that the list of sessions counts for it, including subagents; undefined until it is known, and without a list. */
+  /**
+   * Usage of the session as counted in the list of sessions, including subagents; undefined if not yet known, or without a list.
+   */
   readonly listed: Spent | undefined;
   readonly following: Following;
   /** Whether the end of the conversation was in view before the session grew. */

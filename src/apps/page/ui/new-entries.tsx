@@ -12,7 +12,7 @@ interface NewEntriesProps {
   readonly wasAtEnd: boolean;
 }
 
-/** Number of entries appended below while the reader was elsewhere, and a button that goes to them. */
+/** Button with the number of entries that were appended while the reader was elsewhere; it goes to them. */
 export function NewEntries({ end, wasAtEnd }: NewEntriesProps) {
   const { session, go, areRecordsShown } = usePage();
   const [seen, see] = useState(session.size);

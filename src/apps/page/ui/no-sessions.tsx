@@ -13,7 +13,7 @@ interface NoSessionsProps {
   readonly importableUrl: string | undefined;
 }
 
-/** States why nothing is listed, and what to do about it. */
+/** Explains why nothing is listed, and what to do about it. */
 export function NoSessions({ name, all, contents, text, importableUrl }: NoSessionsProps) {
   if (contents.state === "searching") return null;
   return (
@@ -51,8 +51,7 @@ function Importable({ url }: { url: string | undefined }) {
   return (
     <>
       <p>
-        Other programs have {formatCounted(all, "session")} that can be imported, with those of their
-        subagents:
+        Other programs have {formatCounted(all, "session")} that can be imported, plus those of subagents:
       </p>
       <ul class="index-importable">
         {answer.value.map(({ source, sessions }) => (

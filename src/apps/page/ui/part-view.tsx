@@ -88,11 +88,7 @@ function Thinking({ ordinal, name, part: { text, isRedacted }, level }: Thinking
   return (
     <Fold ordinal={ordinal} name={name} class="thinking" summary={summary}>
       {() =>
-        isRedacted ? (
-          <p class="muted">The provider kept this to itself.</p>
-        ) : (
-          <Markdown text={text} level={level} />
-        )
+        isRedacted ? <p class="muted">The provider withheld this.</p> : <Markdown text={text} level={level} />
       }
     </Fold>
   );

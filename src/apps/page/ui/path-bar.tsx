@@ -100,11 +100,11 @@ function Sides({ position }: { position: Position }) {
   const choices: readonly (readonly [ContextSide, string, string])[] =
     answer === asked
       ? [
-          ["before", "before the answer", "What the model had when it wrote this answer"],
+          ["before", "before the answer", "What the model saw when it wrote this answer"],
           ["with", "with it", "The context with this answer at its end"],
         ]
       : [
-          ["before", "before the call", "What the model had when it made this call"],
+          ["before", "before the call", "What the model saw when it made this call"],
           ["with", "with the result", "The context with this result at its end"],
         ];
   return (
@@ -181,7 +181,7 @@ function AnswerCost({ answer, used }: { answer: AnySessionEntry; used: Readonly<
   );
 }
 
-/** Descriptions of the faults of calls and results. */
+/** Descriptions of faulty calls and results. */
 const REPAIR_WORDS: { readonly [kind in ToolPairRepair["kind"]]: string } = {
   resultMade: "call without a result",
   resultMoved: "result that does not follow its call",

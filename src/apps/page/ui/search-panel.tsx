@@ -102,7 +102,7 @@ const GROUP_WORDS: { readonly [group in FilterGroup]: string } = {
   tool: "Tools",
 };
 
-/** Filters: marks are always in view, the rest on demand, each with the number of entries that it leaves. */
+/** Filters: marks are always in view, the rest on demand, each with the number of matching entries. */
 export function FilterBar({ search, isOpen, onToggle }: FilterBarProps) {
   const { choices, filter, clearFilter } = search;
   const groups: readonly FilterGroup[] = isOpen ? ["mark", "kind", "tool"] : ["mark"];

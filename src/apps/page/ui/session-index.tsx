@@ -24,7 +24,7 @@ import { NoSessions } from "./no-sessions.tsx";
 import { SessionRow } from "./session-row.tsx";
 import { type Answer, type Contents, useAnswer, useContents } from "./use-server.ts";
 
-/** Hits in contents, if there are none. */
+/** Hits if there was no search through contents. */
 const NO_HITS = [] as const;
 
 /** List of sessions, with a filter by name while typing and a search through contents on Enter. */
@@ -243,17 +243,17 @@ interface UsageStateProps {
   readonly onDamaged: () => void;
 }
 
-/** States why sums are missing or incomplete. */
+/** Explains why sums are missing or incomplete. */
 function UsageState({ answer, damaged, isKept, onDamaged }: UsageStateProps) {
   if (answer.state === "waiting") return <p class="index-note">Adding up what the sessions used…</p>;
-  if (answer.state === "failed") return <p class="index-note">The usage is not known: {answer.reason}</p>;
+  if (answer.state === "failed") return <p class="index-note">The usage is unavailable: {answer.reason}</p>;
   if (damaged === 0) return isKept ? <p class="index-note">&nbsp;</p> : null;
   return (
     <p class="index-note">
       <LinkButton onClick={onDamaged}>
         {formatCounted(damaged, "session has", "sessions have")} damaged lines
       </LinkButton>
-      ; calls on those lines are in no sum.
+      ; calls on those lines are not counted.
     </p>
   );
 }

@@ -1,6 +1,7 @@
-import { Fragment } from "preact";
+import { Fragment, type TargetedMouseEvent } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { toNumber, toRecord } from "../../../core/context/entry-fields.ts";
+import { toText } from "../../../core/context/message-parts.ts";
 import { formatCount, formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
 import { getFolderName } from "../../../core/facts/session-title.ts";
 import { formatRelativeDay, formatTimeOfDay } from "../../../core/facts/times.ts";
@@ -10,6 +11,7 @@ import type { IndexUsage } from "../model/index-usage.ts";
 import { cutAtWords, type ListHit, type SessionNode } from "../model/session-list.ts";
 import { LinkButton } from "./controls.tsx";
 import { ChevronIcon } from "./icons.tsx";
+import { makeLinkTo } from "./use-position.ts";
 import { useAnswer } from "./use-server.ts";
 
 /** Maximum number of hits of a session that are shown at first. */
@@ -43,7 +45,7 @@ export function SessionRow({ node, usage, wanted, hits, leftThrough }: SessionRo
   ].filter(Boolean);
   return (
     <li class="session-row" ref={row}>
-      <a href={href} title={path}>
+      <a href={href} title={path} onClick={openFailure}>
         <span class="session-facts">
           <h2>
             <Marked line={title} wanted={wanted} />
@@ -58,7 +60,7 @@ export function SessionRow({ node, usage, wanted, hits, leftThrough }: SessionRo
               </Fragment>
             ))}
             {isFork && (
-              <span class="chip" title="Begun as a copy of another session">
+              <span class="chip" title="Started as a copy of another session">
                 fork
               </span>
             )}
@@ -179,19 +181,34 @@ function Marked({ line, wanted }: { line: string; wanted: string }) {
   );
 }
 
-/** Number of failures in a session, which requires its whole file; nothing until it is known. */
+/** Number of failures in a session, which requires its whole file; nothing until it is known. Leads to the first. */
 function Failures({ row, href }: { row: { current: HTMLElement | null }; href: string }) {
-  const answer = useAnswer(`${href}/failures`, countFailed, row);
+  const answer = useAnswer(`${href}/failures`, readFailures, row);
   if (answer.state === "waiting") return null;
   if (answer.state === "failed") return <span title={answer.reason}> · failures unknown</span>;
-  if (answer.value === 0) return null;
+  const { failed, first } = answer.value;
+  if (failed === 0) return null;
   return (
-    <span class="chip is-failed" title="Tools, commands and answers that failed, on all branches">
-      {formatCount(answer.value)} failed
+    <span
+      class="chip is-failed"
+      title="Tools, commands, and answers that failed, on all branches; click to open the first"
+      data-first={first}
+    >
+      {formatCount(failed)} failed
     </span>
   );
 }
 
-function countFailed(json: unknown): number {
-  return toNumber(toRecord(json)["failed"]);
+/** Opens the first failure instead of the beginning if the number of failures was clicked: a link cannot contain another one. */
+function openFailure(event: TargetedMouseEvent<HTMLAnchorElement>): void {
+  const { currentTarget: link, target, ctrlKey, metaKey, shiftKey } = event;
+  const number = target instanceof Element ? target.closest<HTMLElement>("[data-first]") : null;
+  if (number === null || ctrlKey || metaKey || shiftKey) return;
+  event.preventDefault();
+  location.assign(link.href + makeLinkTo(number.dataset["first"] ?? ""));
+}
+
+function readFailures(json: unknown): { readonly failed: number; readonly first: string } {
+  const { failed, first } = toRecord(json);
+  return { failed: toNumber(failed), first: toText(first) };
 }

@@ -1,15 +1,14 @@
 import type { RefObject } from "preact";
 import { useMemo } from "preact/hooks";
-import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
+import { formatCount, formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
 import { getFolderName } from "../../../core/facts/session-title.ts";
 import { formatDuration, getMessageTimeRange } from "../../../core/facts/times.ts";
-import { formatCost, sumSpent } from "../../../core/facts/usage-tally.ts";
+import { explainCost, formatCost, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { formatDateAndTime } from "../model/format.ts";
 import type { View } from "../model/navigation.ts";
 import { findSource } from "../model/session-model.ts";
 import { listModelCalls } from "../model/usage.ts";
 import { SearchBox, Segments, ThemeButton } from "./controls.tsx";
-import { downloadSession } from "./download-session.ts";
 import { HELP_TITLE } from "./help.tsx";
 import {
   BackIcon,
@@ -34,17 +33,18 @@ interface TopBarProps {
   readonly searchField: RefObject<HTMLInputElement | null>;
   readonly onTree: () => void;
   readonly onFolds: () => void;
+  readonly onDownload: () => void;
   readonly onCommands: () => void;
   readonly onHelp: () => void;
   readonly following: Following;
   /** Address of the list of sessions, if there is one. */
   readonly indexUrl: string | undefined;
-  /** Part of the bar that is unfolded if space is limited. */
+  /** Part of the bar that is open if space is limited. */
   readonly unfolded: Unfolded;
   readonly onUnfold: (part: Unfolded) => void;
 }
 
-/** Part of the bar that is unfolded on a phone. */
+/** Part of the bar that is open on a phone. */
 export type Unfolded = "nothing" | "search" | "menu";
 
 const FOLLOWING_HINTS = {
@@ -57,7 +57,8 @@ const FOLLOWING_WORDS = { now: "live", quiet: "", ended: "not live" };
 
 /** Bar at the top: the session, the view, search, and tools. */
 export function TopBar(props: TopBarProps) {
-  const { view, search, searchField, onTree, onFolds, onCommands, onHelp, following, indexUrl } = props;
+  const { view, search, searchField, onTree, onFolds, onDownload, onCommands, onHelp, following, indexUrl } =
+    props;
   const { unfolded, onUnfold } = props;
   const toggle = (part: Unfolded) => onUnfold(unfolded === part ? "nothing" : part);
   const { session, go } = usePage();
@@ -120,9 +121,9 @@ export function TopBar(props: TopBarProps) {
         <ThemeButton />
         <IconButton
           icon={DownloadIcon}
-          label="Download JSONL"
-          hint="Download JSONL: the session file, byte by byte"
-          onClick={() => downloadSession(session)}
+          label="Download"
+          hint="Download Markdown, to read, or JSONL"
+          onClick={onDownload}
         />
         <IconButton icon={PrintIcon} label="Print" hint="Print this branch" onClick={() => print()} />
         <IconButton
@@ -150,9 +151,9 @@ function SessionFacts() {
   const facts: readonly (readonly [text: string, hint: string])[] = [
     [
       all.calls === 0 && all.cost === null ? "" : `cost ${formatCost(all)}`,
-      all.cost === null
-        ? "The cost of its model calls is not recorded"
-        : "Cost of its model calls, on all branches",
+      formatCost(all) === "–"
+        ? "The cost of its model calls is not known"
+        : joinNonempty("; ", "Cost of its model calls, on all branches", explainCost(all)),
     ],
     [
       lastMs > firstMs ? formatDuration(lastMs - firstMs) : "",
@@ -202,7 +203,7 @@ function SearchField({ search, field }: { search: Search; field: RefObject<HTMLI
 
 function countHint(current: number, hits: number): string {
   if (hits === 0) return "Nothing found";
-  const found = formatCounted(hits, "entry holds", "entries hold");
+  const found = formatCounted(hits, "entry contains", "entries contain");
   return current === -1
     ? `${found} this; Enter goes to the first`
     : `Number ${formatCount(current + 1)} of those found; Enter or n goes to the next`;

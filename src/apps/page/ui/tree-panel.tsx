@@ -136,7 +136,7 @@ interface TreeRowProps {
   readonly failedInRun: number;
   /** Whether the viewed entry is in this row. */
   readonly isCurrent: boolean;
-  /** Whether this row is the active one of the keyboard. */
+  /** Whether the keyboard acts on this row. */
   readonly isActive: boolean;
   /** Position of the row from 1, and the number of rows. */
   readonly position: number;

@@ -74,8 +74,8 @@ export function UsageView({ path }: { path: PathView }) {
         </div>
         {listed !== undefined && formatCost(listed) !== formatCost(all) && (
           <p class="muted">
-            The list of sessions shows {formatCost(listed)}: it counts subagents here, and what a fork has
-            inherited where it was made.
+            The list of sessions shows {formatCost(listed)}: it includes subagents, and counts the usage that
+            a fork inherited only for its parent.
           </p>
         )}
         <TokenChart calls={calls} path={path} />

@@ -38,11 +38,11 @@ export interface Search {
   readonly clearFilter: () => void;
   /** Goes to a hit, wrapping around, and opens the folds that hide it; waits for a hit that may still be found. */
   readonly choose: (index: number) => void;
-  /** Goes to the next or the previous hit; backward without a current hit, to the last one. */
+  /** Goes to the next or the previous hit. Without a current hit, the previous hit is the last one. */
   readonly step: (direction: 1 | -1) => void;
 }
 
-/** Milliseconds that a search for words in few entries takes in a very large session. */
+/** Milliseconds that a search for rare words takes in a very large session. */
 const MAX_SEARCHES_MS = 300;
 
 /** Hits of a query so far. */
@@ -108,7 +108,7 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     go({ go: "entry", ordinal: hit.ordinal, isHit: true });
   };
   const choose = (wanted: number) => {
-    // A reader who is faster than the pause means the text in the field, not the previous query.
+    // If the reader acts before the pause ends, the text in the field counts, not the previous query.
     const isNew = searchFor(text.trim());
     // Without a query or filter all entries remain, and they do not count as hits.
     if (text.trim() === "" && filter.length === 0) return;
@@ -142,7 +142,7 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
 }
 
 /**
- * Searches in slices: the first hits appear at once, and all of them after the search; in a session that has grown, only new
+ * Searches in slices: the first hits appear immediately, and all of them after the search; in a session that has grown, only new
  * entries are searched.
  */
 function useFound(session: SessionModel, query: string): Found | undefined {

@@ -2,7 +2,7 @@ import type { RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { type ListHit, readHits } from "../model/session-list.ts";
 
-/** Response of a server: not yet received, a value, or the reason of a failure. */
+/** Response of a server: not yet received, a value, or the reason for a failure. */
 export type Answer<T> =
   | { readonly state: "waiting" }
   | { readonly state: "there"; readonly value: T }

@@ -8,10 +8,10 @@ import type { SessionOpener } from "../session-opener.ts";
 /** Maximum number of sessions shown per file. */
 const MAX_SESSIONS = 3;
 
-/** Maximum number of calls per session among which a change is searched, last first. */
+/** Maximum number of calls per session that are searched for a change, last first. */
 const MAX_HITS = 8;
 
-/** Adds the sessions that touched files about to be edited; nothing if none did. */
+/** Adds the sessions that touched the files to be edited; adds nothing if there are none. */
 export async function writeEditedFiles(
   recall: Recall,
   sessions: SessionOpener,
@@ -53,7 +53,7 @@ async function* findTouchingCalls(
   if (call !== undefined) yield call;
 }
 
-/** Returns the last change of a file among hits of one session, else the last call that names it. */
+/** Returns the last change of a file among the hits of one session, or else the last call that names the file. */
 async function findLastCall(
   recall: Recall,
   sessions: SessionOpener,
@@ -73,7 +73,8 @@ async function findLastCall(
 }
 
 /**
- * Writes the steps of a path as phrases: calls name the path from the root or from the project, with either separator.
+ * Converts each component of a path to a phrase, because calls name the path from the root or from the project, with either
+ * separator.
  */
 function quoteSteps(path: string, cwd: string): string {
   const below = relative(cwd, path);

@@ -10,11 +10,11 @@ import { writeLastSession } from "./last-session.ts";
 export const MAX_PUSHED_BYTES = 1500;
 
 /**
- * Returns help from past sessions for an event in an agent's session; empty if they have none.
+ * Returns help from past sessions for an event in an agent's session; empty if there is none.
  *
- * If the time runs out, contains only what was found by then.
+ * If time runs out, returns what was found by then.
  *
- * @throws {SessionError} As the sessions do.
+ * @throws {SessionError} If reading sessions fails.
  */
 export async function makeHookAnswer(past: Recall, { sessionId, event }: HookCall): Promise<string> {
   const { settings, time, cleaner } = past;

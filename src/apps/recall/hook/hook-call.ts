@@ -12,18 +12,18 @@ export type HookEvent =
   | { readonly kind: "failure"; readonly command: string; readonly output: string }
   | { readonly kind: "edit"; readonly paths: readonly string[] };
 
-/** Call of a hook, whatever the agent. */
+/** Call of a hook by any agent. */
 export interface HookCall {
   /** Name of the event in the agent's terms, which an answer repeats. */
   readonly eventName: string;
-  /** The running session; undefined if the agent does not name it. */
+  /** Id of the running session; undefined if the agent does not specify it. */
   readonly sessionId: string | undefined;
-  /** The agent's working directory; undefined if the agent does not name it. */
+  /** Working directory of the agent; undefined if the agent does not specify it. */
   readonly cwd: string | undefined;
   readonly event: HookEvent;
 }
 
-/** Start reasons of sessions whose context already contains what came before. */
+/** Reasons for the start of a session whose context already contains what came before. */
 const CONTINUED = new Set(["resume", "compact", "branch", "fork"]);
 
 /** Exit codes as agents write them in a command's output. */
@@ -35,7 +35,7 @@ const MAX_FILES = 3;
 /**
  * Parses an agent's input to a hook: Claude Code, Codex, Gemini CLI, and Qwen Code use the same fields.
  *
- * @returns Undefined for an event without possible help, such as a command that worked.
+ * @returns Undefined for events that need no help, such as a command that worked.
  */
 export function parseHookCall(input: JsonRecord): HookCall | undefined {
   const eventName = toText(input["hook_event_name"]);
@@ -76,8 +76,8 @@ function findFailure(
 }
 
 /**
- * Returns the output of a failed command, recognized by its exit code or, for agents that report none, by a line that
- * names an error.
+ * Returns the output of a failed command, recognized by its exit code or, for agents that report none, by a line that reports an
+ * error.
  */
 function readFailedOutput(response: unknown): string | undefined {
   const { error, llmContent } = toRecord(response);

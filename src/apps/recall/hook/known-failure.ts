@@ -10,7 +10,7 @@ import {
 import type { Recall } from "../recall.ts";
 import type { OpenedEntry, SessionOpener } from "../session-opener.ts";
 
-/** Number of longest words that a known failure must contain. */
+/** Number of words, the longest ones, that a known failure must contain. */
 const SEARCHED_WORDS = 2;
 
 /** Maximum number of failures to examine, those of the latest sessions first. */
@@ -25,7 +25,7 @@ const MAX_SHOWN = 2;
 /** Maximum number of characters of a command whose words count. */
 const MAX_COMMAND = 400;
 
-/** Adds what worked after the latest similar failures; nothing if none is known, or nothing worked. */
+/** Adds what worked after the latest similar failures; adds nothing if none are known, or if nothing worked. */
 export async function writeKnownFailure(
   recall: Recall,
   sessions: SessionOpener,
@@ -48,7 +48,7 @@ export async function writeKnownFailure(
     if (found !== undefined && isFixed(found, words) && !(await sessions.isEcho(hit))) {
       const [first = "", ...others] = formatFailureLines(found);
       const heading = await recall.formatRow(hit.session);
-      // The last line shows what worked; the attempts before it may exceed the space.
+      // The last line shows what worked; the attempts before it may be too long.
       const isAdded =
         answer.add(heading, first, ...others) || answer.add(heading, first, ...others.slice(-1));
       if (!isAdded || shown.add(id).size >= MAX_SHOWN) break;

@@ -16,7 +16,7 @@ import { isTooLarge } from "./large-sessions.ts";
 /** Maximum number of sessions to examine: subagents' sessions may come before the user's last one. */
 const MAX_LOOKED_AT = 12;
 
-/** Maximum number of entries at the end of a session among which its last turn is searched. */
+/** Maximum number of entries at the end of a session that are searched for its last turn. */
 const MAX_ENTRIES = 400;
 
 const REQUEST = 240;
@@ -24,7 +24,7 @@ const ANSWER = 560;
 const FAILURE = 160;
 const MAX_FILES = 6;
 
-/** Adds how the last session of the project ended; nothing if the project has none. */
+/** Adds how the last session of the project ended; adds nothing if the project has none. */
 export async function writeLastSession(
   recall: Recall,
   sessions: SessionOpener,

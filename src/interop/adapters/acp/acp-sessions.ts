@@ -10,7 +10,7 @@ import { type AcpSessionInfo, ENTRY_META } from "./acp-types.ts";
 
 /** Parameters of `session/list`. */
 export interface AcpListRequest {
-  /** Returns only sessions of this project. */
+  /** Working directory. If set, only its sessions are returned. */
   readonly cwd?: string | null;
   /** `nextCursor` of the previous page. */
   readonly cursor?: string | null;
@@ -28,7 +28,7 @@ export interface AcpForkRequest {
   readonly sessionId: string;
   /** Working directory of the new session. */
   readonly cwd: string;
-  /** `sessiontree.entryId`: the last entry to copy, as named by an update of `toAcpUpdates`. Default: the leaf. */
+  /** `sessiontree.entryId`: id of the last entry to copy, as in the updates from `toAcpUpdates`. Default: the leaf. */
   readonly _meta?: { readonly [key: string]: unknown } | null;
 }
 
@@ -37,8 +37,8 @@ const PAGE_SIZE = 50;
 /**
  * Answers `session/list` of the Agent Client Protocol from a store, latest session first.
  *
- * @param options - `pageSize`: maximum number of sessions per page; default 50.
- * @throws {TypeError} If this function did not return the cursor.
+ * @param options - `pageSize`: maximum number of sessions per page. Default: 50.
+ * @throws {TypeError} If the cursor was not returned by this function.
  * @throws {SessionError} `STORE_UNAVAILABLE`
  * @remarks Source: docs/adapters.md#agent-client-protocol
  */
@@ -52,7 +52,7 @@ async function listAcpSessions(
   const after = typeof cursor === "string" ? decodeCursor(cursor) : undefined;
   const sessions: AcpSessionInfo[] = [];
   let last: { readonly id: string; readonly modified: Date } | undefined;
-  // One more row shows whether there is another page.
+  // An additional row shows whether there is another page.
   const query = { limit: pageSize + 1, ...(typeof cwd === "string" && { cwd }), ...(after && { after }) };
   for await (const row of store.list(query)) {
     if (last !== undefined && sessions.length === pageSize)
@@ -60,7 +60,7 @@ async function listAcpSessions(
     last = row;
     sessions.push({
       sessionId: row.id,
-      // The protocol requires one; a session without a working directory is opened in that of the process.
+      // The protocol requires a directory. A session without one is opened in that of the process.
       cwd: toWellFormedText(row.cwd) || process.cwd(),
       title: row.title,
       updatedAt: row.modified.toISOString(),
@@ -70,9 +70,9 @@ async function listAcpSessions(
 }
 
 /**
- * Answers `session/new`: starts a session and writes it, so that a client can load it after restarting the agent.
+ * Answers `session/new`: creates a session and writes it immediately, so that a client can load it after restarting the agent.
  *
- * @returns The new session. Once it is deleted, appends throw `SESSION_NOT_FOUND`.
+ * @returns The new session. After it has been deleted, appends throw `SESSION_NOT_FOUND`.
  * @throws {SessionError} `STORE_UNAVAILABLE` or `WRITE_FAILED`.
  * @remarks Source: docs/adapters.md#agent-client-protocol
  */
@@ -86,10 +86,10 @@ async function newAcpSession(
 }
 
 /**
- * Answers `session/fork`: copies a branch of a session into a new one.
+ * Answers `session/fork`: copies a branch of a session to a new session.
  *
- * @returns The new session, already written, as from `new`; empty if the branch has no conversation yet.
- * @throws {TypeError} If the entry id in `_meta` is not a string.
+ * @returns The new session, which has already been written, as with `new`. Empty if the branch has no conversation yet.
+ * @throws {TypeError} If `_meta` contains an entry id that is not a string.
  * @throws {SessionError} `SESSION_NOT_FOUND`, `ENTRY_NOT_FOUND`, `STORE_UNAVAILABLE` or `WRITE_FAILED`.
  * @remarks Source: docs/adapters.md#agent-client-protocol
  */
@@ -100,7 +100,7 @@ async function forkAcpSession(
   const entryId = toRecord(_meta)[ENTRY_META];
   if (entryId !== undefined && typeof entryId !== "string")
     throw new TypeError(`_meta["${ENTRY_META}"] must be the id of an entry.`);
-  // Read-only, because another object may hold the lease; the copy is then opened for writing.
+  // Open read-only, because another object may hold the lease. The copy is then opened for writing.
   const from = await store.open(sessionId, { cwd, mode: "read-only" });
   try {
     const leafId = entryId ?? from.getLeafId();
@@ -122,9 +122,9 @@ function hasMessages(session: SessionManager, leafId: string): boolean {
 }
 
 /**
- * Answers `session/delete`: deletes a session; does nothing if it does not exist.
+ * Answers `session/delete`: deletes a session. Does nothing if the session does not exist.
  *
- * @throws {SessionError} As `delete` of the store, without `SESSION_NOT_FOUND`.
+ * @throws {SessionError} The same errors as the store's `delete`, except `SESSION_NOT_FOUND`.
  */
 async function deleteAcpSession(
   store: SessionStore,
@@ -145,11 +145,11 @@ function decodeCursor(cursor: string): { id: string; modified: Date } {
   const { id, modifiedMs } = toRecord(parseJson(Buffer.from(cursor, "base64url").toString())?.value);
   const modified = new Date(typeof modifiedMs === "number" ? modifiedMs : Number.NaN);
   if (typeof id === "string" && !Number.isNaN(modified.getTime())) return { id, modified };
-  throw new TypeError("The cursor is none of session/list; list from the start, without one.");
+  throw new TypeError("The cursor is not from session/list; start again without a cursor.");
 }
 
 /**
- * Handlers of an ACP agent for requests about sessions: `session/new`, `session/list`, `session/fork`, and
+ * Handlers for an ACP agent's requests about sessions: `session/new`, `session/list`, `session/fork`, and
  * `session/delete`.
  *
  * @remarks Source: docs/adapters.md#agent-client-protocol

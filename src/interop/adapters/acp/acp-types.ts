@@ -1,6 +1,6 @@
 /**
- * Key of `_meta` that holds an entry id: in updates, of the entry they come from; in a fork request, of the last entry
- * to copy.
+ * Key in `_meta` for an entry id. In an update, it is the id of the entry that the update comes from. In a fork request, it is
+ * the id of the last entry to copy.
  */
 export const ENTRY_META = "sessiontree.entryId";
 
@@ -24,7 +24,7 @@ export type AcpResource =
   | { uri: string; text: string; mimeType?: string }
   | { uri: string; blob: string; mimeType?: string };
 
-/** Content shown for a tool call. */
+/** Content that is shown for a tool call. */
 export type AcpToolContent =
   | { type: "content"; content: AcpContentBlock }
   | { type: "diff"; path: string; oldText?: string | null; newText: string }
@@ -37,13 +37,13 @@ export interface AcpLocation {
   line?: number;
 }
 
-/** Kinds of tools, in the protocol's words. */
+/** Kinds of tools, as named by the protocol. */
 export const TOOL_KINDS = [
   ...(["read", "edit", "delete", "move", "search"] as const),
   ...(["execute", "think", "fetch", "switch_mode", "other"] as const),
 ];
 
-/** Kind of a tool, which selects its icon. */
+/** Kind of a tool, which determines its icon. */
 export type AcpToolKind = (typeof TOOL_KINDS)[number];
 
 /** Step of an agent's plan. */
@@ -55,11 +55,11 @@ export interface AcpPlanEntry {
 
 type AcpChunk = {
   content: AcpContentBlock;
-  /** Id of the entry. */
+  /** Id of the entry that the chunk comes from. */
   messageId: string;
 };
 
-/** Session update created by `toAcpUpdates`; assignable to the SDK's type. */
+/** Session update created by `toAcpUpdates`. It is assignable to the SDK's type. */
 export type AcpUpdate = { _meta?: { [key: string]: unknown } } & (
   | ({ sessionUpdate: "user_message_chunk" } & AcpChunk)
   | ({ sessionUpdate: "agent_message_chunk" } & AcpChunk)
@@ -109,8 +109,8 @@ export type AcpToolCallUpdate = {
 };
 
 /**
- * Message from an agent: an update, a notification that contains one, or the end of a turn, as returned by `nextUpdate`
- * of the SDK's sessions.
+ * Message from an agent: an update, a notification that contains one, or the end of a turn, as returned by the `nextUpdate`
+ * method of the SDK's sessions.
  */
 export type AcpUpdateLike =
   | { readonly sessionUpdate: string; readonly [field: string]: unknown }
@@ -118,7 +118,7 @@ export type AcpUpdateLike =
   | { readonly params: object; readonly [field: string]: unknown }
   | { readonly stopReason: string; readonly [field: string]: unknown };
 
-/** Session in the result of `session/list`. */
+/** A session in the result of `session/list`. */
 export interface AcpSessionInfo {
   sessionId: string;
   /** Absolute path. */
@@ -128,5 +128,5 @@ export interface AcpSessionInfo {
   updatedAt: string;
 }
 
-/** Key in `details` of data that only the protocol has. */
+/** Key in `details` for data that exists only in the protocol. */
 export const ACP_DETAIL = "acp";

@@ -16,7 +16,7 @@ import {
 } from "./acp-types.ts";
 import { readBlock } from "./content-blocks.ts";
 
-/** Facts of a call for a user interface; those that a message cannot hold are in `details.acp` of the result. */
+/** Facts about a call for a user interface. Those that a message cannot contain are in `details.acp` of the result. */
 export interface CallFacts {
   title?: string;
   kind?: AcpToolKind;
@@ -25,10 +25,10 @@ export interface CallFacts {
   rawOutput?: unknown;
 }
 
-/** Maximum length of a call's title, in UTF-16 units. */
+/** Maximum length of a call's title, in UTF-16 code units. */
 export const LONGEST_TITLE = 200;
 
-/** Derives the facts to show for a call from its name and arguments. */
+/** Derives the facts to show for a call from the call's name and arguments. */
 export function makeCallFacts(call: Pick<StoredCall, "name" | "input">, cwd: string) {
   const { name, input } = call;
   const locations = findCallFiles(call).flatMap(({ path }) => toAbsolute(cwd, path) ?? []);
@@ -39,7 +39,7 @@ export function makeCallFacts(call: Pick<StoredCall, "name" | "input">, cwd: str
   };
 }
 
-/** Returns the edits that a call requests, if it names exactly one file. */
+/** Returns the edits that a call requests, if the call names exactly one file. */
 export function makeCallDiffs(
   { name, input }: Pick<StoredCall, "name" | "input">,
   cwd: string,
@@ -55,7 +55,7 @@ export function makeCallDiffs(
   }));
 }
 
-/** Reads the facts of a call from an update or from `details`, without anything that is not part of the protocol. */
+/** Reads the facts about a call from an update or from `details`, ignoring anything that is not part of the protocol. */
 export function readFacts(value: unknown): CallFacts {
   const { title, kind, content, locations, rawOutput } = toRecord(value);
   const known = TOOL_KINDS.find((one) => one === kind);
@@ -96,7 +96,7 @@ function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 2 ** 32;
 }
 
-/** Returns the data of a stored message that only the protocol has. */
+/** Returns the data in a stored message's details that exists only in the protocol. */
 export function getAcpDetails(message: unknown): JsonRecord {
   return toRecord(toRecord(toRecord(message)["details"])[ACP_DETAIL]);
 }
@@ -104,7 +104,7 @@ export function getAcpDetails(message: unknown): JsonRecord {
 const FROM_ROOT = /^(?:[/\\]|[A-Za-z]:[/\\])/;
 
 /**
- * Makes a path of any operating system absolute; undefined if that is not possible, as for a path that begins with `~`.
+ * Makes a path of any operating system absolute; undefined if that is not possible, for example if the path begins with `~`.
  */
 function toAbsolute(cwd: string, path: string): string | undefined {
   if (FROM_ROOT.test(path)) return path;
@@ -112,7 +112,7 @@ function toAbsolute(cwd: string, path: string): string | undefined {
   return (cwd.startsWith("/") ? posix : win32).join(cwd, path);
 }
 
-/** Words in tool names, by kind of tool. */
+/** Words in tool names, by the kind of tool they indicate. */
 const WORDS: readonly (readonly [kind: AcpToolKind, words: readonly string[]])[] = [
   ["think", ["think", "todo", "todos", "plan", "task"]],
   ["fetch", ["web", "fetch", "http", "url", "browser", "download"]],
@@ -128,7 +128,7 @@ const KINDS: ReadonlyMap<string, AcpToolKind> = new Map(
   WORDS.flatMap(([kind, words]) => words.map((word) => [word, kind] as const)),
 );
 
-/** Guesses a tool's kind from the first word in its name that has one. */
+/** Guesses a tool's kind from the first word in its name that indicates one. */
 function guessToolKind(name: string): AcpToolKind {
   const words = name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
   const kinds = words.split(/[^a-z]+/).map((word) => KINDS.get(word));

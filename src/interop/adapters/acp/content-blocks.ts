@@ -9,7 +9,7 @@ import { toStoredData } from "../stored-data.ts";
 import { ACP_DETAIL, type AcpContentBlock, type AcpResource } from "./acp-types.ts";
 
 /**
- * Reads a content block, without fields that only a user interface needs; undefined if the protocol has no such block.
+ * Reads a content block, without fields that only a user interface needs; undefined if it is not a valid protocol block.
  */
 export function readBlock(value: unknown): AcpContentBlock | undefined {
   const { type, text, data, mimeType, uri, name, title, description, resource } = toRecord(value);
@@ -52,7 +52,7 @@ function pickTexts<Name extends string>(
   return kept;
 }
 
-/** Converts a protocol block to a message block; content that a message cannot hold becomes text. */
+/** Converts a protocol block to a message block. Content that a message cannot contain becomes text. */
 export function fromBlock(block: AcpContentBlock): UserBlock {
   switch (block.type) {
     case "text":
@@ -73,7 +73,7 @@ export function fromBlock(block: AcpContentBlock): UserBlock {
   }
 }
 
-/** Converts a stored block to a protocol block; undefined for blocks without content. */
+/** Converts a stored block to a protocol block; undefined if the block has no content. */
 export function toBlock(stored: unknown): AcpContentBlock | undefined {
   const { type, text, data, mimeType } = toRecord(stored);
   if (type === "text") return typeof text === "string" && text !== "" ? { type, text } : undefined;
@@ -84,22 +84,22 @@ export function toBlock(stored: unknown): AcpContentBlock | undefined {
     : makePlaceholder("image", mimeType);
 }
 
-/** Returns whether a message block can hold everything in the protocol block. */
+/** Returns whether a message block can contain everything in a protocol block. */
 export function isWholeBlock(block: AcpContentBlock): boolean {
   const again = toBlock(fromBlock(block));
   return again?.type === block.type && !("uri" in block);
 }
 
-/** User message without its time. */
+/** User message without a timestamp. */
 type Question = Pick<UserMessage, "role" | "content"> & { details?: JsonObject };
 
 /**
- * Creates a user message from a prompt of the Agent Client Protocol, to append with `appendMessage`.
+ * Creates a user message from an Agent Client Protocol prompt, to append with `appendMessage`.
  *
- * Text of embedded resources becomes text; links, audio, and invalid images become notes in brackets. The original
+ * The text of embedded resources becomes text blocks. Links, audio, and invalid images become bracketed notes. The original
  * blocks are kept in `details`, and `toAcpUpdates` sends them again.
  *
- * @throws {TypeError} If the protocol has no such block.
+ * @throws {TypeError} If a block is not a valid protocol block.
  */
 export function fromAcpPrompt(prompt: readonly object[]): Question {
   return makeQuestion(
@@ -107,13 +107,13 @@ export function fromAcpPrompt(prompt: readonly object[]): Question {
       const block = readBlock(part);
       if (block !== undefined) return block;
       throw new TypeError(
-        `Block ${at} of the prompt is none of the protocol: it needs a known type and its fields.`,
+        `Block ${at} of the prompt is not valid: it needs a known type and the fields of that type.`,
       );
     }),
   );
 }
 
-/** Creates a user message from blocks that were read. */
+/** Creates a user message from parsed blocks. */
 export function makeQuestion(blocks: readonly AcpContentBlock[]): Question {
   const isWhole = blocks.every(isWholeBlock);
   return {

@@ -10,20 +10,20 @@ import { UpdateReader, type UpdateSource } from "./update-reader.ts";
 
 /** Result of converting an agent's updates. */
 export interface ConvertedAcpUpdates {
-  /** For `appendAll`: the messages, plans, names, compactions, and usage, in order. */
+  /** Messages, plans, names, compactions, and usage, in order. Pass them to `appendAll`. */
   readonly entries: readonly (EntryDraft | DraftMaker)[];
-  /** Messages among the entries, for `appendConversation`, which skips those that a session already has. */
+  /** Messages among the entries. Pass them to `appendConversation`, which skips those that a session already has. */
   readonly messages: readonly Message[];
-  /** Updates that were out of order or malformed; `index` is the update's position. */
+  /** Issues with updates that were out of order or malformed. `index` is the position of the update. */
   readonly issues: readonly ConversionIssue[];
 }
 
 /**
- * Converts updates of an Agent Client Protocol agent, such as those of its `session/load`, to session entries.
+ * Converts the updates of an Agent Client Protocol agent, such as those from `session/load`, to session entries.
  *
  * @param updates - Updates, notifications that contain them, and ends of turns, in any order.
- * @param options - Time of the messages, and the responding model. Default: the API `acp` of an unknown model.
- * @throws {TypeError} If an update is not an object, or JSON cannot represent it.
+ * @param options - Time of the messages, and the model that responded. Default: an unknown model with the API `acp`.
+ * @throws {TypeError} If an update is not an object, or cannot be represented as JSON.
  * @remarks Cost: O(updates). Source: docs/adapters.md#agent-client-protocol
  */
 export function fromAcpUpdates(
@@ -41,15 +41,15 @@ export function fromAcpUpdates(
   return { entries, messages, issues: reader.issues.list() };
 }
 
-/** Records an Agent Client Protocol agent in a session while it works, message by message. */
+/** Records an Agent Client Protocol agent's work in a session, message by message, while the agent is running. */
 export class AcpRecorder {
   readonly #session: SessionManager;
   readonly #reader: UpdateReader;
-  /** Entries not yet written. */
+  /** Entries that have not been written yet. */
   #drafts: (EntryDraft | DraftMaker)[] = [];
 
   /**
-   * @param options - The responding model. `timestamp` defaults to now.
+   * @param options - Model that responds. `timestamp` defaults to the current time.
    */
   constructor(session: SessionManager, options: Partial<MessageImportOptions> = {}) {
     this.#session = session;
@@ -63,7 +63,7 @@ export class AcpRecorder {
     );
   }
 
-  /** Updates that were out of order or malformed so far; `index` is the update's position. */
+  /** Issues so far with updates that were out of order or malformed. `index` is the position of the update. */
   get issues(): readonly ConversionIssue[] {
     return this.#reader.issues.list();
   }
@@ -73,8 +73,8 @@ export class AcpRecorder {
    *
    * @param update - An update, a notification that contains one, or the end of a turn.
    * @returns Ids of the new entries.
-   * @throws {TypeError} If it is not an object, or JSON cannot represent it.
-   * @throws {SessionError} `WRITE_FAILED`; the next call tries again. `SESSION_NOT_FOUND` if the session was deleted.
+   * @throws {TypeError} If it is not an object, or cannot be represented as JSON.
+   * @throws {SessionError} `WRITE_FAILED`, in which case the next call retries; `SESSION_NOT_FOUND` if the session was deleted.
    */
   add(update: AcpUpdateLike): string[] {
     this.#reader.take(update);
@@ -82,11 +82,11 @@ export class AcpRecorder {
   }
 
   /**
-   * Ends a turn, and appends the rest of it.
+   * Ends a turn, and appends everything that is still pending.
    *
-   * @param stopReason - Stop reason in the agent's response to the prompt.
+   * @param stopReason - Stop reason from the agent's response to the prompt.
    * @returns Ids of the new entries.
-   * @throws {SessionError} `WRITE_FAILED`; the next call tries again.
+   * @throws {SessionError} `WRITE_FAILED`, in which case the next call retries.
    */
   end(stopReason?: string): string[] {
     this.#reader.end(stopReason);
@@ -99,7 +99,7 @@ export class AcpRecorder {
     return ids;
   }
 
-  /** Returns whether the agent repeats the prompt that the host has already appended. */
+  /** Returns whether the agent is repeating the prompt that the host has already appended. */
   #isEcho(message: Message): boolean {
     const leaf = this.#session.getLeafEntry();
     if (this.#drafts.length > 0 || message.role !== "user" || leaf?.type !== "message") return false;

@@ -21,26 +21,26 @@ import {
 import { getAcpDetails, LONGEST_TITLE, makeCallDiffs, makeCallFacts, readFacts } from "./call-facts.ts";
 import { readBlock, toBlock } from "./content-blocks.ts";
 
-/** `customType` of an entry with an update that is not a message. */
+/** `customType` of an entry for an update that is not a message. */
 export const UPDATE_CUSTOM_TYPE = "acp.update";
 
 /** Options for replaying a session. */
 export interface AcpReplayOptions {
-  /** Size of the model's context window in tokens, for a `usage_update`. Default: no such update is sent. */
+  /** Size of the model's context window for a `usage_update`, in tokens. By default, no such update is sent. */
   readonly contextWindow?: number;
-  /** Client capabilities from the `initialize` request: compactions are sent only to clients that show them. */
+  /** Capabilities from the client's `initialize` request. Compactions are sent only to clients that can show them. */
   readonly clientCapabilities?: object;
 }
 
 /**
  * Returns the updates that show a session to an Agent Client Protocol client, for `session/load`.
  *
- * Replays the whole branch, including what was compacted, without instructions and branch summaries. Every update is
- * valid, whatever the session contains: content that the protocol cannot show is omitted or replaced with text. Calls
- * without a result are shown as failed, and duplicate call ids become unique.
+ * Replays the whole branch, including messages that were compacted, but without instructions and branch summaries. Every update
+ * is valid, whatever the session contains: content that the protocol cannot show is omitted or replaced with text. Calls without
+ * a result are shown as failed, and duplicate call ids are made unique.
  *
- * @param leafId - End of the branch. Default: the leaf.
- * @returns A new array. The `messageId` of a chunk is the id of its entry; every update has that id in `_meta`.
+ * @param leafId - Id of the last entry on the branch. Default: the leaf.
+ * @returns A new array. The `messageId` of a chunk is the id of its entry. Every update also has that id in `_meta`.
  * @throws {SessionError} `ENTRY_NOT_FOUND` if the session has no such leaf.
  * @remarks Cost: O(branch); with `contextWindow`, O(session). Source: docs/adapters.md#agent-client-protocol
  */
@@ -83,18 +83,18 @@ function makeUsageUpdate(session: SessionManager, branch: readonly SessionEntry[
 
 type ChunkKind = "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk";
 
-/** Call that was shown, and its diffs, which are shown next to its output. */
+/** A call that was shown, and the diffs to show with its output. */
 interface ShownCall {
   readonly update: AcpToolCall;
   readonly diffs: readonly AcpToolContent[];
 }
 
-/** Creates updates from entries, one after the other. */
+/** Creates updates from entries, in order. */
 class Replay {
   readonly updates: AcpUpdate[] = [];
   readonly #cwd: string;
   readonly #showsCompactions: boolean;
-  /** Latest call without a result, by id in the session. */
+  /** Latest call without a result, by its id in the session. */
   readonly #open = new Map<string, ShownCall>();
   readonly #callIds = new Set<string>();
   readonly #timesOfId = new Map<string, number>();
@@ -158,7 +158,7 @@ class Replay {
       toolCallId: this.#uniqueId(id, entry.id),
       ...makeCallFacts({ name, input }, this.#cwd),
       ...(name !== "" && { name }),
-      // Failed until its result is found: nothing runs during replay.
+      // The call counts as failed until its result is found, because nothing runs during a replay.
       status: "failed",
       ...(diffs.length > 0 && { content: [...diffs] }),
       ...(input !== undefined && { rawInput: input }),
@@ -201,7 +201,7 @@ class Replay {
     });
   }
 
-  /** Makes the id of a call unique, because some providers restart call numbering in each answer. */
+  /** Makes a call id unique, because some providers restart their numbering in each answer. */
   #uniqueId(id: string, entryId: string): string {
     const wanted = toWellFormedText(id || entryId);
     let unique = wanted;
@@ -228,7 +228,7 @@ function makeCompactionUpdate(id: string, summary: unknown): AcpUpdate {
 const PRIORITIES = ["high", "medium", "low"] as const;
 const STATUSES = ["pending", "in_progress", "completed"] as const;
 
-/** Reads the steps of a stored plan; undefined if it is not a plan. */
+/** Reads the steps of a stored plan; undefined if the data is not a plan. */
 function readPlan(data: unknown): AcpPlanEntry[] | undefined {
   const { sessionUpdate, entries } = toRecord(data);
   if (sessionUpdate !== "plan" || !Array.isArray(entries)) return undefined;

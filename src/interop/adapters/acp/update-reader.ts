@@ -16,7 +16,7 @@ import { type CallFacts, readFacts } from "./call-facts.ts";
 import { fromBlock, isWholeBlock, makeQuestion, readBlock } from "./content-blocks.ts";
 import { UPDATE_CUSTOM_TYPE } from "./to-acp-updates.ts";
 
-/** Facts that updates do not contain, and state that the session already has. */
+/** Facts that updates do not contain, and the state of the session before the first update. */
 export interface UpdateSource {
   readonly api: string;
   readonly provider: string;
@@ -24,14 +24,14 @@ export interface UpdateSource {
   /** Returns the time of a message, in Unix milliseconds. */
   readonly getTime: (index: number) => number;
   readonly name: string | undefined;
-  /** In US dollars; updates report the total of a session. */
+  /** Cost so far, in US dollars. Updates report the total of a session. */
   readonly cost: number;
 }
 
-/** Callback for an entry, and for its message if it has one. */
+/** Receives an entry, and its message if it has one. */
 type TakeEntry = (entry: EntryDraft | DraftMaker, message?: Message) => void;
 
-/** Message in progress. */
+/** A message in progress. */
 type OpenMessage =
   | { readonly role: "user"; readonly id: string | undefined; readonly blocks: AcpContentBlock[] }
   | OpenAnswer;
@@ -43,23 +43,23 @@ interface OpenAnswer {
   readonly calls: RunningCall[];
 }
 
-/** Reasons for ending a turn with an incomplete answer. */
+/** Reasons why a turn ended with an incomplete answer. */
 const STOP_REASONS: ReadonlyMap<unknown, StopReason> = new Map([
   ["max_tokens", "length"],
   ["refusal", "error"],
   ["cancelled", "aborted"],
 ]);
 
-/** Updates that are not messages, each of which replaces the previous one of its kind. */
+/** Types of updates that are not messages. Each such update replaces the previous one of the same type. */
 const STATES: ReadonlySet<string> = new Set([
   ...["plan", "available_commands_update", "current_mode_update", "config_option_update"],
 ]);
 
 /**
- * Creates entries from an agent's updates, whatever their order.
+ * Creates entries from an agent's updates, in whatever order they arrive.
  *
- * Emits an answer when the next message begins or all of its calls have ended, followed by its results. Updates that
- * are not messages follow the message in progress.
+ * Emits an answer and its results when the next message begins or when all calls of the answer have ended. Updates that are not
+ * messages are emitted after the message in progress.
  */
 export class UpdateReader {
   readonly issues = new ConversionIssues();
@@ -67,9 +67,9 @@ export class UpdateReader {
   readonly #emit: TakeEntry;
   #index = -1;
   #open: OpenMessage | undefined;
-  /** Calls without a result, by id; some of their answers are already complete. */
+  /** Calls without a result, by id. Some of their answers may already be complete. */
   readonly #running = new Map<string, RunningCall>();
-  /** Drafts that wait for the end of the message, by kind. */
+  /** Drafts to emit after the message in progress, by kind. */
   readonly #behind = new Map<string, EntryDraft>();
   readonly #states = new Map<string, JsonObject>();
   /** Summaries of unfinished compactions, by id. */
@@ -87,7 +87,7 @@ export class UpdateReader {
     this.#cost = source.cost;
   }
 
-  /** Reads an update, a notification that contains one, or the end of a turn; if it throws, nothing has changed. */
+  /** Reads an update, a notification that contains one, or the end of a turn. If it throws, nothing has changed. */
   take(value: unknown): void {
     const update = findUpdate(toStoredData(value, "an update"));
     this.#index++;
@@ -96,7 +96,7 @@ export class UpdateReader {
     else if (!this.#read(update)) this.#keep(update);
   }
 
-  /** Finishes a turn. Calls that are still running get a result if they have output. */
+  /** Ends a turn. Calls that are still running get a result if they have produced output. */
   end(stopReason?: string): void {
     for (const call of this.#running.values()) call.hasEnded ||= call.hasOutput;
     this.#finish(stopReason);
@@ -107,7 +107,7 @@ export class UpdateReader {
     if (usage !== undefined) this.#emit({ type: "usage", kind: "acp", provider, model, usage });
   }
 
-  /** Reads an update; false if it is malformed or of another kind. */
+  /** Reads an update. Returns false if it is malformed or of an unknown type. */
   #read(update: JsonObject): boolean {
     switch (update["sessionUpdate"]) {
       case "user_message_chunk":
@@ -158,7 +158,11 @@ export class UpdateReader {
     calls.push(call);
     this.#running.set(id, call);
     if (!isAnnounced)
-      this.issues.report("PAIR_REPAIRED", this.#index, "Began a call of which only an update came.");
+      this.issues.report(
+        "PAIR_REPAIRED",
+        this.#index,
+        "Started a call for which only an update was received.",
+      );
     return call;
   }
 
@@ -167,7 +171,7 @@ export class UpdateReader {
     this.#contextTokens = toCount(used);
     let dollars = this.#usage?.cost.total ?? 0;
     if (currency === "USD") {
-      // An agent that was restarted counts from zero.
+      // An agent that was restarted counts from zero again.
       dollars += toCount(amount) < this.#cost ? toCount(amount) : toCount(amount) - this.#cost;
       this.#cost = toCount(amount);
     } else if (amount !== undefined) {
@@ -198,12 +202,12 @@ export class UpdateReader {
     this.#summaries.delete(id);
     this.#finish();
     const tokensBefore = this.#contextTokens;
-    // The part of the history that the agent kept is unknown.
+    // It is unknown which part of the history the agent kept.
     this.#emit((own) => ({ type: "compaction", summary: text, firstKeptEntryId: own, tokensBefore }));
     return true;
   }
 
-  /** Keeps an update that is not a message unchanged. */
+  /** Keeps an update that is not a message, without changing it. */
   #keep(update: JsonObject): void {
     const { sessionUpdate: kind } = update;
     const draft = { type: "custom" as const, customType: UPDATE_CUSTOM_TYPE, data: update };
@@ -215,7 +219,11 @@ export class UpdateReader {
     }
     const what =
       typeof kind === "string" ? `an update of type ${kind.slice(0, 40)}` : "a value that is not an update";
-    this.issues.report("MESSAGE_DROPPED", this.#index, `Kept ${what} as state: no message can hold it.`);
+    this.issues.report(
+      "MESSAGE_DROPPED",
+      this.#index,
+      `Kept ${what} as state, because a message cannot contain it.`,
+    );
     this.#addBehind(`update ${this.#index}`, draft);
   }
 
@@ -233,7 +241,7 @@ export class UpdateReader {
     return blocks;
   }
 
-  /** Returns the answer that a chunk or a call continues: thinking may have its own id. */
+  /** Returns the answer that a chunk or a call continues. Thinking may have its own id. */
   #answerFor(id: string | undefined): OpenAnswer {
     const open = this.#open;
     if (open?.role === "assistant" && !open.calls.some(({ hasEnded }) => hasEnded)) {
@@ -246,7 +254,7 @@ export class UpdateReader {
     return begun;
   }
 
-  /** Completes the message in progress, the results of its calls, and the drafts that wait for it. */
+  /** Completes the message in progress, adds the results of its calls, and emits the drafts that were waiting for it. */
   #finish(stopReason?: string): void {
     const open = this.#open;
     this.#open = undefined;
@@ -298,7 +306,7 @@ export class UpdateReader {
 }
 
 /**
- * Finds the update in a notification, in a JSON-RPC message that contains one, or in a value from the SDK's sessions.
+ * Returns the update in a notification, in a JSON-RPC message that contains one, or in a value from the SDK's sessions.
  */
 function findUpdate(value: JsonObject): JsonObject {
   for (const name of ["params", "update"]) {
@@ -308,7 +316,7 @@ function findUpdate(value: JsonObject): JsonObject {
   return value;
 }
 
-/** Returns whether two ids are of different messages; a missing id matches every id. */
+/** Returns whether two ids belong to different messages. A missing id matches any id. */
 function isDifferent(a: string | undefined, b: string | undefined): boolean {
   return a !== undefined && b !== undefined && a !== b;
 }
@@ -337,9 +345,9 @@ function joinBlockTexts(blocks: unknown): string {
   return read.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
-/** Tool call that each update completes further. */
+/** A tool call, which each update completes further. */
 class RunningCall {
-  /** The call in its answer, which never changes once it is complete: it may already be stored. */
+  /** Call in its answer. It never changes once it is complete, because it may already be stored. */
   readonly block: ToolCall;
   hasEnded = false;
   #hasFailed = false;
@@ -351,7 +359,7 @@ class RunningCall {
     this.block = { type: "toolCall", id, name: "", arguments: {} };
   }
 
-  /** Whether the call has produced output. */
+  /** Whether the call has produced any output. */
   get hasOutput(): boolean {
     return this.#facts.content !== undefined || this.#facts.rawOutput !== undefined;
   }
@@ -365,7 +373,7 @@ class RunningCall {
     this.hasEnded ||= status === "completed" || status === "failed";
   }
 
-  /** Completes the call in its answer with the facts known so far. */
+  /** Completes the call in its answer, using the facts known so far. */
   complete(): void {
     const { kind = "tool", title } = this.#facts;
     const input = this.#rawInput;
@@ -375,7 +383,7 @@ class RunningCall {
     else if (title !== undefined) this.block.arguments = { title };
   }
 
-  /** Creates the result. Data that a message cannot hold is kept in `details`. */
+  /** Creates the result. Data that a message cannot contain is kept in `details`. */
   result(timestamp: number): ToolResultMessage {
     const { content = [], rawOutput } = this.#facts;
     const isWhole = content.every((part) => part.type === "content" && isWholeBlock(part.content));

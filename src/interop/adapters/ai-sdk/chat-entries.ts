@@ -5,11 +5,11 @@ import type { AgentMessage } from "../../../core/format/message.ts";
 import { CHAT_DETAIL } from "../../../core/format/redact-entry.ts";
 import { type WrittenMessage, writeUIMessages } from "../../convert/ai-sdk/to-ui-messages.ts";
 
-/** UI message, and the entries it is made of. */
+/** A UI message, and the entries that it consists of. */
 export interface ChatMessage extends WrittenMessage {
-  /** Entries of the user message or of the answers, without results. */
+  /** Entries of the user message or of the answers, excluding results. */
   readonly entries: readonly SessionMessageEntry[];
-  /** Entries of the results of these answers. */
+  /** Entries of the results for these answers. */
   readonly results: readonly SessionMessageEntry[];
   /** Messages of these entries, including details that were added later. */
   readonly said: readonly AgentMessage[];
@@ -17,7 +17,7 @@ export interface ChatMessage extends WrittenMessage {
 
 const SPOKEN: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"]);
 
-/** Returns the UI messages of a path, each with its entries. */
+/** Returns the UI messages on a path, each with its entries. */
 export function readChat(path: readonly SessionEntry[]): ChatMessage[] {
   const late = new Map(
     path.flatMap((entry) => {
@@ -49,8 +49,8 @@ function findChatId(entry: SessionEntry | undefined): string {
 }
 
 /**
- * Returns the id of the UI message whose first entry this is; empty if the message had no id, undefined if none was
- * saved here.
+ * Returns the id of the UI message that begins with this entry. Empty if that message had no id; undefined if no UI message was
+ * saved with this entry as its first.
  */
 export function findSavedId(entry: SessionEntry | undefined): string | undefined {
   const { id } = toRecord(toRecord(toRecord(entry)["details"])[CHAT_DETAIL]);

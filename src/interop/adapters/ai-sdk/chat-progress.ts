@@ -11,7 +11,7 @@ import { toUsage } from "../../convert/answer.ts";
 import { findRaw, isSameJson, STATE_DETAIL } from "../../convert/raw-form.ts";
 import { type ChatMessage, findSavedId, readChat } from "./chat-entries.ts";
 
-/** Returns whether an input with the same texts and calls as a stored message is a later state of it. */
+/** Returns whether an input is a later state of a stored message that has the same texts and calls. */
 export function isProgress(stored: Message, input: Message): boolean {
   const [before, after] = [partsKept(stored), partsKept(input)];
   if (stored.role === "user") return isSameJson(before.map(withoutState), after.map(withoutState));
@@ -29,32 +29,32 @@ function withoutState(part: object): object {
   return rest;
 }
 
-/** Returns whether a part that no block holds is final: a file, or a finished tool that the provider ran. */
+/** Returns whether a part that has no message block is final: a file, or a finished tool that the provider ran. */
 function isFinal(part: object): boolean {
   const { type, state, providerExecuted } = toRecord(part);
   if (!isToolPart(part)) return type === "file" || type === "reasoning-file" || type === "custom";
   return providerExecuted === true && (state === "output-available" || state === "output-error");
 }
 
-/** Message to append, with the id of the UI message that begins with it. */
+/** A message to append, and the id of the UI message that begins with it. */
 export interface ChatDraft {
   readonly message: Message;
   readonly id: string | undefined;
 }
 
-/** Creates the entry of a message. */
+/** Creates the entry for a message. */
 function messageDraft({ message, id }: ChatDraft): EntryDraft & { readonly message: Message } {
   const details = id === undefined ? {} : { details: { [CHAT_DETAIL]: { id } } };
   return { type: "message", message, ...details };
 }
 
-/** UI message to save, and the first message it converts to. */
+/** A UI message to save, and the first message that it is converted to. */
 interface Saved {
   readonly input: UIMessageLike;
   readonly first: Message | undefined;
 }
 
-/** Future content of a session with a chat, used to add data that the messages alone do not hold. */
+/** The state of a chat's session after saving, which determines the data to add that messages alone do not contain. */
 export class ChatProgress {
   readonly #drafts: ChatDraft[];
   readonly #added: EntryDraft[] = [];
@@ -63,7 +63,7 @@ export class ChatProgress {
 
   /**
    * @param drafts - Messages to append to the path.
-   * @param stored - Entries of the messages that the path has.
+   * @param stored - Entries of the messages that are already on the path.
    */
   constructor(
     drafts: readonly ChatDraft[],
@@ -75,7 +75,7 @@ export class ChatProgress {
     this.#isRedacted = isRedacted;
   }
 
-  /** Returns the entries to append, so that each UI message on the path equals that of the chat. */
+  /** Returns the entries to append so that each UI message on the path equals the message in the chat. */
   draftsFor(chat: readonly Saved[], path: readonly SessionEntry[]): EntryDraft[] {
     const pending = this.#drafts.map((draft, at): SessionMessageEntry => {
       const head = { id: `draft ${at}`, parentId: null, timestamp: "" };
@@ -101,7 +101,7 @@ export class ChatProgress {
     const isSaved = findSavedId(found.entries[0]) !== undefined;
     const states = found.entries.map((_, at): UIState => {
       const { splice, ...others } = changes[at] ?? {};
-      // Content from other programs may exceed what a chat has.
+      // Other programs may write content that a chat does not have.
       return isSaved && splice !== undefined ? { ...others, splice } : others;
     });
     const changed = found.entries.flatMap((entry, at) => {
@@ -131,7 +131,7 @@ export class ChatProgress {
     this.#drafts[index] = { ...draft, message: Object.assign({}, draft.message, { details }) };
   }
 
-  /** Adds usage that the metadata newly reports for calls whose answers are stored: an answer never changes. */
+  /** Adds usage that the metadata newly reports for stored answers. The answers themselves never change. */
   #addUsage(last: SessionMessageEntry, found: ChatMessage, input: UIMessageLike): void {
     const { message } = last;
     const { usage } = readMetadataFacts(input);

@@ -2,14 +2,14 @@ import type { SessionManager } from "../../../session/manager/session-manager.ts
 import { type ChatMessage, readChat } from "./chat-entries.ts";
 
 /**
- * Returns the versions of a chat message: those regenerated or edited in its place, oldest first.
+ * Returns the versions of a chat message that were created by regenerating or editing it, oldest first.
  *
- * To show one, move the leaf to its `leafId` with `session.branch(leafId)`, and load the chat; `session.persistLeaf()`
- * keeps that for the next open.
+ * To show a version, move the leaf to its `leafId` with `session.branch(leafId)`, and load the chat. `session.persistLeaf()`
+ * keeps that leaf for the next time the session is opened.
  *
- * @param messageId - As in `loadChat`: from the active branch, else from the first branch that has it.
- * @returns For each version: the id of its message, the leaf of the latest branch with it, and whether it is on the
- *   active branch; empty if no branch has the message.
+ * @param messageId - Id as in `loadChat`, on the active branch, or else on the first branch that has it.
+ * @returns For each version, the id of its message, the leaf of the latest branch that contains it, and whether it is on the
+ *   active branch. Empty if no branch contains the message.
  * @remarks Cost: O(entries + branches × their lengths). Source: docs/chat-app.md
  */
 export function chatVersions(
@@ -39,7 +39,7 @@ export function chatVersions(
   return order.filter((version) => version !== undefined);
 }
 
-/** Returns a key for a message's position in the tree: its role, and the message before it. */
+/** Returns a key for a message's position in the tree, which consists of its role and the message before it. */
 function findVersionPlace(chat: readonly ChatMessage[], at: number): string {
   const before = chat[at - 1]?.entries.map(({ id }) => id) ?? [];
   return JSON.stringify([chat[at]?.message.role, ...before]);

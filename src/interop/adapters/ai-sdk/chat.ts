@@ -23,22 +23,22 @@ import { type ChatDraft, ChatProgress, isProgress } from "./chat-progress.ts";
 
 /** Result of saving a chat. */
 export interface SavedChat {
-  /** Ids of the new entries, in order; empty if nothing was new. */
+  /** Ids of the new entries, in order. Empty if there was nothing new. */
   readonly entryIds: string[];
-  /** Whether the leaf moved, as when a message was regenerated, edited or removed. */
+  /** Whether the leaf moved, for example because a message was regenerated, edited, or removed. */
   readonly hasBranched: boolean;
-  /** Parts without a counterpart in a session's messages. */
+  /** Issues with parts that have no counterpart in a session's messages. */
   readonly issues: ConversionIssue[];
 }
 
-/** Facts that the AI SDK's messages do not contain. `timestamp` defaults to now. */
+/** Facts that AI SDK messages do not contain. `timestamp` defaults to the current time. */
 export type SaveChatOptions = Partial<MessageImportOptions>;
 
 /**
- * Returns the whole active branch as UI messages of the AI SDK, including what was compacted, without instructions and
- * summaries.
+ * Returns the whole active branch as UI messages of the AI SDK, including messages that were compacted, but without instructions
+ * and summaries.
  *
- * @returns A new array. A message has the id it was first saved with; if it had none, the id of its first entry.
+ * @returns A new array. A message has the id that it was first saved with or, if it had none, the id of its first entry.
  * @remarks Cost: O(branch). Source: docs/adapters.md#ai-sdk
  */
 export function loadChat(session: SessionManager): UIMessage[] {
@@ -46,16 +46,16 @@ export function loadChat(session: SessionManager): UIMessage[] {
 }
 
 /**
- * Appends the new part of a chat that the AI SDK keeps as a whole array, in one write; idempotent.
+ * Appends the new part of a chat that the AI SDK keeps as an array, in a single write. This function is idempotent.
  *
- * Compares messages by content. A message that only progressed, for example with a result, an answered approval, or
- * more steps, counts as the same message. If a message was regenerated, edited, or removed, a branch starts, and
- * nothing is lost. A message that was redacted in the session is recognized by its id and is not restored.
+ * Compares messages by content. A message that has only progressed, for example by a result, an answered approval, or more
+ * steps, counts as the same message. If a message was regenerated, edited, or removed, a branch is created, and nothing is lost.
+ * A message that was redacted in the session is recognized by its id and is not restored.
  *
- * @param messages - All messages of the chat, as `onEnd` of a UI stream passes them.
+ * @param messages - All messages of the chat, as passed to `onEnd` of a UI stream.
  * @throws {TypeError} If an element is not a UI message.
- * @throws {SessionError} `WRITE_FAILED`, or `SESSION_NOT_FOUND` if the chat was deleted; then neither the session nor
- *   its leaf has changed.
+ * @throws {SessionError} `WRITE_FAILED`, or `SESSION_NOT_FOUND` if the chat was deleted. In both cases, the session and its leaf
+ *   are unchanged.
  * @remarks Resolves once the entries are durable. Cost: O(branch + messages). Source: docs/adapters.md#ai-sdk
  */
 export async function saveChat(
@@ -67,8 +67,8 @@ export async function saveChat(
 }
 
 /**
- * Saves a chat with answers to calls of its last message, unless the session was continued in the meantime: otherwise a
- * call that was approved once could run twice.
+ * Saves a chat that contains answers to calls of its last message, unless the session was continued in the meantime. Otherwise,
+ * a call that was approved once could run twice.
  *
  * @throws {SessionError} `STALE_LEAF`
  */
@@ -104,7 +104,7 @@ async function save(
   return { entryIds: drafts.length > 0 ? entryIds : [], hasBranched, issues: chat.issues };
 }
 
-/** Chat in a session's form. */
+/** A chat, converted to the form of a session. */
 interface ConvertedChat {
   readonly said: readonly Message[];
   readonly saved: readonly SavedMessage[];
@@ -113,17 +113,17 @@ interface ConvertedChat {
   readonly options: MessageImportOptions;
 }
 
-/** UI message, and the messages it converts to. */
+/** A UI message, and the messages that it is converted to. */
 interface SavedMessage {
   readonly input: UIMessageLike;
   readonly first: Message | undefined;
   readonly said: readonly Message[];
 }
 
-/** Converts messages to the form that a file will hold. */
+/** Converts messages to the form that is stored in a file. */
 function convert(messages: readonly UIMessageLike[], given: SaveChatOptions): ConvertedChat {
   assertMessages(messages);
-  // A number such as NaN becomes null here, so that the chat is equal when the file is opened again.
+  // A number such as NaN becomes null here, so that the chat is still equal after the file is opened again.
   const stored: UIMessageLike[] = JSON.parse(encodeRecord(messages));
   const options = { ...given, timestamp: given.timestamp ?? Date.now() };
   const { messages: said, issues, starts } = readUIMessages(stored, options);
@@ -144,7 +144,7 @@ function convert(messages: readonly UIMessageLike[], given: SaveChatOptions): Co
 }
 
 /**
- * Returns the ids of UI messages by the first message of each; the SDK's servers assign none to answers unless
+ * Returns the ids of UI messages by the first message of each. The SDK's servers do not assign ids to answers unless they are
  * configured to.
  */
 function listSavedIds(saved: readonly SavedMessage[]): Map<Message, string> {
@@ -156,7 +156,7 @@ function listSavedIds(saved: readonly SavedMessage[]): Map<Message, string> {
 }
 
 /**
- * Creates the drafts of collected messages; if some steps of a UI message are stored, the next draft keeps the rest of
+ * Creates drafts for the collected messages. If some steps of a UI message are already stored, the next draft keeps the rest of
  * it.
  */
 function makeChatDrafts({ saved, options }: ConvertedChat, collected: readonly Message[]): ChatDraft[] {
@@ -174,7 +174,7 @@ function makeChatDrafts({ saved, options }: ConvertedChat, collected: readonly M
   return collected.map((message) => ({ message: rests.get(message) ?? message, id: ids.get(message) }));
 }
 
-/** Returns what must be kept of a UI message from a step on; undefined if its messages hold all of it. */
+/** Returns the data to keep from a UI message, starting at a step; undefined if its messages already contain all of it. */
 function getRest(input: UIMessageLike, step: number, options: MessageImportOptions): object | undefined {
   const parts = splitSteps(input.parts)
     .slice(step)
@@ -192,7 +192,7 @@ function makeRedactionCheck(session: SessionManager): (entryId: string) => boole
   };
 }
 
-/** Creates a session that collects messages instead of writing them. */
+/** Creates a session object that collects messages instead of writing them. */
 function makeCollector(session: SessionManager, collected: Message[]): ConversationSession {
   return {
     getLeafId: () => session.getLeafId(),
@@ -209,7 +209,7 @@ function makeCollector(session: SessionManager, collected: Message[]): Conversat
   };
 }
 
-/** Writes the entries, or a record that the leaf moved; restores the leaf if that fails. */
+/** Writes the entries, or records that the leaf moved. Restores the leaf if that fails. */
 function writeDrafts(
   session: SessionManager,
   drafts: readonly EntryDraft[],

@@ -19,27 +19,26 @@ import type { ConversionIssue } from "../../convert/conversion-issue.ts";
 import { withoutFields } from "../../convert/raw-form.ts";
 import { loadChat, saveAnswers, saveChat } from "./chat.ts";
 
-/** Content that a page may send besides the user's text. */
+/** Content that a page may send in addition to the user's text. */
 interface Allowed {
   readonly clientTools?: readonly string[];
   readonly fileTypes?: readonly string[];
 }
 
 /**
- * Stores the part of a chat that a page may send, and returns the chat and the prompt for its answer.
+ * Stores the parts of a chat that a page is allowed to send, and returns the chat and the prompt for the next answer.
  *
- * Accepts the user's last message, results of open calls of `clientTools`, and answers to open approvals. Everything
- * else, such as earlier messages and the model's texts, comes from the session. A user message whose id is in the chat
- * replaces it and what follows, as a branch.
+ * Accepts the user's last message, results of open calls to `clientTools`, and answers to open approvals. Everything else, such
+ * as earlier messages and the model's texts, comes from the session. If the id of a user message is already in the chat, the new
+ * message replaces the old one and everything after it, on a new branch.
  *
- * @param body - Parsed body of the request from the SDK's transport, `{ messages }`, or `{ message }` with the last
- *   one.
- * @param options - As for `toModelMessages`; `clientTools`: names of the tools that run in the page; `fileTypes`: media
- *   types of files that the user may send as `data:` URLs. Default of both: none.
- * @returns The stored chat, including what was new; the prompt for `streamText`; and the ids of calls that still wait
- *   for the page: if there are any, do not call the model.
- * @throws {SessionError} `CHAT_INVALID` if the page sent something else, such as an answer to an approval that is not
- *   open; `STALE_LEAF` if the session was continued in the meantime; `WRITE_FAILED`. Nothing was stored.
+ * @param body - Parsed body of the request from the SDK's transport: `{ messages }`, or `{ message }` with the last message.
+ * @param options - Options for `toModelMessages`, and: `clientTools`, the names of the tools that run in the page; `fileTypes`,
+ *   the media types of files that the user may send as `data:` URLs. Both are empty by default.
+ * @returns The stored chat, including the new messages; the prompt for `streamText`; and the ids of calls that are still waiting
+ *   for the page. If there are any, do not call the model.
+ * @throws {SessionError} `CHAT_INVALID` if the page sent anything else, such as an answer to an approval that is not open;
+ *   `STALE_LEAF` if the session was continued in the meantime; `WRITE_FAILED`. In each case, nothing was stored.
  * @remarks Cost: O(branch). Source: docs/chat-app.md
  */
 export async function receiveChat<Major extends AiSdkMajor = 7>(
@@ -59,11 +58,14 @@ export async function receiveChat<Major extends AiSdkMajor = 7>(
   const stored = loadChat(session);
   const { id, role, parts } = toRecord(message);
   if (typeof id !== "string" || id === "" || !Array.isArray(parts))
-    throw refused("The last message has no id or no parts; send what the SDK's transport sends.");
+    throw refused("The last message has no id or no parts; send it in the form of the SDK's transport.");
   const page = parts.map(toRecord);
   if (role === "user") await saveChat(session, withQuestion(stored, id, page, options));
   else if (role === "assistant") await saveAnswers(session, withAnswers(stored, id, page, options));
-  else throw refused("The last message is neither the user's nor the assistant's; send one of theirs last.");
+  else
+    throw refused(
+      "The last message is from neither the user nor the assistant; send a message from one of them.",
+    );
   const messages = loadChat(session);
   const request: ModelMessagesRequest<Major> = toModelMessages<Major>(
     session.buildSessionContext().messages,
@@ -84,13 +86,13 @@ function withQuestion(
   { fileTypes = [] }: Allowed,
 ): UIMessageLike[] {
   const parts = sent.map((part) => readUserPart(part, fileTypes));
-  if (parts.length === 0) throw refused("The user's message has no parts; send a text.");
+  if (parts.length === 0) throw refused("The user's message has no parts; send at least one.");
   const at = stored.findIndex((message) => message.id === id);
   const old = stored[at];
   if (old !== undefined && old.role !== "user")
-    throw refused("The user's message has the id of an answer; give it one of its own.", { messageId: id });
+    throw refused("The user's message has the id of an answer; give it a different id.", { messageId: id });
   const texts = (list: readonly object[]) => JSON.stringify(list.map((part) => toRecord(part)["text"]));
-  // A question that is sent again keeps the data that only the session has.
+  // A question that is sent again keeps the data that exists only in the session.
   const question =
     old !== undefined && texts(old.parts) === texts(parts) ? old : { id, role: "user" as const, parts };
   return [...stored.slice(0, at === -1 ? stored.length : at), question];
@@ -132,24 +134,28 @@ function withAnswers(
   for (const sent of page.filter((part) => isToolPart(part) && isClaim(part))) {
     const { toolCallId } = sent;
     const call = calls.get(toolCallId);
-    if (call === undefined) throw refused("The chat has no call of this id; load it again.", { toolCallId });
+    if (call === undefined)
+      throw refused("The chat has no call with this id; load it again.", { toolCallId });
     const answer = readAnswer(call, sent, clientTools);
     if (answer !== undefined) answers.set(call, answer);
   }
   if (answers.size === 0)
-    throw refused("No call waits for what the page sent; it was answered before. Load the chat again.", {
-      messageId: id,
-    });
+    throw refused(
+      "No call is waiting for this answer, because it was already received. Load the chat again.",
+      {
+        messageId: id,
+      },
+    );
   const parts = last.parts.map((part) => Object.assign({}, part, answers.get(toRecord(part)) ?? {}));
   return [...stored.slice(0, -1), { ...last, parts }];
 }
 
-/** Returns whether a page reports an outcome of a call. */
+/** Returns whether a page reports the outcome of a call. */
 function isClaim({ state }: JsonRecord): boolean {
   return state !== "input-streaming" && state !== "input-available" && state !== "approval-requested";
 }
 
-/** Reads the outcome of a call that a page reports; undefined if the session already has it. */
+/** Reads the outcome that a page reports for a call; undefined if the session already has it. */
 function readAnswer(
   call: JsonRecord,
   sent: JsonRecord,
@@ -164,7 +170,7 @@ function readAnswer(
   const isResult = sent["state"] === "output-available" || sent["state"] === "output-error";
   if (!mayRun || (!isResult && state === "approval-responded")) {
     if (isRepeated) return undefined;
-    throw refused("The approval is not open: it was answered before, or its id is another one.", {
+    throw refused("The approval is not open: it was already answered, or its id does not match.", {
       toolCallId,
       approvalId: toRecord(answer)["id"],
     });
@@ -172,7 +178,7 @@ function readAnswer(
   const isClients = clientTools.includes(String(getToolName(call))) && providerExecuted !== true;
   if (!isResult || !isClients || !isRepeated)
     throw refused(
-      "A page cannot say what became of this call; its tool is not one of clientTools, or it is not waiting for approval.",
+      "A page cannot set the outcome of this call: its tool is not in clientTools, or it is not waiting for approval.",
       {
         toolCallId,
       },
@@ -187,7 +193,7 @@ function readApproval({ approval, toolCallId }: JsonRecord, sent: JsonRecord): J
   const { id, approved, reason } = toRecord(sent["approval"]);
   const isOpen = sent["state"] === "approval-responded" && id === toRecord(approval)["id"];
   if (!isOpen || typeof approved !== "boolean")
-    throw refused("The call waits for another approval, or the answer says neither yes nor no.", {
+    throw refused("The call is waiting for a different approval, or the answer is neither yes nor no.", {
       toolCallId,
       approvalId: id,
     });
@@ -195,7 +201,7 @@ function readApproval({ approval, toolCallId }: JsonRecord, sent: JsonRecord): J
   return { state: "approval-responded", approval: given };
 }
 
-/** Returns the ids of the last step's calls that wait for a page. */
+/** Returns the ids of the calls in the last step that are waiting for a page. */
 function listOpenCalls(message: UIMessage | undefined): string[] {
   if (message?.role !== "assistant") return [];
   const parts: readonly object[] = message.parts;

@@ -19,16 +19,16 @@ import {
   toStorableRecord,
 } from "./record-log.ts";
 
-/** Facts about a session that the SDK gets without reading it. */
+/** Facts about a session that the SDK needs without reading the session. */
 export interface ClaudeSessionSummary {
   sessionId: string;
   /** Unix milliseconds. */
   mtime: number;
-  /** The SDK's own data. */
+  /** Opaque data of the SDK. */
   data: Record<string, unknown>;
 }
 
-/** The SDK's `foldSessionSummary`. */
+/** Type of the SDK's `foldSessionSummary`. */
 export type FoldSessionSummary = (
   previous: ClaudeSessionSummary | undefined,
   key: ClaudeSessionKey,
@@ -36,7 +36,7 @@ export type FoldSessionSummary = (
   options?: { mtime?: number },
 ) => ClaudeSessionSummary;
 
-/** Options of `claudeSessionStore`. */
+/** Options for `claudeSessionStore`. */
 export interface ClaudeSessionStoreOptions {
   /** Working directory under which the store keeps the sessions. Default: `/claude-agent-sdk`. */
   readonly cwd?: string;
@@ -45,35 +45,35 @@ export interface ClaudeSessionStoreOptions {
 /** The Claude Agent SDK's `sessionStore` interface. */
 export interface ClaudeSessionStore {
   /**
-   * Appends records in order and in one write; skips records whose `uuid` is already stored.
+   * Appends records in order, in a single write. Skips records whose `uuid` is already stored.
    *
-   * @throws {TypeError} If the key is malformed, or JSON cannot represent a record.
-   * @throws {SessionError} `WRITE_FAILED` or `STORE_UNAVAILABLE`; a retry skips what was stored.
+   * @throws {TypeError} If the key is malformed, or a record cannot be represented as JSON.
+   * @throws {SessionError} `WRITE_FAILED` or `STORE_UNAVAILABLE`. A retry skips records that were already stored.
    */
   append(key: ClaudeSessionKey, entries: ClaudeRecord[]): Promise<void>;
-  /** Returns the records in order, as copies; null if none was ever written. */
+  /** Returns copies of the records, in order; null if none was ever written. */
   load(key: ClaudeSessionKey): Promise<ClaudeRecord[] | null>;
   /**
-   * Returns the sessions of a project; `mtime` is the time of the last write to the main transcript, in Unix
+   * Returns the sessions in a project. `mtime` is the time of the last write to the main transcript, in Unix
    * milliseconds.
    */
   listSessions(projectKey: string): Promise<{ sessionId: string; mtime: number }[]>;
-  /** Deletes a transcript and, if it is a main one, those of its subagents. */
+  /** Deletes a transcript. Deleting a main transcript also deletes those of its subagents. */
   delete(key: ClaudeSessionKey): Promise<void>;
-  /** Returns the subpaths of a session's subagent transcripts. */
+  /** Returns the subpaths of the transcripts of a session's subagents. */
   listSubkeys(key: { projectKey: string; sessionId: string }): Promise<string[]>;
 }
 
-/** A `sessionStore` that keeps a summary of each session, so that lists read no transcripts. */
+/** A `sessionStore` that keeps a summary of each session, so that listing sessions does not require reading transcripts. */
 export interface SummarizingClaudeSessionStore extends ClaudeSessionStore {
   listSessionSummaries(projectKey: string): Promise<ClaudeSessionSummary[]>;
 }
 
 /**
- * Creates a `sessionStore` for the Claude Agent SDK from any store.
+ * Creates a `sessionStore` for the Claude Agent SDK on top of any store.
  *
- * Each transcript is a session whose `custom` entries of type `claude-code.record` hold the unchanged records. One
- * index session per project lists the transcripts and, if you pass the SDK's `foldSessionSummary`, their summaries.
+ * Each transcript is a session. Its `custom` entries of type `claude-code.record` contain the unchanged records. One index
+ * session per project lists the transcripts and, if you pass the SDK's `foldSessionSummary`, their summaries.
  *
  * @remarks Source: docs/adapters.md#claude-agent-sdk
  */
@@ -106,9 +106,9 @@ class Transcripts {
   readonly #fold: FoldSessionSummary | undefined;
   readonly #logs: OpenSessions<RecordUuids>;
   readonly #indexes: OpenSessions<ProjectIndex>;
-  /** Last batch appended to each transcript, until its append resolves. */
+  /** Last batch appended to each transcript whose append has not resolved yet. */
   readonly #unfinished = new Map<string, { session: SessionManager; records: readonly JsonObject[] }>();
-  /** Runs tasks on a session of the SDK in order, including its subagents' transcripts. */
+  /** Runs tasks on an SDK session in order, including tasks on the transcripts of its subagents. */
   readonly #turns = new Turns();
 
   constructor(
@@ -128,18 +128,18 @@ class Transcripts {
     const records = entries.map(toStorableRecord);
     if (records.length === 0) return;
     await this.#inOrder(key, async () => {
-      // Before the first record, so that deleting the session finds it.
+      // Do this before the first record is written, so that deleting the session finds the transcript.
       if (key.subpath !== undefined) await this.#noteSubpath(key, key.subpath);
       await this.#logs.write(id, makeName(key), (log) => this.#appendOnce(id, log, records));
       if (key.subpath === undefined) await this.#noteWritten(key, entries);
-      // Again, because another process may have deleted the session in the meantime and must find this transcript the
-      // next time.
+      // Do this again, because another process may have deleted the session in the meantime and must find this transcript next
+      // time.
       else await this.#noteSubpath(key, key.subpath);
       this.#unfinished.delete(id);
     });
   }
 
-  /** Appends records, except when retrying a batch that the session has but whose append was rejected. */
+  /** Appends records, unless this is a retry of a batch that the session already has but whose append was rejected. */
   #appendOnce(id: string, log: OpenSession<RecordUuids>, records: readonly JsonObject[]): void {
     const last = this.#unfinished.get(id);
     if (last?.session === log.session && spellCanonically(last.records) === spellCanonically(records)) return;
@@ -181,7 +181,7 @@ class Transcripts {
       if (subpath !== undefined)
         return this.#note(projectKey, { kind: "subpath-deleted", sessionId, subpath });
       await this.#note(projectKey, { kind: "deleted", sessionId });
-      // Transcripts that another process began after the list was read.
+      // Also delete transcripts that another process started after the list was read.
       const dropped = await this.#read(projectKey, (index) => index.droppedSubpaths(sessionId));
       await this.#deleteSubagents(
         key,
@@ -198,7 +198,7 @@ class Transcripts {
       await this.#logs.delete(makeTranscriptId({ projectKey, sessionId, subpath }));
   }
 
-  /** Notes a write to the main transcript, unless another process has deleted it since. */
+  /** Records a write to the main transcript, unless another process has deleted the transcript since. */
   async #noteWritten(key: ClaudeSessionKey, entries: ClaudeRecord[]): Promise<void> {
     const { projectKey, sessionId } = key;
     await this.#note(projectKey, await this.#foldWritten(key, entries));
@@ -211,7 +211,7 @@ class Transcripts {
     if (isKnown !== true) await this.#note(projectKey, { kind: "subpath", sessionId, subpath });
   }
 
-  /** Returns the index change for a write to the main transcript. */
+  /** Returns the index change that corresponds to a write to the main transcript. */
   async #foldWritten(key: ClaudeSessionKey, entries: ClaudeRecord[]): Promise<IndexChange> {
     const { projectKey, sessionId } = key;
     const fold = this.#fold;

@@ -6,7 +6,7 @@ import type { SessionManager } from "../../../session/manager/session-manager.ts
 import type { EntryTaker } from "../session-pool.ts";
 import { loadData } from "../stored-data.ts";
 
-/** Indexed facts of a session. */
+/** Facts about a session in the index. */
 interface IndexedSession {
   /** Time of the last write to the main transcript, in Unix milliseconds; undefined if there was none. */
   mtimeMs: number | undefined;
@@ -15,9 +15,9 @@ interface IndexedSession {
   readonly subpaths: Set<string>;
 }
 
-/** Change of a project's index. */
+/** A change to a project's index. */
 export type IndexChange =
-  /** Write to the main transcript. */
+  /** A write to the main transcript. */
   | { readonly kind: "written"; readonly sessionId: string; readonly summary?: object }
   | { readonly kind: "deleted"; readonly sessionId: string }
   | { readonly kind: "subpath"; readonly sessionId: string; readonly subpath: string }
@@ -25,7 +25,7 @@ export type IndexChange =
 
 const INDEX_CUSTOM_TYPE = "claude-code.index";
 
-/** Sessions of a project, with facts that do not require reading a transcript. */
+/** Sessions in a project, and facts about them that do not require reading a transcript. */
 export class ProjectIndex implements EntryTaker {
   readonly #sessions = new Map<string, IndexedSession>();
   /** Former subpaths of each deleted session. */
@@ -55,7 +55,7 @@ export class ProjectIndex implements EntryTaker {
     }
   }
 
-  /** Returns the facts of a session; undefined if it was never written, or was deleted. */
+  /** Returns the facts about a session; undefined if it was never written or was deleted. */
   get(sessionId: string): IndexedSession | undefined {
     return this.#sessions.get(sessionId);
   }
@@ -65,7 +65,7 @@ export class ProjectIndex implements EntryTaker {
     return this.#dropped.get(sessionId) ?? [];
   }
 
-  /** Returns the sessions with a main transcript. */
+  /** Returns the sessions that have a main transcript. */
   written(): { readonly sessionId: string; readonly mtime: number; readonly summary: unknown }[] {
     return Array.from(this.#sessions, ([sessionId, { mtimeMs, summary }]) =>
       mtimeMs === undefined ? [] : [{ sessionId, mtime: mtimeMs, summary: loadData(summary) }],
@@ -73,12 +73,12 @@ export class ProjectIndex implements EntryTaker {
   }
 }
 
-/** Records a change in the session that keeps a project's index. */
+/** Records a change in the session that stores a project's index. */
 export function noteChange(session: SessionManager, change: IndexChange): void {
   session.appendCustomEntry(INDEX_CUSTOM_TYPE, change);
 }
 
-/** Key of a transcript: the main one of a session or, with a `subpath`, that of a subagent. */
+/** Key of a transcript: a session's main transcript or, with a `subpath`, the transcript of a subagent. */
 export interface ClaudeSessionKey {
   projectKey: string;
   sessionId: string;
@@ -86,18 +86,16 @@ export interface ClaudeSessionKey {
   subpath?: string;
 }
 
-/** Returns the id of the session with a transcript. Keys may contain any characters; session ids may not. */
+/** Returns the id of the session that contains a transcript. Keys may contain any characters, but session ids may not. */
 export function makeTranscriptId({ projectKey, sessionId, subpath }: ClaudeSessionKey): string {
   for (const [name, value] of Object.entries({ projectKey, sessionId, subpath: subpath ?? "main" })) {
     if (typeof value === "string" && value !== "") continue;
-    throw new TypeError(
-      `${name} must be a text that is not empty; a key without subpath is that of the main transcript.`,
-    );
+    throw new TypeError(`${name} must be a nonempty string; omit subpath for the main transcript.`);
   }
   return makeId([projectKey, sessionId, ...(subpath === undefined ? [] : [subpath])]);
 }
 
-/** Returns the id of the session with the index of a project. */
+/** Returns the id of the session that contains a project's index. */
 export function makeIndexId(projectKey: string): string {
   return makeId([projectKey]);
 }

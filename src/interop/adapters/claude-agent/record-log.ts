@@ -4,7 +4,7 @@ import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
 import type { EntryTaker, OpenSession } from "../session-pool.ts";
 import { loadData, toStoredData } from "../stored-data.ts";
 
-/** Line of a transcript; opaque except for its `uuid`. */
+/** A line of a transcript. Opaque except for its `uuid`. */
 export interface ClaudeRecord {
   type: string;
   uuid?: string;
@@ -14,7 +14,7 @@ export interface ClaudeRecord {
 
 const RECORD_CUSTOM_TYPE = "claude-code.record";
 
-/** `uuid`s of a transcript's records. */
+/** The `uuid`s of a transcript's records. */
 export class RecordUuids implements EntryTaker {
   readonly #uuids = new Set<string>();
 
@@ -28,7 +28,7 @@ export class RecordUuids implements EntryTaker {
   }
 }
 
-/** Appends the records that are not stored yet, in one write. */
+/** Appends the records that are not stored yet, in a single write. */
 export function appendRecords(
   { session, state }: OpenSession<RecordUuids>,
   records: readonly JsonObject[],
@@ -56,7 +56,7 @@ export function toStorableRecord(record: unknown): JsonObject {
   return toStoredData(record, "a record");
 }
 
-/** Returns a predicate for new records: those neither known nor seen before. Records without `uuid` are always new. */
+/** Returns a predicate for records that are neither known nor seen before. Records without a `uuid` are always new. */
 function makeRepeatTest(isKnown: (uuid: string) => boolean): (record: JsonObject) => boolean {
   const seen = new Set<string>();
   return (record) => {
@@ -77,7 +77,7 @@ function isStored(value: unknown): value is JsonObject {
   return isJsonRecord(value);
 }
 
-/** Stored values are the SDK's records. */
+/** Returns whether a stored value is a record. All stored values are records of the SDK. */
 function isRecord(value: unknown): value is ClaudeRecord {
   return isJsonRecord(value);
 }

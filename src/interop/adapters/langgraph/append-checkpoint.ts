@@ -17,18 +17,18 @@ import {
 import type { StoredValue } from "./stored-value.ts";
 import type { Checkpoint, ThreadState } from "./thread-state.ts";
 
-/** Checkpoint to append, with the values to store in its entry. */
+/** A checkpoint to append, and the values to store in its entry. */
 export interface NewCheckpoint {
   readonly ns: string;
   readonly parentId: string | undefined;
-  /** Checkpoints of the graphs around a subgraph, by namespace. */
+  /** Checkpoints of the graphs that enclose a subgraph, by namespace. */
   readonly parents: JsonRecord;
   readonly checkpoint: LangGraphCheckpoint;
   readonly values: ReadonlyMap<string, DumpedValue>;
   readonly metadata: StoredValue;
 }
 
-/** Appends a checkpoint in one write: its new messages, its changes to older ones, then the checkpoint itself. */
+/** Appends a checkpoint in a single write: its new messages, its changes to older messages, and then the checkpoint itself. */
 export function appendCheckpoint(
   { session, state }: OpenSession<ThreadState>,
   { ns, parentId, parents, checkpoint, values, metadata }: NewCheckpoint,
@@ -49,7 +49,7 @@ export function appendCheckpoint(
   session.appendAll([...drafts, last], { parentId: state.getTail(above) });
 }
 
-/** Returns the parent or, for the first checkpoint of a subgraph, the checkpoint of the graph around it. */
+/** Returns the parent or, for a subgraph's first checkpoint, the checkpoint of the enclosing graph. */
 function findCheckpointAbove(
   state: ThreadState,
   ns: string,
@@ -67,27 +67,27 @@ function findCheckpointAbove(
   return undefined;
 }
 
-/** Element of a list: an existing entry, or a message that gets one. */
+/** An element of a list: an existing entry, or a message that gets an entry. */
 type Element = { readonly entryId: string } | { readonly made: NewMessage };
 
-/** Message that gets an entry with this append. */
+/** A message that gets an entry with this append. */
 interface NewMessage {
   readonly listed: ListedMessage;
   readonly held: HeldMessage;
-  /** The message entry it changes. */
+  /** Id of the message entry that it changes. */
   readonly targetId?: string;
-  /** Known once the entry is created. */
+  /** Known only after the entry has been created. */
   entryId: string;
 }
 
-/** Message lists of a new checkpoint, compared with those of the checkpoint above. */
+/** Message lists of a new checkpoint, compared with those of the checkpoint above it. */
 class Lists {
   readonly #state: ThreadState;
   readonly #timestamp: number;
   readonly #getEntry: (id: string) => Parameters<typeof findEditableTarget>[0];
   readonly #before = new Map<string, readonly string[]>();
   readonly #after = new Map<string, Element[]>();
-  /** Number of unchanged leading elements of each list, by channel. */
+  /** Number of unchanged elements at the start of each list, by channel. */
   readonly #unchanged = new Map<string, number>();
   readonly #made: NewMessage[] = [];
 
@@ -103,7 +103,7 @@ class Lists {
     for (const channel of above?.listNames ?? []) this.#before.set(channel, state.listAt(above, channel));
   }
 
-  /** Adds the list of a channel; false if it is and was empty, and so is not a list of messages. */
+  /** Adds a channel's list. Returns false if it is empty and was empty before, so it is not a list of messages. */
   add(channel: string, messages: readonly ListedMessage[]): boolean {
     const before = this.#before.get(channel) ?? [];
     if (messages.length === 0 && before.length === 0) return false;
@@ -119,7 +119,7 @@ class Lists {
     return true;
   }
 
-  /** Counts the unchanged leading elements of a list. */
+  /** Returns the number of unchanged elements at the start of a list. */
   #countUnchanged(before: readonly string[], messages: readonly ListedMessage[]): number {
     const end = Math.min(before.length, messages.length);
     for (let at = 0; at < end; at++)
@@ -127,7 +127,7 @@ class Lists {
     return end;
   }
 
-  /** Returns the elements no longer in a list, by the ids of their messages. */
+  /** Returns the elements that are no longer in a list, by the id of their message. */
   #formerOnes(before: readonly string[], known: readonly (Element | undefined)[]): Map<string, string> {
     const kept = new Set(known.map((element) => element && "entryId" in element && element.entryId));
     const former = new Map<string, string>();
@@ -138,7 +138,7 @@ class Lists {
     return former;
   }
 
-  /** Returns reusable elements by digest: of the previous list without its unchanged start, then of other lists. */
+  /** Returns reusable elements by digest: first of the previous list without its unchanged start, then of other lists. */
   #pool(channel: string, before: readonly string[], count: number): Map<string, Element[]> {
     const pool = new Map<string, Element[]>();
     const others = Array.from(this.#before).flatMap(([name, list]) => (name === channel ? [] : list));
@@ -152,7 +152,7 @@ class Lists {
     return pool;
   }
 
-  /** Creates the entry of a message: a new one, or a change of the entry that had its id, unless that was redacted. */
+  /** Creates a message's entry: a new one, or a change of the entry with the same message id, unless that was redacted. */
   #make(listed: ListedMessage, formerOnes: Map<string, string>): Element {
     const formerId = listed.id === undefined ? undefined : formerOnes.get(listed.id);
     if (listed.id !== undefined) formerOnes.delete(listed.id);
@@ -165,12 +165,12 @@ class Lists {
     return { made };
   }
 
-  /** Creates message entries for the new messages, for a branch after another graph's conversation. */
+  /** Creates message entries for the new messages, for a branch that follows another graph's conversation. */
   newMessages(): DraftMaker[] {
     return this.#made.map((made) => noteMessage(made, () => makeMessageDraft(made.held, this.#isCopy(made))));
   }
 
-  /** Creates the entries of new messages, of changed messages, and of messages removed from all lists. */
+  /** Creates the entries for new messages, changed messages, and messages that were removed from all lists. */
   drafts(): (DraftMaker | EntryDraft)[] {
     const changed = new Set(this.#made.map(({ targetId }) => targetId));
     const removed = this.#removed().flatMap((entryId) => {
@@ -203,7 +203,7 @@ class Lists {
     return [...gone];
   }
 
-  /** Returns the changes of each list; call only after the entries are created. */
+  /** Returns the changes to each list. Call this only after the entries have been created. */
   changes(): { [channel: string]: ListChange[] } {
     const changes = Array.from(this.#after, ([channel, list]) => {
       const after = list.map((element) => ("entryId" in element ? element.entryId : element.made.entryId));

@@ -11,24 +11,24 @@ const WRITES = "langgraph.writes";
 /** Versions of channels, by channel name. */
 type Versions = { readonly [channel: string]: string | number };
 
-/** Facts of a checkpoint other than its values; redactions keep them. */
+/** Facts about a checkpoint, excluding its values. A redaction keeps them. */
 export interface CheckpointHead {
   readonly ns: string;
   readonly id: string;
   readonly parentId?: string;
-  /** Version of the checkpoint's format. */
+  /** Version of the checkpoint format. */
   readonly v: number;
   readonly ts: string;
   readonly versions: Versions;
   readonly seen: JsonRecord;
-  /** Changes of each message list since the checkpoint above, by channel. */
+  /** Changes to each message list since the checkpoint above, by channel. */
   readonly lists: { readonly [channel: string]: readonly ListChange[] };
 }
 
-/** Write that is not yet part of a checkpoint: index, channel, value. */
+/** A write that is not part of a checkpoint yet: index, channel, value. */
 export type StoredWrite = readonly [index: number, channel: string, value: unknown];
 
-/** Writes of a task against a checkpoint. */
+/** A task's writes against a checkpoint. */
 export interface TaskWrites {
   readonly ns: string;
   readonly checkpointId: string;
@@ -37,7 +37,7 @@ export interface TaskWrites {
   readonly writes: readonly StoredWrite[];
 }
 
-/** Creates the draft of the entry that names a session's thread. */
+/** Creates the draft of the entry that identifies a session's thread. */
 export function makeThreadDraft(threadId: string) {
   return { type: "custom" as const, customType: THREAD, data: { threadId } };
 }
@@ -57,25 +57,25 @@ export function makeWritesDraft({ writes, ...head }: TaskWrites) {
   return { type: "custom" as const, customType: WRITES, data: { [CHECKPOINT_HEAD]: head, writes } };
 }
 
-/** Returns the id of the thread that an entry names. */
+/** Returns the id of the thread that an entry identifies. */
 export function findThread(entry: AnySessionEntry): string | undefined {
   const { threadId } = getData(entry, THREAD);
   return typeof threadId === "string" ? threadId : undefined;
 }
 
-/** Returns whether an entry's type is that of a checkpoint or of writes, readable or not. */
+/** Returns whether an entry has the type of a checkpoint or of writes, even if it is not readable. */
 export function isOfSaver({ type, ...entry }: AnySessionEntry): boolean {
   const { customType } = toRecord(entry);
   return type === "custom" && (customType === CHECKPOINT || customType === WRITES);
 }
 
-/** Reads the head of a checkpoint; undefined for other entries and malformed data. */
+/** Reads the head of a checkpoint; undefined for other entries and for malformed data. */
 export function readCheckpoint(entry: AnySessionEntry): CheckpointHead | undefined {
   const head: unknown = getData(entry, CHECKPOINT)[CHECKPOINT_HEAD];
   return isHead(head) ? head : undefined;
 }
 
-/** Returns a checkpoint's values and metadata, serialized; empty after a redaction. */
+/** Returns the serialized values and metadata of a checkpoint; empty after a redaction. */
 export function readValues(entry: AnySessionEntry | undefined): {
   readonly values: JsonRecord;
   readonly metadata: unknown;
@@ -84,7 +84,7 @@ export function readValues(entry: AnySessionEntry | undefined): {
   return { values: toRecord(values), metadata };
 }
 
-/** Reads the writes of a task; undefined for other entries and malformed data. */
+/** Reads the writes of a task; undefined for other entries and for malformed data. */
 export function readWrites(entry: AnySessionEntry): TaskWrites | undefined {
   const { [CHECKPOINT_HEAD]: head, writes } = getData(entry, WRITES);
   const { ns, checkpointId, taskId, taskPath } = toRecord(head);
@@ -122,13 +122,13 @@ function isWrite(write: unknown): write is StoredWrite {
   return typeof index === "number" && typeof channel === "string";
 }
 
-/** Change of a list: position in the previous list, number of elements to remove there, and elements to insert. */
+/** A change to a list: position in the previous list, number of elements to remove there, and elements to insert. */
 export type ListChange = readonly [at: number, deleted: number, ...added: string[]];
 
 /**
- * Returns the changes that turn one list into another, in ascending positions; each list names an element at most once.
+ * Returns the changes that turn one list into another, in order of position. Each list contains an element at most once.
  *
- * @param unchanged - Number of leading elements that both lists share.
+ * @param unchanged - Number of elements at the start that both lists share.
  */
 export function diffLists(
   before: readonly string[],
@@ -156,7 +156,7 @@ export function diffLists(
   return changes;
 }
 
-/** Applies changes to a list; positions after its end count as its end. */
+/** Applies changes to a list. Positions beyond its end count as the end. */
 export function applyChanges(before: readonly string[], changes: readonly ListChange[]): string[] {
   const after: string[] = [];
   let from = 0;

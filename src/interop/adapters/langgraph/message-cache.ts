@@ -6,10 +6,10 @@ import { copyMessage, isMessageInstance, isMessageUnchanged } from "./message-co
 import { type ListedMessage, readMessage, readMessageList } from "./message-entries.ts";
 import { dumpValue, loadValue, makeValueError, type StoredValue } from "./stored-value.ts";
 
-/** Serialized value of a channel; for a list of messages, one item per message. */
+/** Serialized value of a channel. For a list of messages, there is one item per message. */
 export type DumpedValue = StoredValue | { readonly messages: readonly ListedMessage[] };
 
-/** Snapshot of a message instance when it was serialized. */
+/** Snapshot of a message instance at the time it was serialized. */
 interface Dumped {
   readonly listed: ListedMessage;
   readonly copy: JsonRecord;
@@ -18,8 +18,8 @@ interface Dumped {
 /**
  * Cache of serialized forms of a caller's message instances, and of instances of stored messages.
  *
- * A run passes the same instances with each checkpoint, so only new and changed ones are serialized. No instance is
- * shared with the caller: the cache keeps a copy, which shows whether the caller has changed the instance.
+ * A run passes the same instances with each checkpoint, so only new and changed instances are serialized. No instance is shared
+ * with the caller. The cache keeps a copy of each, which shows whether the caller has changed the instance.
  */
 export class MessageCache {
   readonly #serde: SerializerProtocol;
@@ -27,17 +27,17 @@ export class MessageCache {
   readonly #loaded = new WeakMap<ListedMessage, JsonRecord>();
 
   /**
-   * @param serde - LangGraph's serializer, whose message records are JSON.
+   * @param serde - LangGraph's serializer, which produces message records in JSON.
    */
   constructor(serde: SerializerProtocol) {
     this.#serde = serde;
   }
 
   /**
-   * Serializes the value of a channel as of this call.
+   * Serializes a channel's value as it is at the time of this call.
    *
-   * @param what - Name of the value in errors.
-   * @throws {SessionError} As `dumpValue`.
+   * @param what - Name of the value for error messages.
+   * @throws {SessionError} The same errors as `dumpValue`.
    */
   async dump(value: unknown, what: string): Promise<DumpedValue> {
     try {
@@ -57,7 +57,7 @@ export class MessageCache {
     const known = instances.map((instance) => this.#find(instance));
     const added = instances.filter((_, at) => known[at] === undefined);
     if (added.length === 0) return { messages: known.flatMap((listed) => listed ?? []) };
-    // Both are snapshots of the instances at this moment.
+    // Both are snapshots of the instances as they are now.
     const copies = added.map(copyMessage);
     const stored = await dumpValue(this.#serde, added, what);
     const records = "json" in stored ? toArray(stored.json) : [];
@@ -99,7 +99,7 @@ export class MessageCache {
   }
 }
 
-/** Returns whether a value is an array of message instances that would be serialized as such. */
+/** Returns whether a value is an array of message instances that would be serialized as messages. */
 function isInstances(value: unknown): value is readonly JsonRecord[] {
   if (!Array.isArray(value) || value.length === 0) return false;
   if (Object.getPrototypeOf(value) !== Array.prototype || "toJSON" in value) return false;

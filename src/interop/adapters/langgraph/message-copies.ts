@@ -20,21 +20,21 @@ const PROTOTYPES: ReadonlySet<unknown> = new Set(
   ].map(({ prototype }) => prototype),
 );
 
-/** Result of copying a value that is not plain data. */
+/** Marker returned when a copied value is not plain data. */
 const NOT_PLAIN = Symbol("not plain");
 
-/** Maximum depth to which a message is copied and compared. */
+/** Maximum depth to which messages are copied and compared. */
 const MAX_DEPTH = 1_000;
 
-/** Returns whether a value is an instance of one of LangChain's own message classes, not of a subclass. */
+/** Returns whether a value is an instance of one of LangChain's own message classes, rather than of a subclass. */
 export function isMessageInstance(value: unknown): value is JsonRecord {
   return isJsonRecord(value) && PROTOTYPES.has(Object.getPrototypeOf(value));
 }
 
-/** Copies a message deeply; undefined if it contains anything but plain data, such as bytes or a class instance. */
+/** Makes a deep copy of a message; undefined if it contains anything but plain data, such as bytes or a class instance. */
 export function copyMessage(message: JsonRecord): JsonRecord | undefined {
   const copy: JsonRecord = Object.create(Object.getPrototypeOf(message));
-  // A message's fields often share objects with its constructor arguments; so do those of the copy.
+  // A message often shares objects between its fields and its constructor arguments, and so does the copy.
   const isPlain = copyFields(message, Object.getOwnPropertyNames(message), copy, new Map(), 0);
   for (const key of Object.getOwnPropertySymbols(message)) {
     const value: unknown = Reflect.get(message, key);
@@ -87,11 +87,11 @@ function copyObject(value: object, copies: Copies, depth: number): unknown {
   return copyFields(value, Object.keys(value), copy, copies, depth) ? copy : NOT_PLAIN;
 }
 
-/** Returns whether a message would be serialized like its copy from `copyMessage`. */
+/** Returns whether a message would be serialized the same way as its copy from `copyMessage`. */
 export function isMessageUnchanged(message: JsonRecord, copy: JsonRecord): boolean {
   if (Object.getPrototypeOf(message) !== Object.getPrototypeOf(copy)) return false;
   const keys = Object.keys(copy);
-  // Serializing also reads properties that are not enumerable.
+  // Serialization also reads properties that are not enumerable.
   const found = Object.getOwnPropertyNames(message);
   if (keys.length !== found.length) return false;
   for (let at = 0; at < keys.length; at++) {
@@ -105,7 +105,7 @@ export function isMessageUnchanged(message: JsonRecord, copy: JsonRecord): boole
 /**
  * Returns whether a value equals its copy.
  *
- * @param owner - Object whose fields the caller compares.
+ * @param owner - Object whose own fields are compared by the caller.
  */
 function isSameValue(value: unknown, copy: unknown, owner?: JsonRecord, ownerCopy?: JsonRecord): boolean {
   if (typeof copy !== "object" || copy === null) return value === copy;
@@ -125,7 +125,7 @@ function isSameValue(value: unknown, copy: unknown, owner?: JsonRecord, ownerCop
     if (key !== found[at] && !Object.prototype.propertyIsEnumerable.call(value, key)) return false;
     const one = value[key];
     const other = copy[key];
-    // Constructor arguments and fields are the same objects.
+    // The constructor arguments and the fields are the same objects.
     if (owner !== undefined && one === owner[key] && other === ownerCopy?.[key]) continue;
     if (!isSameValue(one, other)) return false;
   }

@@ -17,10 +17,10 @@ import {
 import { isSameJson } from "../../convert/raw-form.ts";
 import { spellCanonically } from "../stored-data.ts";
 
-/** Classes of messages that a session can hold. */
+/** Pattern for the message classes that a session can store. */
 const CLASSES = /^(?:Human|AI|System|Tool|Chat)Message(?:Chunk)?$/;
 
-/** Message class of each role, unless an entry names another. */
+/** Message class for each role, unless the entry specifies another one. */
 const CLASS_OF_ROLE: ReadonlyMap<unknown, string> = new Map([
   ["user", "HumanMessage"],
   ["assistant", "AIMessage"],
@@ -31,30 +31,30 @@ const CLASS_OF_ROLE: ReadonlyMap<unknown, string> = new Map([
 /** Roles of messages whose content a context edit can change. */
 const EDITABLE: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"]);
 
-/** Message of a list, as created by LangGraph's serializer. */
+/** A message in a list, as produced by LangGraph's serializer. */
 export interface ListedMessage {
   /** Id assigned by LangGraph. */
   readonly id: string | undefined;
-  /** Equal for equal messages. */
+  /** Digest that is the same for equal messages. */
   readonly digest: string;
   readonly record: JsonRecord;
 }
 
-/** Data that a session holds for a LangChain message. */
+/** Data that a session stores for a LangChain message. */
 export interface HeldMessage {
   readonly message: Message;
-  /** Data that the entry keeps in addition to the message. */
+  /** Data that the entry stores in addition to the message. */
   readonly kept: JsonRecord;
 }
 
-/** Reads a message from the output of LangGraph's serializer; undefined if a session cannot hold it. */
+/** Reads a message from the output of LangGraph's serializer; undefined if a session cannot store it. */
 export function readMessage(json: unknown): ListedMessage | undefined {
   if (!isMessageRecord(json)) return undefined;
   const { id } = toRecord(json["kwargs"]);
   return { id: typeof id === "string" ? id : undefined, digest: hashRecord(json), record: json };
 }
 
-/** Reads a list of messages from the output of LangGraph's serializer; undefined if a session cannot hold all of it. */
+/** Reads a message list from the output of LangGraph's serializer; undefined if a session cannot store all of it. */
 export function readMessageList(json: unknown): ListedMessage[] | undefined {
   if (!Array.isArray(json) || !json.every(isMessageRecord)) return undefined;
   return json.flatMap((record) => readMessage(record) ?? []);
@@ -72,7 +72,7 @@ function getClass(json: unknown): string {
   return lc === 1 && isJsonRecord(kwargs) ? String(toArray(id).at(-1)) : "";
 }
 
-/** Converts a message for a session. */
+/** Converts a message to the form that is stored in a session. */
 export function holdMessage({ id, record }: ListedMessage, timestamp: number): HeldMessage {
   const { id: _, ...said } = normalizeMessage(toStoredRecord(record) ?? {}).data;
   const name = getClass(record);
@@ -104,13 +104,13 @@ function writeData(message: Message): JsonRecord {
   }
 }
 
-/** Creates the draft of a message's entry; without the tokens of a copy, which are counted on another branch. */
+/** Creates the draft of a message's entry. The tokens of a copy are omitted, because they are counted on another branch. */
 export function makeMessageDraft({ message, kept }: HeldMessage, isCopy: boolean): EntryDraft {
   const counted = isCopy && message.role === "assistant" ? { ...message, usage: toUsage() } : message;
   return { type: "message", message: counted, details: { [LANGGRAPH_DETAIL]: kept } };
 }
 
-/** Creates the draft of an entry that changes a message of the branch; null removes the message. */
+/** Creates the draft of an entry that changes a message on the branch. Null removes the message. */
 export function editDraft(targetId: string, changed: HeldMessage | null): EntryDraft {
   if (changed === null) return { type: "context_edit", targetId, replacement: null };
   const { message, kept } = changed;
@@ -121,7 +121,7 @@ export function editDraft(targetId: string, changed: HeldMessage | null): EntryD
   return { type: "context_edit", targetId, replacement: { content }, details };
 }
 
-/** Returns the message entry that a list's entry represents, if a context edit can change it. */
+/** Returns the message entry that a list entry represents, if a context edit can change it; undefined otherwise. */
 export function findEditableTarget(
   entry: AnySessionEntry | undefined,
 ): { id: string; role: string } | undefined {
@@ -138,7 +138,7 @@ export function findMessageId(entry: AnySessionEntry | undefined): string | unde
   return typeof id === "string" ? id : undefined;
 }
 
-/** Restores an entry's message; after a redaction, what is left of it; undefined if the entry has none. */
+/** Restores an entry's message or, after a redaction, the rest of it. Returns undefined if the entry has no message. */
 export function restoreMessage(entry: AnySessionEntry | undefined): ListedMessage | undefined {
   const record = restoreRecord(entry);
   return record && { id: findMessageId(entry), digest: hashRecord(record), record };

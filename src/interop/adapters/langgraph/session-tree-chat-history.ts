@@ -8,17 +8,17 @@ import { writeMessages } from "../../convert/langchain/to-langchain.ts";
 import { followClears } from "../cleared-history.ts";
 
 /**
- * LangChain chat message history over a session: the active branch, with compactions and context edits applied.
+ * LangChain chat message history on top of a session: the active branch, with compactions and context edits applied.
  *
- * Messages are returned as they were added. Do not share one session between two conversations: each would move the
- * other's leaf.
+ * Messages are returned as they were added. Do not use one session for two conversations, because each would move the other's
+ * leaf.
  *
  * @remarks Source: docs/langgraph.md#chat-message-history
  */
 export class SessionTreeChatHistory extends BaseListChatMessageHistory {
   lc_namespace = ["sessiontree", "langgraph"];
   readonly #session: SessionManager;
-  /** Reads other processes' entries. */
+  /** Reads the entries of other processes. */
   readonly #update: () => Promise<void>;
 
   constructor(session: SessionManager) {
@@ -27,7 +27,7 @@ export class SessionTreeChatHistory extends BaseListChatMessageHistory {
     this.#update = followClears(session, LEAF_CUSTOM_TYPE);
   }
 
-  /** Returns new instances of the messages, including messages of other origin. */
+  /** Returns new instances of the messages, including messages from other sources. */
   async getMessages(): Promise<BaseMessage[]> {
     await this.#update();
     const { messages } = this.#session.buildSessionContext();
@@ -37,14 +37,14 @@ export class SessionTreeChatHistory extends BaseListChatMessageHistory {
   /**
    * Appends a message.
    *
-   * @throws {TypeError} If a session cannot hold it, such as a message of your own class.
+   * @throws {TypeError} If a session cannot store the message, for example because it is an instance of a custom class.
    * @throws {SessionError} `WRITE_FAILED`, or `SESSION_NOT_FOUND` if the session was deleted.
    */
   async addMessage(message: BaseMessage): Promise<void> {
     await this.addMessages([message]);
   }
 
-  /** Appends messages in one write, all or none, and waits until they are durable. */
+  /** Appends messages in a single write, all or none of them, and waits until they are durable. */
   override async addMessages(messages: BaseMessage[]): Promise<void> {
     const { messages: said } = fromLangChain(messages, { timestamp: Date.now() });
     await this.#update();
@@ -53,7 +53,7 @@ export class SessionTreeChatHistory extends BaseListChatMessageHistory {
     await this.#session.flush();
   }
 
-  /** Moves the leaf before the first entry: the history is empty, and the messages remain on their branch. */
+  /** Moves the leaf before the first entry. The history is then empty, but the messages remain on their branch. */
   override async clear(): Promise<void> {
     await this.#update();
     const mark = { type: "custom" as const, customType: LEAF_CUSTOM_TYPE };

@@ -39,15 +39,15 @@ import type { ListedMessage } from "./message-entries.ts";
 import { dumpValue, loadValue } from "./stored-value.ts";
 import { type Checkpoint, DeletedThreads, makeThreadDeletedError, ThreadState } from "./thread-state.ts";
 
-/** Options of `SessionTreeSaver`. */
+/** Options for `SessionTreeSaver`. */
 export interface SessionTreeSaverOptions {
   /** Working directory under which the store keeps the threads. Default: `/langgraph`. */
   readonly cwd?: string;
   /**
-   * Serializer of the values. Default: LangGraph's.
+   * Serializer for the values. Default: LangGraph's.
    *
-   * With another serializer, such as an encrypting one, lists of messages are stored whole and only in its form: the
-   * session then contains checkpoints but no conversation.
+   * With a different serializer, such as one that encrypts, message lists are stored whole and only in its form. The session
+   * then contains checkpoints but no conversation.
    */
   readonly serde?: SerializerProtocol;
 }
@@ -56,34 +56,34 @@ export interface SessionTreeSaverOptions {
 interface Address {
   readonly threadId: string;
   readonly ns: string;
-  /** Undefined for the latest one. */
+  /** Undefined for the latest checkpoint. */
   readonly id: string | undefined;
 }
 
-/** Stored form of a checkpoint, read at one moment. */
+/** Stored form of a checkpoint, read at a single point in time. */
 interface Snapshot {
   readonly checkpoint: Checkpoint;
   readonly metadata: unknown;
   /** Serialized values, by channel. */
   readonly values: ReadonlyMap<string, unknown>;
-  /** Messages of each list, by channel. */
+  /** Messages in each list, by channel. */
   readonly lists: ReadonlyMap<string, readonly ListedMessage[]>;
   readonly writes: readonly TaskWrites[];
   readonly parentWrites: readonly TaskWrites[];
 }
 
-/** First checkpoint format version that keeps what nodes send in a channel. */
+/** First version of the checkpoint format that stores what nodes send in a channel. */
 const SENDS_IN_CHANNEL = 4;
 
 const ID_PREFIX = "langgraph-";
 
 /**
- * LangGraph checkpointer over a store.
+ * LangGraph checkpointer on top of a store.
  *
- * A thread is a session, and a checkpoint is an entry below its parent's, so that time travel creates branches.
- * Messages in message lists are messages of the session; other values are stored once per version.
+ * A thread is a session. A checkpoint is an entry below the entry of its parent, so time travel creates branches. Messages in
+ * message lists are messages of the session. Other values are stored once per version.
  *
- * @remarks Cost of a put: O(messages) to compare, and bytes for what changed. Source: docs/langgraph.md
+ * @remarks Cost of a put: comparing O(messages), plus writing the changed bytes. Source: docs/langgraph.md
  */
 export class SessionTreeSaver extends BaseCheckpointSaver {
   readonly #store: SessionStore;
@@ -91,7 +91,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   readonly #threads: OpenSessions<ThreadState>;
   readonly #deleted = new DeletedThreads();
   readonly #turns = new Turns();
-  /** Undefined with a custom serializer, whose message lists are stored like other values. */
+  /** Undefined with a custom serializer, because its message lists are stored like any other value. */
   readonly #messages: MessageCache | undefined;
 
   constructor(store: SessionStore, { cwd = "/langgraph", serde }: SessionTreeSaverOptions = {}) {
@@ -103,15 +103,15 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     this.#messages = serde === undefined ? new MessageCache(this.serde) : undefined;
   }
 
-  /** Returns the id of the session that holds a thread: thread ids may contain any characters; session ids may not. */
+  /** Returns the id of the session that contains a thread. Thread ids may contain any characters, but session ids may not. */
   sessionIdOf(threadId: string): string {
     return `${ID_PREFIX}${hashText(threadId)}`;
   }
 
   /**
-   * Returns a checkpoint with its metadata and pending writes; without an id in the config, the latest.
+   * Returns a checkpoint with its metadata and pending writes. If the config has no checkpoint id, returns the latest one.
    *
-   * @returns Undefined if there is none.
+   * @returns Undefined if there is no such checkpoint.
    * @throws {TypeError} If an id in the config is not a string.
    */
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -120,7 +120,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Yields the checkpoints of a thread, or of all threads in the store, in descending order of ids.
+   * Yields the checkpoints of a thread, or of all threads in the store, in descending order by id.
    *
    * @throws {TypeError} If an id in the config is not a string.
    */
@@ -152,11 +152,11 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Stores a checkpoint as a child of the one named in the config.
+   * Stores a checkpoint as a child of the checkpoint that the config identifies.
    *
    * @throws {TypeError} If the config or the checkpoint is malformed.
-   * @throws {SessionError} `ENTRY_INVALID` if a value cannot be serialized; `SESSION_NOT_FOUND` if the thread was
-   *   deleted while the graph ran; `WRITE_FAILED` or `STORE_UNAVAILABLE`. Nothing was written.
+   * @throws {SessionError} `ENTRY_INVALID` if a value cannot be serialized; `SESSION_NOT_FOUND` if the thread was deleted while
+   *   the graph ran; `WRITE_FAILED` or `STORE_UNAVAILABLE`. In each case, nothing was written.
    */
   async put(
     config: RunnableConfig,
@@ -166,7 +166,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   ): Promise<RunnableConfig> {
     const { threadId, ns, id: parentId } = readThreadAddress(config);
     assertCheckpoint(checkpoint);
-    // The graph continues while this waits for its turn.
+    // The graph continues to run while this call waits for its turn.
     const copy = copyCheckpoint(checkpoint);
     const changed = Object.keys(copy.channel_values).filter((channel) => Object.hasOwn(newVersions, channel));
     const dumped = Promise.all([
@@ -197,10 +197,10 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Stores writes of a task against the checkpoint named in the config, in an entry of their own.
+   * Stores a task's writes against the checkpoint that the config identifies, in a separate entry.
    *
    * @throws {TypeError} If the config is malformed.
-   * @throws {SessionError} As `put`.
+   * @throws {SessionError} The same errors as `put`.
    */
   async putWrites(
     config: RunnableConfig,
@@ -226,18 +226,18 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     });
   }
 
-  /** Deletes a thread: a file is moved to the system's trash, unless its store has `deletesForGood`. */
+  /** Deletes a thread. Files are moved to the system's trash, unless the store has the `deletesForGood` option. */
   async deleteThread(threadId: string): Promise<void> {
     await this.#turns.take(threadId, () => this.#threads.delete(this.sessionIdOf(threadId)));
   }
 
-  /** Returns the issues in a thread's data, such as a checkpoint of a later version, which is skipped. */
+  /** Returns issues with a thread's data, such as a checkpoint of a later version, which is skipped. */
   async issuesOf(threadId: string): Promise<SessionIssue[]> {
     return (await this.#inOrder(threadId, ({ session }) => session.issues)) ?? [];
   }
 
   /**
-   * @throws {SessionError} `SESSION_NOT_FOUND` if `isMeant` rejects the thread, or it does not exist and must not be
+   * @throws {SessionError} `SESSION_NOT_FOUND` if `isMeant` rejects the thread, or if the thread does not exist and must not be
    *   created.
    */
   async #write(
@@ -254,10 +254,10 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     if (!isWritten) throw makeThreadDeletedError(threadId);
   }
 
-  /** Runs a task of a thread in order, after its values are serialized. */
+  /** Runs tasks on a thread in order, each after its values have been serialized. */
   #inTurn<T>(threadId: string, dumped: Promise<T>, work: (dumped: T) => Promise<void>): Promise<void> {
     const turn = this.#turns.take(threadId, async () => work(await dumped));
-    // Serialization may fail before the task's turn; the task then reports the error.
+    // If serialization fails before the task's turn, the task reports the error.
     dumped.catch(() => undefined);
     return turn;
   }
@@ -287,7 +287,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     return (list ?? []).map(({ head }) => ({ threadId, ns: head.ns, id: head.id }));
   }
 
-  /** Reads a thread after pending writes. */
+  /** Reads a thread after all pending writes. */
   #inOrder<T>(threadId: string, read: (open: OpenSession<ThreadState>) => T): Promise<T | undefined> {
     return this.#turns.take(threadId, () => this.#threads.read(this.sessionIdOf(threadId), read));
   }
@@ -335,7 +335,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     return this.#messages?.load(list) ?? loadValue(this.serde, { json: list.map(({ record }) => record) });
   }
 
-  /** Copies what nodes sent into the channel that later format versions use. */
+  /** Copies the values that nodes sent to the channel that later format versions use for them. */
   #addSends(
     { channel_values, channel_versions }: LangGraphCheckpoint,
     writes: readonly CheckpointPendingWrite[],
@@ -347,7 +347,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Loads writes in the order in which a run applies them; of repeated writes the first counts, or the last if special.
+   * Loads writes in the order that a run applies them. If a write is repeated, the first one counts, or the last if special.
    */
   #loadWrites(tasks: readonly TaskWrites[]): Promise<CheckpointPendingWrite[]> {
     const byKey = new Map<string, { task: TaskWrites; write: StoredWrite }>();
@@ -368,14 +368,14 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   }
 }
 
-/** Returns the index of a write; each kind of special write has one index per task. */
+/** Returns the index of a write. Special writes have a fixed index, so there is one of each kind per task. */
 function getWriteIndex(channel: string, at: number): number {
   return Object.hasOwn(WRITES_IDX_MAP, channel) ? (WRITES_IDX_MAP[channel] ?? at) : at;
 }
 
 const ADVICE = 'Run the graph with { configurable: { thread_id: "…" } }.';
 
-/** Reads an address; its thread may be missing. */
+/** Reads an address. The thread id may be missing. */
 function readAddress(config: RunnableConfig): Omit<Address, "threadId"> & { threadId: string | undefined } {
   const { thread_id, checkpoint_ns = "" } = toRecord(config.configurable);
   const id: unknown = getCheckpointId(config);
@@ -388,37 +388,35 @@ function readAddress(config: RunnableConfig): Omit<Address, "threadId"> & { thre
 
 function readThreadAddress(config: RunnableConfig): Address {
   const { threadId, ...where } = readAddress(config);
-  if (threadId === undefined) throw new TypeError(`The config names no thread_id. ${ADVICE}`);
+  if (threadId === undefined) throw new TypeError(`The config has no thread_id. ${ADVICE}`);
   return { threadId, ...where };
 }
 
 function requireText(name: string, value: unknown): string {
   if (typeof value === "string" && value !== "") return value;
-  throw new TypeError(
-    `${name} must be a text that is not empty, and is ${value === "" ? "empty" : typeof value}.`,
-  );
+  throw new TypeError(`${name} must be a nonempty string, but is ${value === "" ? "empty" : typeof value}.`);
 }
 
 function makeConfig({ threadId, ns, id }: Address): RunnableConfig {
   return { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id } };
 }
 
-/** Rejects values that a later version of LangGraph, or a mistake, might pass instead of a checkpoint. */
+/** Rejects values that a later version of LangGraph or a programming mistake might pass instead of a checkpoint. */
 function assertCheckpoint(checkpoint: LangGraphCheckpoint): void {
   const { v, id, ts, channel_values, channel_versions, versions_seen } = toRecord(checkpoint);
   const isKnown = typeof v === "number" && typeof id === "string" && id !== "" && typeof ts === "string";
   if (isKnown && [channel_values, channel_versions, versions_seen].every(isJsonRecord)) return;
   throw new TypeError(
-    "This is not a checkpoint: it has v, id, ts, channel_values, channel_versions and versions_seen. Update sessiontree if a later LangGraph made it.",
+    "This is not a checkpoint, which needs v, id, ts, channel_values, channel_versions, and versions_seen. Update sessiontree if a later version of LangGraph created it.",
   );
 }
 
-/** Returns a filter for the checkpoints of the graphs around a subgraph, as named in metadata. */
+/** Returns a filter for the checkpoints of the graphs that enclose a subgraph, as listed in metadata. */
 function isPlaceOutside(ns: string): (place: [string, unknown]) => place is [string, string] {
   return (place): place is [string, string] => place[0] !== ns && typeof place[1] === "string";
 }
 
-/** Lists unchanged channels whose version no checkpoint above stores: after a copy, or without the parent. */
+/** Lists unchanged channels whose version is not stored in any checkpoint above, because of a copy or a missing parent. */
 function listLacking(
   state: ThreadState,
   { channel_values, channel_versions }: LangGraphCheckpoint,

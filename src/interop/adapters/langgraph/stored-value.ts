@@ -4,14 +4,14 @@ import { SessionError } from "../../../core/format/errors.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 
-/** Serialized value: JSON as JSON, anything else as base64 with its type. */
+/** A serialized value: JSON is stored as JSON, and anything else as base64 with its type. */
 export type StoredValue = { readonly json: unknown } | { readonly type: string; readonly base64: string };
 
 /**
- * Serializes a value as of this call, even if the value changes before the promise resolves.
+ * Serializes a value as it is at the time of this call, even if the value changes before the promise resolves.
  *
- * @param what - Name of the value in errors.
- * @throws {SessionError} `ENTRY_INVALID` if the serializer fails, or LangGraph's would replace or omit part of the
+ * @param what - Name of the value for error messages.
+ * @throws {SessionError} `ENTRY_INVALID` if the serializer fails, or if LangGraph's serializer would replace or omit part of the
  *   value.
  */
 export async function dumpValue(
@@ -34,12 +34,12 @@ export async function dumpValue(
 export function makeValueError(what: string, cause: unknown): SessionError {
   return new SessionError(
     "ENTRY_INVALID",
-    `${what} holds what cannot be serialized, so nothing was written. Keep plain data in the state, without functions, symbols, cycles and BigInts, nested at most 1,000 levels deep.`,
+    `${what} contains data that cannot be serialized, so nothing was written. Keep plain data in the state, without functions, symbols, cycles and BigInts, nested at most 1,000 levels deep.`,
     { cause, details: { what } },
   );
 }
 
-/** Restores a value; undefined if nothing is stored, as after a redaction. */
+/** Restores a value; undefined if nothing is stored, for example after a redaction. */
 export async function loadValue(serde: SerializerProtocol, stored: unknown): Promise<unknown> {
   const { json, type, base64 } = toRecord(stored);
   if (json !== undefined) return serde.loadsTyped("json", encodeParsed(json));
@@ -48,15 +48,15 @@ export async function loadValue(serde: SerializerProtocol, stored: unknown): Pro
 }
 
 /**
- * Maximum nesting depth of a value: LangGraph's serializer reads back a few thousand levels, depending on the stack.
+ * Maximum nesting depth of a value. LangGraph's serializer can read back a few thousand levels, depending on the stack.
  */
 const MAX_DEPTH = 1_000;
 
 /**
- * Rejects values that JSON would omit silently, and finds buffers.
+ * Rejects values that JSON would silently omit, and finds buffers.
  *
- * @returns The buffers in the value, which JSON would turn into plain objects.
- * @throws {TypeError} With the path of a function, a symbol, or a value nested too deep; also for a cycle and a BigInt.
+ * @returns The buffers in the value, which JSON would convert to plain objects.
+ * @throws {TypeError} With the path of a function, a symbol, or a value that is nested too deep; also for a cycle or a BigInt.
  */
 function findBuffers(value: unknown): Buffer[] {
   const buffers: Buffer[] = [];
@@ -79,7 +79,7 @@ function findBuffers(value: unknown): Buffer[] {
   return buffers;
 }
 
-/** Runs `call` while serializers see buffers as plain bytes instead of the output of their `toJSON`. */
+/** Runs a function while serializers treat buffers as plain bytes, instead of using the output of `toJSON`. */
 function withPlainBytes<T>(buffers: readonly Buffer[], call: () => T): T {
   for (const buffer of buffers)
     Object.defineProperty(buffer, "toJSON", { value: undefined, configurable: true });

@@ -20,23 +20,23 @@ import { findMessageId, type ListedMessage, restoreMessage } from "./message-ent
 
 const NOWHERE = { line: 0, offset: 0, length: 0 };
 
-/** Checkpoint of a thread. */
+/** A checkpoint of a thread. */
 export interface Checkpoint {
   readonly entryId: string;
   readonly head: CheckpointHead;
-  /** Checkpoint above in the tree: the parent, or the checkpoint of the graph around a subgraph. */
+  /** Checkpoint above in the tree: the parent or, for a subgraph, the checkpoint of the enclosing graph. */
   readonly above: Checkpoint | undefined;
-  /** Channels whose values the entry holds, including message lists. */
+  /** Channels whose values are stored in the entry, including message lists. */
   readonly stored: ReadonlySet<string>;
-  /** Changes of each message list since the checkpoint above, by channel. */
+  /** Changes to each message list since the checkpoint above, by channel. */
   readonly lists: ReadonlyMap<string, readonly ListChange[]>;
   /** For each channel, the last checkpoint of the graph, at or above this one, that stores a value. */
   readonly holders: ReadonlyMap<string, Checkpoint>;
-  /** Channels with message lists at or above this checkpoint. */
+  /** Channels that have a message list at or above this checkpoint. */
   readonly listNames: ReadonlySet<string>;
 }
 
-/** Creates a checkpoint from its entry; shares unchanged data with the checkpoint above. */
+/** Creates a checkpoint from its entry. Unchanged data is shared with the checkpoint above. */
 function makeCheckpoint(
   entry: AnySessionEntry,
   head: CheckpointHead,
@@ -56,9 +56,9 @@ function makeCheckpoint(
 /** Checkpoints of a graph. */
 class Namespace {
   readonly checkpoints = new Map<string, Checkpoint>();
-  /** Stored versions of each channel's values. */
+  /** Versions of each channel whose values are stored. */
   readonly versions = new Map<string, Set<string | number | undefined>>();
-  /** Greatest id. */
+  /** Greatest checkpoint id. */
   latestId = "";
 
   add(checkpoint: Checkpoint): void {
@@ -72,25 +72,25 @@ class Namespace {
   }
 }
 
-/** Checkpoints and writes of a thread, by their ids. */
+/** Checkpoints and writes of a thread, by id. */
 export class ThreadState implements EntryTaker {
   readonly #session: SessionManager;
   /** For each entry, the checkpoint at or above it. */
   readonly #nearest = new Map<string, Checkpoint>();
-  /** For each checkpoint, its entry or the last one with writes against it. */
+  /** For each checkpoint, its own entry or the last entry with writes against it. */
   readonly #tails = new Map<Checkpoint, string>();
   readonly #namespaces = new Map<string, Namespace>();
   readonly #writes = new Map<string, TaskWrites[]>();
-  /** Ids of the messages on any branch. */
+  /** Ids of the messages on all branches. */
   readonly #messageIds = new Set<string>();
   readonly #messages = new Map<string, ListedMessage>();
   readonly #redacted = new Set<string>();
-  /** Last requested list of each channel: a run requests that of each checkpoint in turn. */
+  /** Most recently requested list of each channel. A run requests the list of each checkpoint in turn. */
   readonly #latestLists = new Map<
     string,
     { readonly checkpoint: Checkpoint; readonly list: readonly string[] }
   >();
-  /** Id of the thread, and the entry that names it. */
+  /** Id of the thread, and the entry that identifies it. */
   thread: { readonly id: string; readonly entryId: string } | undefined;
 
   constructor(session: SessionManager) {
@@ -125,12 +125,12 @@ export class ThreadState implements EntryTaker {
       addTo(this.#writes, makeCheckpointKey(writes.ns, writes.checkpointId), writes);
       if (above !== undefined) this.#tails.set(above, entry.id);
     } else {
-      const about = `entry ${entry.id} of LangGraph is neither a checkpoint nor writes that this version reads, and is left out`;
+      const about = `entry ${entry.id} of LangGraph is neither a checkpoint nor a set of writes that this version can read, and is skipped`;
       this.#session.reportIssue(makeIssue("STATE_INVALID", NOWHERE, entry.id, about));
     }
   }
 
-  /** Returns a checkpoint; without an id, the one with the greatest id. */
+  /** Returns the checkpoint with an id or, without an id, the one with the greatest id. */
   find(ns: string, id: string | undefined): Checkpoint | undefined {
     const namespace = this.#namespaces.get(ns);
     return namespace?.checkpoints.get(id ?? namespace.latestId);
@@ -141,44 +141,44 @@ export class ThreadState implements EntryTaker {
     return this.list(undefined).map(({ head }) => [head.ns, head.id]);
   }
 
-  /** Lists the checkpoints of one namespace or of all. */
+  /** Lists the checkpoints in one namespace or in all of them. */
   list(ns: string | undefined): Checkpoint[] {
     const all = ns === undefined ? [...this.#namespaces.values()] : [this.#namespaces.get(ns)];
     return all.flatMap((namespace) => [...(namespace?.checkpoints.values() ?? [])]);
   }
 
-  /** Returns the writes against a checkpoint in the order in which they were appended. */
+  /** Returns the writes against a checkpoint, in the order they were appended. */
   getWrites(ns: string, checkpointId: string): readonly TaskWrites[] {
     return this.#writes.get(makeCheckpointKey(ns, checkpointId)) ?? [];
   }
 
-  /** Returns the parent entry for what follows a checkpoint or, without a checkpoint, for the start of the thread. */
+  /** Returns the parent for entries after a checkpoint or, without a checkpoint, for the first entries of the thread. */
   getTail(checkpoint: Checkpoint | undefined): string | null {
     return (checkpoint && this.#tails.get(checkpoint)) ?? this.thread?.entryId ?? null;
   }
 
-  /** Returns whether any branch has a message with this id. */
+  /** Returns whether any branch contains a message with this id. */
   hasMessage(id: string | undefined): boolean {
     return id !== undefined && this.#messageIds.has(id);
   }
 
-  /** Returns whether an entry was redacted, so that its content must not be restored. */
+  /** Returns whether an entry was redacted. If so, its content must not be restored. */
   isRedacted(entryId: string): boolean {
     return this.#redacted.has(entryId);
   }
 
-  /** Finds the checkpoint that stores a channel's value as of a checkpoint; undefined if the channel has none. */
+  /** Finds the checkpoint that stores the value that a channel has at a checkpoint; undefined if it has none. */
   findHolder(checkpoint: Checkpoint | undefined, channel: string): Checkpoint | undefined {
     const holder = checkpoint?.holders.get(channel);
     return holder?.head.versions[channel] === checkpoint?.head.versions[channel] ? holder : undefined;
   }
 
-  /** Returns whether any checkpoint of a namespace stores a version of a channel. */
+  /** Returns whether any checkpoint in a namespace stores this version of a channel. */
   hasVersion(ns: string, channel: string, version: string | number | undefined): boolean {
     return this.#namespaces.get(ns)?.versions.get(channel)?.has(version) === true;
   }
 
-  /** Returns the entries of the messages in a channel's list at or above a checkpoint; empty without a list. */
+  /** Returns the entry ids of the messages in a channel's list at or above a checkpoint; empty if there is no list. */
   listAt(checkpoint: Checkpoint | undefined, channel: string): readonly string[] {
     const latest = this.#latestLists.get(channel);
     const changes: (readonly ListChange[])[] = [];
@@ -207,7 +207,7 @@ export class ThreadState implements EntryTaker {
   }
 }
 
-/** Returns a key for a tuple of names, such as a namespace and a checkpoint. */
+/** Returns a key for a sequence of names, such as a namespace and a checkpoint. */
 function makeCheckpointKey(...names: readonly string[]): string {
   return JSON.stringify(names);
 }
@@ -215,12 +215,12 @@ function makeCheckpointKey(...names: readonly string[]): string {
 /** Address of a checkpoint within its thread. */
 type CheckpointPlace = readonly [ns: string, id: string];
 
-/** Maximum number of remembered checkpoints: about two megabytes. */
+/** Maximum number of checkpoints to remember, which take about two megabytes. */
 const MAX_CHECKPOINTS = 20_000;
 
 /**
- * Latest checkpoints of threads that were deleted while open, so that a run of a deleted thread writes nothing to a new
- * thread with the same id.
+ * Remembers the latest checkpoints of threads that were deleted while open, so that a run of a deleted thread cannot write to a
+ * new thread with the same id.
  */
 export class DeletedThreads {
   readonly #keys = new Set<string>();
@@ -235,8 +235,8 @@ export class DeletedThreads {
   }
 
   /**
-   * Returns whether one of these checkpoints was in a deleted thread and is not in the current thread with its id.
-   * Checkpoints that no thread has had are not refused: a run may store them late.
+   * Returns whether one of these checkpoints was in a deleted thread and is not in the current thread with the same id.
+   * Checkpoints that no thread has had are not rejected, because a run may store them late.
    */
   held(threadId: string, state: ThreadState | undefined, places: readonly CheckpointPlace[]): boolean {
     return places.some(

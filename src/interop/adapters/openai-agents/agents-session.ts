@@ -24,10 +24,10 @@ import {
   makeMarkerDraft,
 } from "./item-record.ts";
 
-/** Item of the SDK's sessions, such as a message, a call, or its result; the SDK's `AgentInputItem`. */
+/** An item in the SDK's sessions, such as a message, a call, or a result. Corresponds to the SDK's `AgentInputItem`. */
 export type AgentsItem = object;
 
-/** Change of the history that is applied atomically and once. */
+/** A change to the history that is applied atomically and only once. */
 export type AgentsHistoryTransaction<Item extends AgentsItem = AgentsItem> =
   | { type: "append_items"; items: Item[] }
   | { type: "replace_suffix"; expectedSuffix: Item[]; replacement: Item[] };
@@ -39,7 +39,7 @@ export interface AgentsHistoryMutation<Item extends AgentsItem = AgentsItem> {
   replacement: Item;
 }
 
-/** Responding model, which neither items nor runs contain; for readers of the session without the SDK. */
+/** Identifies the model that responded, for readers of the session without the SDK. Items and runs do not contain it. */
 export interface OpenAIAgentsSessionOptions {
   /** Default: `openai-responses`. */
   readonly api?: string;
@@ -52,13 +52,13 @@ export interface OpenAIAgentsSessionOptions {
 /**
  * Implements the `Session` interface of the OpenAI Agents SDK over a session.
  *
- * Stores items unchanged, next to a message with the same content, and returns them deep-equal; the items of one answer
- * share an entry. The history is the active branch: `session.branch(id)` moves it. If another process clears it, it is
- * cleared here too. Nothing is deleted: popped, cleared, and replaced items remain on other branches. Every promise
- * resolves once the change is durable.
+ * Stores items unchanged, together with a message that has the same content, and returns deep-equal copies. The items of one
+ * answer share an entry. The history is the active branch, which `session.branch(id)` changes. If another process clears the
+ * history, it is cleared here too. Nothing is deleted: popped, cleared, and replaced items remain on other branches. Every
+ * promise resolves once the change is durable.
  *
  * @throws {SessionError} From every method that writes: `WRITE_FAILED`, `SESSION_NOT_FOUND` if the session was deleted,
- *   and other errors of `append`.
+ *   and the other errors of `append`.
  * @remarks Cost of a call: O(context). Source: docs/adapters.md#openai-agents-sdk
  */
 export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
@@ -67,13 +67,13 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   readonly acceptsRunContext = true;
   readonly #answerer: Answerer;
   readonly #usage = new RunUsage();
-  /** Reads other processes' entries. */
+  /** Reads the entries of other processes. */
   readonly #update: () => Promise<void>;
-  /** Operations that others have applied since this object was created, by id. */
+  /** Operations that other writers have applied since this object was created, by id. */
   readonly #others = new Map<string, { readonly digest: string; readonly entryId: string }>();
 
   /**
-   * @param session - May also be used directly, but not for two conversations at the same time.
+   * @param session - You may also use it directly, but not for two conversations at the same time.
    */
   constructor(session: SessionManager, options: OpenAIAgentsSessionOptions = {}) {
     const { api = "openai-responses", provider = "openai", model = UNKNOWN_NAME } = options;
@@ -94,10 +94,10 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   }
 
   /**
-   * Returns items in order, as copies.
+   * Returns copies of the items, in order.
    *
    * @param limit - Maximum number of items, counted from the end. Default: all.
-   * @param run - Run context, passed by the runner.
+   * @param run - Context of the run, passed by the runner.
    */
   async getItems(limit?: number, run?: object): Promise<Item[]> {
     this.#usage.begin(run);
@@ -108,10 +108,10 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   }
 
   /**
-   * Appends items, all or none.
+   * Appends items, either all or none of them.
    *
-   * @param run - Run context, passed by the runner: its usage becomes that of the answers.
-   * @throws {TypeError} If JSON cannot represent one of them.
+   * @param run - Context of the run, passed by the runner. Its usage is assigned to the answers.
+   * @throws {TypeError} If an item cannot be represented as JSON.
    */
   async addItems(items: Item[], run?: object): Promise<void> {
     const added = items.map(toStoredItem);
@@ -121,7 +121,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     await this.#session.flush();
   }
 
-  /** Moves the leaf before the latest item and returns that item; undefined if there is none. */
+  /** Moves the leaf before the last item, and returns that item; undefined if there is none. */
   async popItem(): Promise<Item | undefined> {
     await this.#update();
     const parts = readHistory(this.#session);
@@ -133,7 +133,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     return this.#load(last);
   }
 
-  /** Starts a new history: moves the leaf before the first entry. */
+  /** Starts a new history by moving the leaf before the first entry. */
   async clearSession(): Promise<void> {
     await this.#update();
     if (readHistory(this.#session).length > 0)
@@ -142,17 +142,17 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   }
 
   /**
-   * Replaces the history with the provider's compaction and the items after it.
+   * Replaces the history with a compaction by the provider and the items after it.
    *
-   * @param items - The compaction item first.
-   * @param run - Run context, passed by the runner: its usage becomes that of the answers.
+   * @param items - The compaction item, followed by the other items.
+   * @param run - Context of the run, passed by the runner. Its usage is assigned to the answers.
    * @throws {TypeError} If the first item is not a compaction.
    */
   async replaceHistoryWithCompaction(items: Item[], run?: object): Promise<void> {
     const [compaction, ...rest] = items.map(toStoredItem);
     if (compaction?.["type"] !== "compaction") {
       throw new TypeError(
-        "A compacted history begins with an item of type compaction; use addItems for others.",
+        "A compacted history begins with an item of type compaction; use addItems for other items.",
       );
     }
     await this.#update();
@@ -165,12 +165,12 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   }
 
   /**
-   * Changes the history in one write, once per operation id and branch: applying the same transaction again has no
-   * effect. If another writer applied it to the same history, the leaf moves to that writer's position.
+   * Changes the history in a single write, once per operation id and branch. Applying the same transaction again has no effect.
+   * If another writer has applied it to the same history, the leaf moves to that writer's position.
    *
-   * @throws {TypeError} If the id was used for another transaction, or the transaction is malformed: it has an unknown
+   * @throws {TypeError} If the id was used for a different transaction, or the transaction is malformed because it has an unknown
    *   field, or a property that is not enumerable or is computed.
-   * @throws {SessionError} `STALE_LEAF` if the history does not end with the expected items; nothing changed.
+   * @throws {SessionError} `STALE_LEAF` if the history does not end with the expected items. Nothing has changed then.
    */
   async applyHistoryTransaction(
     args: { operationId: string; transaction: AgentsHistoryTransaction<Item> },
@@ -179,7 +179,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     const { operationId: id } = args;
     await this.#update();
     if (typeof id !== "string" || id.trim() === "")
-      throw new TypeError("A transaction needs an operationId that is not empty.");
+      throw new TypeError("A transaction needs a nonempty operationId.");
     const transaction = readTransaction(args.transaction);
     const { added, digest } = transaction;
     await this.#session.refreshAsync();
@@ -194,19 +194,19 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     await this.#session.flush();
   }
 
-  /** Returns whether the operation was applied; throws if it was applied with another transaction. */
+  /** Returns whether the operation was already applied. Throws if it was applied with a different transaction. */
   #isApplied(id: string, digest: string, applied: string | undefined): boolean {
     if (applied === undefined || applied === digest) return applied !== undefined;
     throw new TypeError(
-      `Operation ${id} was applied with another transaction; use a new id for each transaction.`,
+      `Operation ${id} was applied with a different transaction; use a new id for each transaction.`,
     );
   }
 
   /**
-   * Moves the leaf to where another writer applied the operation to this history, or has continued from there.
+   * Moves the leaf to where another writer applied the operation to this history, or to where that writer has continued.
    *
-   * @param parentId - Where this object would apply it; undefined if the history does not end as expected.
-   * @returns False if no other writer applied the operation here: it is unknown, or was applied on another branch.
+   * @param parentId - Id of the entry after which this object would apply it; undefined if the history does not end as expected.
+   * @returns False if no other writer has applied the operation to this history.
    */
   #followOther(id: string, digest: string, parentId: string | null | undefined): boolean {
     const other = this.#others.get(id);
@@ -223,9 +223,9 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   }
 
   /**
-   * Replaces function calls, found by call id, with context edits, so that earlier leaves keep the old calls.
+   * Replaces function calls by call id. Uses context edits, so that earlier leaves keep the old calls.
    *
-   * If several calls have the id, the first is replaced and the others are removed. An unknown id changes nothing.
+   * If several calls have the same id, the first is replaced and the others are removed. An unknown id has no effect.
    */
   async applyHistoryMutations({ mutations }: { mutations: AgentsHistoryMutation<Item>[] }): Promise<void> {
     await this.#update();
@@ -240,7 +240,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     await this.#session.flush();
   }
 
-  /** Keeps the first items of the history and appends others and an operation, in one write. */
+  /** Keeps the first items of the history, and appends other items and an operation, in a single write. */
   #replaceFrom(
     parts: readonly HistoryPart[],
     keep: number,
@@ -254,7 +254,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     const left = branch.slice(end);
     const operations = [...collectOperations(left), ...(operation === undefined ? [] : [operation])];
     const items = [...remaining, ...added];
-    // Moving the leaf without an entry would not survive reopening the session.
+    // If the leaf moved without a new entry, the move would be lost when the session is reopened.
     const edits = findEdits(branch.slice(0, end), left);
     const draftsWith = (usages: readonly Usage[]) =>
       items.length === 0
@@ -263,7 +263,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     this.#append(added, run, (usages) => [...edits, ...draftsWith(usages)], { parentId });
   }
 
-  /** Appends drafts with new items, and the usage of their answers, in one write. */
+  /** Appends the drafts for new items, and the usage of their answers, in a single write. */
   #append(
     added: readonly JsonObject[],
     run: object | undefined,
@@ -275,7 +275,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     this.#usage.count(run, answers);
   }
 
-  /** Finds the entry where a history of `keep` items ends, and the items that must be appended there again. */
+  /** Finds the entry where a history of `keep` items ends, and the items that must be appended again after it. */
   #cut(
     parts: readonly HistoryPart[],
     keep: number,
@@ -286,7 +286,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     let before = 0;
     for (const { entry, items } of parts) {
       if (before + items.length > keep) {
-        // What a compaction keeps is before it on the branch, so a leaf there would not begin with its summary.
+        // The messages kept by a compaction precede it on the branch, so a leaf there would not begin with its summary.
         if (path.indexOf(entry.id) <= start)
           return { parentId: null, remaining: getItems(parts).slice(0, keep) };
         return { parentId: entry.parentId, remaining: items.slice(0, keep - before) };
@@ -302,7 +302,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     throw new SessionError("ENTRY_INVALID", "An item of the session is not an object; repair the session.");
   }
 
-  /** Items are returned as stored; the caller that names their type knows what it stored. */
+  /** Items are returned as they were stored. The caller that specifies their type knows what it stored. */
   #isItem(value: unknown): value is Item {
     return isJsonRecord(value);
   }
@@ -326,14 +326,14 @@ function getItems(parts: readonly HistoryPart[]): JsonObject[] {
   return parts.flatMap(({ items }) => items);
 }
 
-/** Returns the latest edit of each kept entry on the abandoned part of the branch, to apply it again. */
+/** Returns the latest edit of each kept entry on the abandoned part of the branch, so that it can be applied again. */
 function findEdits(kept: readonly SessionEntry[], left: readonly SessionEntry[]): EntryDraft[] {
   const ids = new Set(kept.map(({ id }) => id));
   const edits = left.filter(isContextEdit).filter(({ targetId }) => ids.has(targetId));
   return [...new Map(edits.map((edit) => [edit.targetId, { ...edit }])).values()];
 }
 
-/** Replaces the first call with an id, and removes the others. */
+/** Replaces the first call with the given id, and removes the others. */
 function withCall(parts: readonly HistoryPart[], callId: string, replacement: JsonObject): HistoryPart[] {
   let isPlaced = false;
   return parts.map((part) => {
@@ -358,20 +358,21 @@ function makeSuffixError(operationId: string, leafId: string | null): SessionErr
 }
 
 /**
- * Tracks the requests of each run that are already counted in a session. The SDK passes the context of each run, which
- * lists the usage of its requests.
+ * Tracks which requests of each run have been counted in a session. The SDK passes the context of each run, which lists the
+ * usage of the run's requests.
  */
 class RunUsage {
-  /** Number of counted requests of each run. */
+  /** Number of requests counted so far, by run. */
   readonly #counted = new WeakMap<object, number>();
 
-  /** Records a run's usage before this session's first call: a resumed run also lists its usage in another process. */
+  /** Skips usage from before this session's first call, because a resumed run also lists its usage in another process. */
   begin(run: object | undefined): void {
     if (run !== undefined && !this.#counted.has(run)) this.#counted.set(run, getRequests(run).length);
   }
 
   /**
-   * Returns the usage of requests not counted yet, in order; for a run that did not begin here, that of the answers.
+   * Returns the usage of requests that have not been counted yet, in order. For a run that did not begin here, returns the usage
+   * of the answers only.
    */
   of(run: object | undefined, answers: number): Usage[] {
     if (run === undefined || answers === 0) return [];
@@ -380,7 +381,7 @@ class RunUsage {
     return requests.slice(counted).map(toRequestUsage);
   }
 
-  /** Counts all requests so far, once their answers are stored. */
+  /** Marks all requests so far as counted, after their answers have been stored. */
   count(run: object | undefined, answers: number): void {
     if (run !== undefined && answers > 0) this.#counted.set(run, getRequests(run).length);
   }
@@ -390,7 +391,7 @@ function getRequests(run: object): readonly unknown[] {
   return toArray(toRecord(toRecord(run)["usage"])["requestUsageEntries"]);
 }
 
-/** Reads a usage as counted by the SDK, whose input includes cached tokens. */
+/** Converts the SDK's usage counts. Its input count includes cached tokens. */
 function toRequestUsage(request: unknown): Usage {
   const { inputTokens, outputTokens, totalTokens, inputTokensDetails, outputTokensDetails } =
     toRecord(request);
@@ -405,15 +406,15 @@ function toRequestUsage(request: unknown): Usage {
   });
 }
 
-/** Parsed transaction: the items that the history must end with, and those that replace them. */
+/** A parsed transaction: the items with which the history must end, and the items that replace them. */
 interface ReadTransaction {
   readonly expected: readonly JsonObject[];
   readonly added: readonly JsonObject[];
-  /** Equal for equal transactions. */
+  /** Digest that is the same for equal transactions. */
   readonly digest: string;
 }
 
-/** Fields of each type of transaction, except `type`. */
+/** Names of the fields of each type of transaction, except `type`. */
 const FIELDS: ReadonlyMap<unknown, readonly string[]> = new Map([
   ["append_items", ["items"]],
   ["replace_suffix", ["expectedSuffix", "replacement"]],
@@ -422,10 +423,10 @@ const FIELDS: ReadonlyMap<unknown, readonly string[]> = new Map([
 /**
  * Parses a transaction.
  *
- * A retry must be recognized as the same transaction, so anything that storing would drop silently is refused: unknown
- * fields, and properties that are not enumerable or are computed.
+ * A retry must be recognizable as the same transaction, so anything that would be lost silently when it is stored is rejected:
+ * unknown fields, and properties that are not enumerable or are computed.
  *
- * @throws {TypeError} If it is malformed, or JSON cannot represent one of its items.
+ * @throws {TypeError} If the transaction is malformed, or one of its items cannot be represented as JSON.
  */
 function readTransaction(transaction: unknown): ReadTransaction {
   const fields = isJsonRecord(transaction) ? transaction : {};
@@ -433,13 +434,13 @@ function readTransaction(transaction: unknown): ReadTransaction {
   const names = FIELDS.get(type);
   if (names === undefined) {
     throw new TypeError(
-      "A transaction is of type append_items or replace_suffix; update the adapter for others.",
+      "A transaction must be of type append_items or replace_suffix; update the adapter for other types.",
     );
   }
   assertPlain(fields, "transaction", new Set());
   if (Object.keys(fields).length !== names.length + 1 || names.some((name) => !Array.isArray(fields[name])))
     throw new TypeError(
-      `A transaction of type ${type} has the lists ${names.join(" and ")}, and nothing else.`,
+      `A transaction of type ${type} must have the arrays ${names.join(" and ")}, and no other fields.`,
     );
   const [added = [], expected = []] = names.map((name) => toStoredList(fields[name])).reverse();
   return { expected, added, digest: hashText(spellCanonically({ type, expected, added })) };
@@ -456,7 +457,7 @@ function assertPlain(value: unknown, path: string, seen: Set<object>): void {
   const isList = Array.isArray(value);
   const descriptors = Object.getOwnPropertyDescriptors(value);
   const keys = Reflect.ownKeys(value);
-  // An array has its length besides its elements.
+  // An array has a length property in addition to its elements.
   if (isList ? keys.length !== value.length + 1 : !isPlain(value)) throw notPlain(path);
   for (const key of keys) {
     const descriptor = descriptors[String(key)];
@@ -469,6 +470,6 @@ function assertPlain(value: unknown, path: string, seen: Set<object>): void {
 
 function notPlain(path: string): TypeError {
   return new TypeError(
-    `${path} cannot be stored: it is not a plain object, does not enumerate, is computed, or has gaps; pass plain data.`,
+    `${path} cannot be stored: it is not a plain object, is not enumerable, is computed, or has gaps; pass plain data.`,
   );
 }

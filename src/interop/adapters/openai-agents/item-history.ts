@@ -16,18 +16,18 @@ import { toDataUrl } from "../../convert/images.ts";
 import { getCallId } from "../../convert/tool-ids.ts";
 import { type AppliedOperation, readItemRecord } from "./item-record.ts";
 
-/** Entry of the context, and its items. */
+/** An entry in the context, and its items. */
 export interface HistoryPart {
   readonly entry: SessionEntry;
   readonly items: readonly JsonObject[];
 }
 
 /**
- * Reads the items of the active branch; creates items from messages that were not stored as items.
+ * Reads the items on the active branch. Creates items for messages that were not stored as items.
  *
- * Omits what a compaction or a context edit removes from the context.
+ * Omits items that a compaction or a context edit removes from the context.
  *
- * @returns Parts in the order of the context, without entries that have no items.
+ * @returns Parts in context order. Entries without items are omitted.
  */
 export function readHistory(session: SessionManager): HistoryPart[] {
   const { entries } = session.buildSessionProjection();
@@ -36,7 +36,7 @@ export function readHistory(session: SessionManager): HistoryPart[] {
     if (isContextEdit(sourceEntry)) edits.set(sourceEntry.targetId, sourceEntry);
   }
   return entries.flatMap(({ sourceEntry: entry, messages }): HistoryPart[] => {
-    // A compaction without messages is not the one at the start of the context.
+    // A compaction that has no messages is not the one at the start of the context.
     if (isContextEdit(entry) || (entry.type === "compaction" && messages.length === 0)) return [];
     // After another writer's edit, the stored items no longer match the message.
     const record = readItemRecord(edits.get(entry.id) ?? entry);
@@ -45,20 +45,20 @@ export function readHistory(session: SessionManager): HistoryPart[] {
   });
 }
 
-/** Reads the operations applied on the active branch: the digest of each, by id. */
+/** Reads the operations applied on the active branch. Returns the digest of each by id. */
 export function readOperations(session: SessionManager): Map<string, string> {
   return new Map(collectOperations(session.getBranch()).map(({ id, digest }) => [id, digest]));
 }
 
-/** Collects the operations that entries record. */
+/** Collects the operations recorded in entries. */
 export function collectOperations(entries: readonly SessionEntry[]): AppliedOperation[] {
   return entries.flatMap((entry) => readItemRecord(entry)?.operations ?? []);
 }
 
 /**
- * Creates items from messages that were not stored as items, such as those of another program's session.
+ * Creates items for messages that were not stored as items, such as messages from another program's session.
  *
- * Omits thinking, because a provider accepts only its own items, and answers that failed or were aborted.
+ * Omits thinking, because a provider accepts only its own thinking items, and answers that failed or were aborted.
  */
 function makeItems(messages: readonly AgentMessage[]): JsonObject[] {
   return convertToLlm(messages).flatMap(toItems);

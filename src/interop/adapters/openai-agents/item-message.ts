@@ -13,7 +13,7 @@ import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { makePlaceholder, parseDataUrl, toImage } from "../../convert/images.ts";
 import { parseArguments } from "../../convert/tool-arguments.ts";
 
-/** Responding model, which items do not contain. */
+/** The model that responded. Items do not contain this information. */
 export interface Answerer {
   readonly api: string;
   readonly provider: string;
@@ -22,7 +22,7 @@ export interface Answerer {
   readonly usage?: Usage;
 }
 
-/** Types of tool calls, with the tool's name if the item has none. */
+/** Types of tool calls, with the tool name to use if the item has none. */
 const CALLS: ReadonlyMap<unknown, string> = new Map([
   ["function_call", "function"],
   ["computer_call", "computer"],
@@ -30,7 +30,7 @@ const CALLS: ReadonlyMap<unknown, string> = new Map([
   ["apply_patch_call", "apply_patch"],
 ]);
 
-/** Types of results of such calls. */
+/** Types of results for such calls, with the tool name to use if the item has none. */
 const RESULTS: ReadonlyMap<unknown, string> = new Map([
   ["function_call_result", "function"],
   ["computer_call_result", "computer"],
@@ -38,14 +38,14 @@ const RESULTS: ReadonlyMap<unknown, string> = new Map([
   ["apply_patch_call_output", "apply_patch"],
 ]);
 
-/** Returns whether an item is part of an answer; consecutive ones form one message. */
+/** Returns whether an item is part of an answer. Consecutive items of an answer form a single message. */
 export function isAnswerItem(item: JsonObject): boolean {
   return item["role"] !== "user" && item["role"] !== "system" && !RESULTS.has(item["type"]);
 }
 
 /**
- * Creates a message with the content of an item, or of several of one answer, for readers without the SDK; undefined if
- * it would be empty.
+ * Creates a message with the content of an item, or of several items of one answer, for readers without the SDK; undefined if it
+ * would be empty.
  */
 export function makeItemMessage(
   items: readonly JsonObject[],
@@ -92,7 +92,7 @@ function toCall(item: JsonObject): AnswerBlock[] {
   const { type, callId, name, arguments: json, action, operation } = item;
   const tool = CALLS.get(type);
   if (tool === undefined || typeof callId !== "string") return [];
-  // Arguments that are not a JSON object are in the item itself.
+  // Arguments that are not a JSON object are kept in the item itself.
   const asked = type === "function_call" ? (parseArguments(json) ?? {}) : { action, operation };
   const args = Object.entries(asked).filter(([, value]) => value !== undefined);
   return [{ type: "toolCall", id: callId, name: toTextOr(name, tool), arguments: Object.fromEntries(args) }];
@@ -117,7 +117,7 @@ function toResultBlocks(output: unknown): UserBlock[] {
   return [{ type: "text", text: JSON.stringify(output) }];
 }
 
-/** Returns the blocks of content, with a note in brackets for anything that a message cannot hold. */
+/** Returns content blocks, with a bracketed note for anything that a message cannot contain. */
 function toBlocks(content: unknown): UserBlock[] {
   return toArray(content).flatMap(toBlock);
 }

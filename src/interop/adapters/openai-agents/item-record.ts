@@ -6,30 +6,30 @@ import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
 import { type Answerer, isAnswerItem, makeItemMessage } from "./item-message.ts";
 
-/** Key of an entry's items: in the `details` of its message, or in its own `details` or `data`. */
+/** Key of an entry's items, in the `details` of its message, or in the entry's own `details` or `data`. */
 const RECORD_KEY = "openaiAgents";
 
-/** `customType` of entries that hold items without a message, or record that items were removed. */
+/** `customType` of entries that contain items without a message, or that record the removal of items. */
 export const ITEMS_CUSTOM_TYPE = "openai-agents.items";
 
-/** `kind` of entries for requests whose answers are not in the session. */
+/** `kind` of the entries for requests whose answers are not in the session. */
 const USAGE_KIND = "openai-agents.request";
 
-/** Change of the history that was applied under an id. */
+/** A change to the history that was applied under an operation id. */
 export interface AppliedOperation {
   readonly id: string;
-  /** Digest of the transaction, to recognize a repetition. */
+  /** Digest of the transaction, used to recognize a repetition. */
   readonly digest: string;
 }
 
 /** Items and operations of an entry. */
 export interface ItemRecord {
   readonly items: readonly JsonObject[];
-  /** Operations that end with this entry. */
+  /** Operations completed by this entry. */
   readonly operations: readonly AppliedOperation[];
 }
 
-/** Reads an entry's items; undefined if it has none, or something else is under that key. */
+/** Reads an entry's items; undefined if it has none, or if the key contains something else. */
 export function readItemRecord(entry: SessionEntry): ItemRecord | undefined {
   const { message, details, data } = toRecord(entry);
   const holder = [toRecord(message)["details"], details, data].map((one) => toRecord(one)[RECORD_KEY]);
@@ -42,16 +42,16 @@ export function readItemRecord(entry: SessionEntry): ItemRecord | undefined {
   };
 }
 
-/** Returns the number of answers to which items belong. */
+/** Returns the number of answers that the items belong to. */
 export function countAnswers(items: readonly JsonObject[]): number {
   return groupItems(items).filter(isOfAnswer).length;
 }
 
 /**
- * Creates drafts of entries for items: one for all items of an answer, and one for each other item.
+ * Creates drafts of entries for items: one for all the items of an answer, and one for each other item.
  *
- * @param usages - Usage of requests to models, in order: the last is that of the last answer. If there are more than
- *   answers, for example from agents run as tools, the surplus is recorded first.
+ * @param usages - Usage of model requests, in order. The last one belongs to the last answer. If there are more usages than
+ *   answers, for example because agents ran as tools, the surplus is recorded first.
  */
 export function makeItemDrafts(
   items: readonly JsonObject[],
@@ -86,7 +86,7 @@ export function makeMarkerDraft(operations: readonly AppliedOperation[]): EntryD
   return { type: "custom", customType: ITEMS_CUSTOM_TYPE, data: makeRecord([], operations) };
 }
 
-/** Creates the draft of the entry that begins a history compacted by its provider. */
+/** Creates the draft of the entry at the start of a history that its provider compacted. */
 export function makeCompactionDraft(item: JsonObject, tokensBefore: number): DraftMaker {
   return (id) => ({
     type: "compaction",
@@ -100,7 +100,7 @@ export function makeCompactionDraft(item: JsonObject, tokensBefore: number): Dra
 const COMPACTED_BY_PROVIDER =
   "The provider compacted the conversation before this point. What it kept is encrypted, and only the provider can read it.";
 
-/** Creates the draft of an entry that replaces the items of an answer. */
+/** Creates the draft of an entry that replaces an answer's items. */
 export function editDraft(targetId: string, items: readonly JsonObject[], answerer: Answerer): EntryDraft {
   const message = makeItemMessage(items, answerer, 0);
   const content = message?.role === "assistant" ? message.content : [];
@@ -123,7 +123,7 @@ function makeDraft(
   return { type: "message", message: { ...message, details: record } };
 }
 
-/** Groups consecutive items of an answer, which are one message for every reader except the SDK. */
+/** Groups the consecutive items of an answer, which all readers except the SDK see as one message. */
 function groupItems(items: readonly JsonObject[]): JsonObject[][] {
   const groups: JsonObject[][] = [];
   let open: JsonObject[] | undefined;

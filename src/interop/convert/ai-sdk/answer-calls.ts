@@ -12,22 +12,22 @@ import type {
 } from "./model-message-types.ts";
 import { getToolName } from "./ui-parts.ts";
 
-/** Text of a denied call's result, as written by the SDK. */
+/** Text that the SDK writes as the result of a denied call. */
 const DENIED = "Tool call execution denied.";
 
-/** Rules for writing calls and requests for approval. */
+/** Rules for writing calls and approval requests. */
 export interface ApprovalDialect {
   readonly sdk: AiSdkMajor;
-  /** Whether the answer is the last of the request, so that the SDK runs approved calls. */
+  /** Whether the answer is the last message of the request, so that the SDK runs approved calls. */
   readonly isLast: boolean;
   readonly getId: (id: string) => string;
   readonly writeResult: (result: PlannedResult) => ModelToolResultPart;
 }
 
-/** Calls of one answer with their state, requests for approval, and outcomes. */
+/** Calls of one answer with their state, approval requests, and outcomes. */
 export class AnswerCalls {
   readonly #dialect: ApprovalDialect;
-  /** Tool parts by the ids of their calls in the request. */
+  /** Tool parts by call id in the request. */
   readonly #parts: ReadonlyMap<string, JsonRecord>;
   readonly #results: ReadonlyMap<string, PlannedResult>;
 
@@ -45,7 +45,7 @@ export class AnswerCalls {
     this.#results = new Map(answer.results.map((result) => [getId(result.message.toolCallId), result]));
   }
 
-  /** Adds state to calls that got it later, and inserts the request after each call that has one. */
+  /** Adds state to calls that received it later, and inserts an approval request after each call that has one. */
   withRequests(content: readonly ModelAnswerPart[]): ModelAnswerPart[] {
     return content.flatMap((part) => {
       const call = part.type === "tool-call" ? this.#parts.get(part.toolCallId) : undefined;
@@ -80,11 +80,11 @@ export class AnswerCalls {
       ...options,
     };
     const said = typeof reason === "string" ? reason : undefined;
-    // Version 5 supports neither; the result contains it.
+    // Version 5 supports neither approvals nor denials. The result contains the reason.
     if (sdk > 5 && state === "output-denied")
       return [{ ...denial, output: { type: "error-text", value: said ?? DENIED } }];
     if (sdk > 5 && state === "approval-responded" && approved === false) {
-      // Version 6 adds the result itself, and reports it to the page.
+      // Version 6 adds the result itself and reports it to the page.
       const output = { type: "execution-denied" as const, ...(said !== undefined && { reason: said }) };
       return sdk === 6 && isLast ? [] : [{ ...denial, output }];
     }

@@ -26,7 +26,7 @@ import {
 import { type Family, findFamilyOfParts, getFamilyIdentity } from "./provider-state.ts";
 import { applyChange, readUIState } from "./ui-state.ts";
 
-/** Meanings of the finish reasons to which the SDK maps those of providers. */
+/** Session stop reasons by the SDK's finish reasons, which the SDK derives from those of providers. */
 export const STOP_REASONS: StopReasons = new Map([
   ["stop", "stop"],
   ["length", "length"],
@@ -36,7 +36,7 @@ export const STOP_REASONS: StopReasons = new Map([
   ["interrupted", "aborted"],
 ]);
 
-/** APIs by the names of the SDK's providers. */
+/** APIs by SDK provider name. */
 const PROVIDER_APIS: ReadonlyMap<string, string> = new Map([
   ["anthropic.messages", "anthropic-messages"],
   ["openai.responses", "openai-responses"],
@@ -49,10 +49,10 @@ const PROVIDER_APIS: ReadonlyMap<string, string> = new Map([
  * Converts model messages of the AI SDK to session messages.
  *
  * Recognizes the provider by the state in its messages. Keeps data without a counterpart, such as structured tool
- * output, in `details`. A result of `generateText` may replace its messages: then its answers have their model and
- * usage.
+ * output, in `details`. A `generateText` result can be passed instead of its messages; its answers then include the
+ * model and usage.
  *
- * @param request - Messages, or `{ instructions, messages }`, or `{ system, messages }` as before version 7.
+ * @param request - Messages, `{ instructions, messages }`, or, before version 7, `{ system, messages }`.
  * @throws {TypeError} If a message has an unknown role, or the time is missing.
  * @remarks Cost: O(messages and parts). Source: docs/messages.md#ai-sdk
  */
@@ -80,10 +80,10 @@ class ModelMessageReader {
   readonly #options: MessageImportOptions;
   /** Provider of the answers since the last user message. */
   #family: Family | undefined;
-  /** Requests for approval and their answers, by request id. */
+  /** Approval requests by id, each with the answer that contains it. */
   readonly #asking = new Map<unknown, { readonly answer: AssistantMessage; readonly request: JsonRecord }>();
 
-  /** @throws {TypeError} If the options have no time. */
+  /** @throws {TypeError} If the options do not specify a time. */
   constructor(options: MessageImportOptions) {
     this.#options = options;
     this.history = new History(options, {
@@ -101,7 +101,7 @@ class ModelMessageReader {
     });
   }
 
-  /** Adds a message; for an answer, with facts that are not in its content. */
+  /** Adds a message and, for an answer, facts that are not in its content. */
   read(message: ModelMessageLike, index: number, facts: Partial<AnswerFields> = {}): void {
     const { role, content } = message;
     switch (role) {
@@ -123,11 +123,11 @@ class ModelMessageReader {
         for (const part of getParts(message)) this.#addResult(part, index);
         return;
       default:
-        throw makeUnknownRoleError(index, role, ", which the AI SDK does not know");
+        throw makeUnknownRoleError(index, role, ", which the AI SDK does not support");
     }
   }
 
-  /** Adds the messages of a result, each under the index for its position in the result. */
+  /** Adds the messages of a result. `getIndex` returns the index for each position in the result. */
   readResult(result: ModelMessagesResponseLike, getIndex: (at: number) => number): void {
     const { steps, response, responseMessages = response?.messages } = result;
     if (responseMessages === undefined)
@@ -136,7 +136,7 @@ class ModelMessageReader {
       );
     const answers = responseMessages.filter(({ role }) => role === "assistant");
     responseMessages.forEach((message, at) => {
-      // Empty steps leave no message, so match the last answers with the last steps.
+      // Empty steps produce no messages, so match the last answers with the last steps.
       const step =
         message.role === "assistant" ? steps.at(answers.indexOf(message) - answers.length) : undefined;
       this.read(message, getIndex(at), step === undefined ? {} : getStepFacts(step, this.#options));
@@ -152,7 +152,7 @@ class ModelMessageReader {
   #addAnswer(message: ModelMessageLike, index: number, facts: Partial<AnswerFields>): void {
     const requests = getParts(message).map(toRecord).filter(isRequest);
     const original = toStorableMessage(message, (part) => !isRequest(part));
-    // One model writes all answers until the next user message, and not all of them have state.
+    // One model writes all answers until the next user message, but not all of them have state.
     this.#family = findFamilyOfParts(getParts(message)) ?? this.#family;
     const answer = this.history.answer(index, readAnswer(original["content"]), {
       original,
@@ -173,7 +173,7 @@ class ModelMessageReader {
     }
   }
 
-  /** Adds the user's response to a request for approval. */
+  /** Adds the user's response to an approval request. Returns false if the request is unknown. */
   #addResponse({ approvalId, approved, reason }: JsonRecord): boolean {
     const asked = this.#asking.get(approvalId);
     if (asked === undefined) return false;
@@ -195,7 +195,7 @@ class ModelMessageReader {
       this.history.report(
         "BLOCK_DROPPED",
         index,
-        `Dropped a part of type ${String(type)}, which only has a meaning during one run.`,
+        `Dropped a part of type ${String(type)}, which is meaningful only during one run.`,
       );
   }
 }
@@ -204,7 +204,7 @@ function isRequest(part: object): boolean {
   return toRecord(part)["type"] === "tool-approval-request";
 }
 
-/** Stores facts about a call other than its result with the answer. */
+/** Stores facts about a call, except its result, with the answer. */
 function setCall(answer: AssistantMessage, toolCallId: unknown, set: object): void {
   const { calls, ...others } = readUIState(answer.details);
   const state = { ...others, calls: { ...toRecord(calls), [String(toolCallId)]: { set } } };
@@ -215,7 +215,7 @@ function getParts(message: ModelMessageLike): readonly object[] {
   return Array.isArray(message.content) ? message.content : [];
 }
 
-/** Copies a message for storage, with the parts that are kept. */
+/** Copies a message for storage, keeping only the parts for which `isKept` returns true. */
 function toStorableMessage(
   message: ModelMessageLike,
   isKept: (part: object) => boolean = () => true,
@@ -238,10 +238,11 @@ function normalizeMessage(message: object): object {
 }
 
 /**
- * Converts the messages of a `generateText` result: each answer with the usage of its step, then its tool results.
+ * Converts the messages of a `generateText` result: each answer with the usage of its step, followed by its tool
+ * results.
  *
  * @param result - Result of `generateText`; for `streamText`, `{ steps, responseMessages }`, both awaited.
- * @param options - `model`: the requested model, if that is an alias; the response names the responding one.
+ * @param options - `model`: the requested model, if it is an alias. The response identifies the responding model.
  * @throws {TypeError} If the time is missing, or the result has no messages.
  * @remarks Source: docs/messages.md#ai-sdk
  */
@@ -277,7 +278,7 @@ function getModelIdentity(name: string, { api, provider }: MessageImportOptions)
   return { provider: provider ?? name.split(".")[0] ?? name, ...(known !== undefined && { api: known }) };
 }
 
-/** Reads usage as counted by the AI SDK; version 5 has no details. */
+/** Reads usage as counted by the AI SDK. Version 5 provides no details. */
 export function readUsage(usage: object): Usage {
   const { inputTokens, outputTokens, totalTokens, cachedInputTokens, reasoningTokens, ...details } =
     toRecord(usage);

@@ -32,7 +32,7 @@ const FORM: SdkForm = {
   api: "ai-sdk",
   provider: UNKNOWN_NAME,
   writeUser: (content) => ({ role: "user", parts: writeUserParts(content) }),
-  // A message may become several answers and results, and is kept as a whole.
+  // A message may become several answers and results, so it is kept as a whole.
   writeAnswer: () => undefined,
   writeResult: () => undefined,
   readUsage,
@@ -44,10 +44,10 @@ const FORM: SdkForm = {
  * its tool results.
  *
  * Keeps a whole message in `details` if part of it has no counterpart, such as data parts, sources, approvals, or
- * metadata; `toUIMessages` restores it. Structured output is kept with its result. An answer has the model and usage
- * from its metadata (`model`, `provider`, `totalUsage` or `usage`).
+ * metadata; `toUIMessages` restores it. Structured output is kept with its result. The model and usage of an answer are
+ * read from its metadata (`model`, `provider`, and `totalUsage` or `usage`).
  *
- * @param messages - As held by the SDK's hooks. Their ids are not kept; `saveChat` keeps them.
+ * @param messages - Messages as returned by the SDK's hooks. Their ids are not kept; use `saveChat` to keep them.
  * @throws {TypeError} If a message has an unknown role or no parts, or the time is missing.
  * @remarks Cost: O(messages and parts). Source: docs/messages.md#ai-sdk
  */
@@ -60,8 +60,8 @@ export function fromUIMessages(
 }
 
 /**
- * Converts UI messages like `fromUIMessages`; `starts` has, for each, the index of its first converted message, or of
- * the next one.
+ * Converts UI messages like `fromUIMessages`. For each message, `starts` contains the index of its first converted
+ * message or, if there is none, of the next one.
  */
 export function readUIMessages(
   messages: readonly UIMessageLike[],
@@ -104,11 +104,11 @@ class UIMessageReader {
         this.#addTurn(message, index);
         return;
       default:
-        throw makeUnknownRoleError(index, role, ", which the AI SDK does not know");
+        throw makeUnknownRoleError(index, role, ", which the AI SDK does not support");
     }
   }
 
-  /** Adds the texts joined, as the SDK does for a model. */
+  /** Adds the joined texts, as the SDK does for models. */
   #addSystem({ id: _, role: __, parts, ...others }: UIMessageLike, index: number): void {
     const texts = parts.map(toRecord).filter(({ type }) => type === "text");
     this.history.system(index, texts.map(({ text }) => String(text)).join(""));
@@ -124,7 +124,7 @@ class UIMessageReader {
   #addTurn(message: UIMessageLike, index: number): void {
     const steps = splitSteps(message.parts);
     const read = steps.map(readStep);
-    // A step without state is attributed to the model of the other steps.
+    // Steps without state are attributed to the model of the other steps.
     const families = steps.map((step) => findFamilyOfParts(step) ?? findFamilyOfParts(message.parts));
     const again = read.flatMap((step, at) =>
       writeStep(step.content, getResults(step), families[at], getCallId),
@@ -137,7 +137,7 @@ class UIMessageReader {
     const said = readMetadataFacts(message);
     const { usage: _, ...identity } = said;
     read.forEach((step, at) => {
-      // The SDK's usage of a message is the sum of its steps.
+      // For the SDK, a message's usage is the sum of its steps.
       const facts = at === read.length - 1 ? said : identity;
       this.#addStep(step, families[at], index, { ...facts, ...withDetails(details) });
       details = undefined;
@@ -157,8 +157,8 @@ class UIMessageReader {
 }
 
 /**
- * Returns the facts about an answer that hosts store in its metadata: `totalUsage` or `usage` as counted by the SDK,
- * and the model.
+ * Returns facts about an answer that hosts store in its metadata: the model, and `totalUsage` or `usage` as counted by
+ * the SDK.
  */
 export function readMetadataFacts(message: UIMessageLike): Partial<AnswerFields> {
   const {
@@ -168,7 +168,7 @@ export function readMetadataFacts(message: UIMessageLike): Partial<AnswerFields>
     modelId = model,
     provider,
   } = toRecord(toRecord(message)["metadata"]);
-  // With several steps, `usage` may be that of the last one.
+  // If there are several steps, `usage` may be that of the last step only.
   const usage = toRecord(totalUsage ?? single);
   const { inputTokens, outputTokens } = usage;
   const isCounted = typeof inputTokens === "number" || typeof outputTokens === "number";
@@ -179,7 +179,7 @@ export function readMetadataFacts(message: UIMessageLike): Partial<AnswerFields>
   };
 }
 
-/** Returns the results of a step by the ids of their calls. */
+/** Returns the results of a step by call id. */
 function getResults({ content, results }: ReadStep): Map<string, PartResult> {
   const calls = new Map(
     content.flatMap((block) => (block.type === "toolCall" ? [[getCallId(block.id), block.id]] : [])),
@@ -196,7 +196,7 @@ function normalizeMessage(message: object): object {
   const { parts, ...rest } = toRecord(message);
   const list: readonly object[] = Array.isArray(parts) ? parts : [];
   const steps = splitSteps(list);
-  // Step starts are implied by the steps; their other fields are not.
+  // The steps imply step starts, but not their other fields.
   const starts = list.filter((part) => isStepStart(part) && Object.keys(part).length > 1);
   return { ...rest, starts, steps: steps.map((step) => step.map(normalizeUIPart)) };
 }

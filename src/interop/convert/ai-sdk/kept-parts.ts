@@ -12,20 +12,20 @@ import { toStorablePart, writeResult } from "./model-parts.ts";
 import { getToolName, isToolPart, type PartResult, splitSteps } from "./ui-parts.ts";
 import { currentParts, readUIState } from "./ui-state.ts";
 
-/** Messages with the data that only their UI messages hold. */
+/** Messages with data that only their UI messages contain. */
 interface KeptParts {
   readonly messages: readonly AgentMessage[];
-  /** Tool parts with an approval, or with state that came after their answer, by index of the answer. */
+  /** Tool parts with an approval, or with state that arrived after their answer, by index of the answer. */
   readonly calls: ReadonlyMap<number, readonly JsonRecord[]>;
-  /** Indexes of answers that lost calls because the user continued without approving or denying them. */
+  /** Indexes of answers from which calls were dropped because the user continued without approving or denying them. */
   readonly superseded: readonly number[];
 }
 
 /**
- * Adds to messages, as parts of model messages, data that only their UI messages hold, such as files, provider-executed
- * tools, and state that blocks cannot hold.
+ * Adds data that only UI messages contain to messages, as parts of model messages. Examples are files,
+ * provider-executed tools, and state that blocks cannot represent.
  *
- * A UI message is kept with the first of its answers; each of its steps belongs to one answer and its results.
+ * A UI message is stored with its first answer. Each of its steps belongs to one answer and the results of that answer.
  */
 export function withKeptParts(messages: readonly AgentMessage[]): KeptParts {
   const reader = new KeptPartsReader(messages);
@@ -38,7 +38,7 @@ class KeptPartsReader {
   readonly superseded: number[] = [];
   readonly #results: ReadonlyMap<AgentMessage, ReadonlyMap<string, PartResult>>;
   readonly #lastUser: number;
-  /** Steps of the latest kept UI message not yet assigned to an answer, and the step of the latest answer. */
+  /** Steps of the latest UI message that are not yet assigned to an answer, and the step of the latest answer. */
   #steps: object[][] = [];
   #step: readonly object[] = [];
 
@@ -68,7 +68,7 @@ class KeptPartsReader {
       return part["approval"] !== undefined || (!isKept && getCallState(part) !== undefined);
     });
     if (said.length === 0) return message;
-    // The SDK omits requests that the user skipped by continuing.
+    // The SDK omits requests that the user skipped by continuing the chat.
     const isOver = ({ state }: JsonRecord) => index < this.#lastUser && state === "approval-requested";
     const over = new Set(said.filter(isOver).map(({ toolCallId }) => toolCallId));
     this.calls.set(
@@ -92,7 +92,7 @@ class KeptPartsReader {
   }
 }
 
-/** Returns the results of answers by the SDK's ids of their calls. */
+/** Returns the results of each answer by the SDK's call ids. */
 function resultsOfAnswers(
   messages: readonly AgentMessage[],
 ): Map<AgentMessage, ReadonlyMap<string, PartResult>> {
@@ -113,7 +113,7 @@ function resultsOfAnswers(
   return found;
 }
 
-/** Returns the calls of an answer as tool parts, including the provider's, without any other data. */
+/** Returns the calls of an answer, including provider-executed calls, as tool parts without other data. */
 function bareCalls({ content }: AssistantMessage, calls: unknown): object[] {
   const names = new Map(Object.keys(toRecord(calls)).map((id) => [id, ""]));
   for (const block of content) if (block.type === "toolCall") names.set(getCallId(block.id), block.name);
@@ -133,7 +133,7 @@ function withDetails(message: AgentMessage, details: object): AgentMessage {
   return Object.assign({}, message, { details });
 }
 
-/** Returns the part of a result if it holds more than the content: structured output, or state of its call. */
+/** Returns the part of a result if it contains more than the content: structured output, or the state of its call. */
 function resultPart(message: ToolResultMessage, step: readonly object[]): object | undefined {
   const toolCallId = getCallId(String(message.toolCallId));
   const kept = toRecord(findRaw(message, "uiMessage"));

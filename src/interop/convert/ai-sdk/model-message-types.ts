@@ -14,21 +14,21 @@ export interface ModelTextPart {
   providerOptions?: ModelProviderOptions;
 }
 
-/** A file, inline as base64. */
+/** Inline file, as base64. */
 export interface ModelFilePart {
   type: "file";
   data: string;
   mediaType: string;
 }
 
-/** Thinking of the model. */
+/** Thinking by the model. */
 export interface ModelReasoningPart {
   type: "reasoning";
   text: string;
   providerOptions?: ModelProviderOptions;
 }
 
-/** A tool call. */
+/** Tool call. */
 export interface ModelToolCallPart {
   type: "tool-call";
   toolCallId: string;
@@ -44,12 +44,12 @@ interface ModelToolFiles {
   7: { type: "file"; data: { type: "data"; data: string }; mediaType: string };
 }
 
-/** A part of the output of a tool. */
+/** Part of a tool's output. */
 export type ModelToolOutputPart<Major extends AiSdkMajor = 7> =
   | { type: "text"; text: string }
   | ModelToolFiles[Major];
 
-/** Output of a tool, as sent to the model. */
+/** Tool output as sent to the model. */
 export type ModelToolOutput<Major extends AiSdkMajor = 7> =
   | { type: "text" | "error-text"; value: string }
   | { type: "content"; value: ModelToolOutputPart<Major>[] }
@@ -63,14 +63,14 @@ export interface ModelToolResultPart<Major extends AiSdkMajor = 7> {
   output: ModelToolOutput<Major>;
 }
 
-/** Request to the user to approve a call. */
+/** Request for the user's approval of a call. */
 export interface ModelApprovalRequestPart {
   type: "tool-approval-request";
   approvalId: string;
   toolCallId: string;
 }
 
-/** The user's response to a request for approval. */
+/** The user's response to an approval request. */
 export interface ModelApprovalResponsePart {
   type: "tool-approval-response";
   approvalId: string;
@@ -82,32 +82,35 @@ export interface ModelApprovalResponsePart {
 /** Part written by the model. */
 export type ModelContentPart = ModelTextPart | ModelReasoningPart | ModelToolCallPart;
 
-/** A part of an answer. */
+/** Part of an answer. */
 export type ModelAnswerPart<Major extends AiSdkMajor = 7> =
   | ModelContentPart
   | (Major extends 5 ? never : ModelApprovalRequestPart);
 
-/** Part of the message after an answer: results of its calls, and responses to its requests for approval. */
+/** Part of the message after an answer: results of its calls, and responses to its approval requests. */
 export type ModelToolPart<Major extends AiSdkMajor = 7> =
   | ModelToolResultPart<Major>
   | (Major extends 5 ? never : ModelApprovalResponsePart);
 
-/** A message of the AI SDK's `generateText` and `streamText`. */
+/** Message for the AI SDK's `generateText` and `streamText`. */
 export type ModelMessage<Major extends AiSdkMajor = 7> =
   | { role: "user"; content: string | (ModelTextPart | ModelFilePart)[] }
   | { role: "assistant"; content: ModelAnswerPart<Major>[] }
   | { role: "tool"; content: ModelToolPart<Major>[] };
 
-/** Options of `toModelMessages`. */
+/** Options for `toModelMessages`. */
 export interface ModelMessagesOptions<Major extends AiSdkMajor = AiSdkMajor> extends RequestOptions {
   /**
-   * Major version of the `ai` package that receives the request. Default: files in results are written like the
-   * session's latest one, else as in version 7.
+   * Major version of the `ai` package that receives the request. Default: the oldest version that supports the latest
+   * file in the session's tool results; without such files, 7.
    */
   readonly sdk?: Major;
 }
 
-/** Result of `toModelMessages`: `const { issues, ...prompt } = toModelMessages(messages)` is for `generateText`. */
+/**
+ * Result of `toModelMessages`: use `const { issues, ...prompt } = toModelMessages(messages)` and pass `prompt` to
+ * `generateText`.
+ */
 export interface ModelMessagesRequest<Major extends AiSdkMajor = 7> {
   /** Instructions, as read by versions 5 and 6. Absent if the request has no system message. */
   system?: string;
@@ -140,11 +143,11 @@ export type ModelStepLike = Open<{
   readonly response: Open<{ readonly id: string; readonly modelId: string }>;
 }>;
 
-/** Result of `generateText`, as typed by the SDK; for `streamText`, after its promises are awaited. */
+/** Result of `generateText` as typed by the SDK. For `streamText`, after awaiting its promises. */
 export type ModelMessagesResponseLike = Open<{
   readonly steps: readonly ModelStepLike[];
-  /** Since version 7. */
+  /** Messages, since version 7. */
   readonly responseMessages?: readonly ModelMessageLike[] | undefined;
-  /** Before version 7. */
+  /** Response with messages, before version 7. */
   readonly response?: Open<{ readonly messages: readonly ModelMessageLike[] }> | undefined;
 }>;

@@ -36,7 +36,7 @@ function writeUserBlock(block: UserBlock): ModelTextPart | ModelFilePart {
 /**
  * Writes an answer.
  *
- * @param family - Provider whose state to include; undefined for none.
+ * @param family - Provider whose state to include; undefined to include no state.
  * @param getId - Maps the stored id of a call to the id used in its result.
  */
 export function writeAnswer(
@@ -90,7 +90,7 @@ function readUserPart(part: unknown): UserBlock {
   return type === "text" && typeof text === "string" ? { type: "text", text } : readFile(part);
 }
 
-/** Reads a file as an image, or as a placeholder text if it is not an image. */
+/** Reads a file as an image, or as placeholder text if it is not an image. */
 function readFile(part: unknown): UserBlock {
   const { type, filename, image, data = image, url = data } = toRecord(part);
   const base64 = toBase64(data);
@@ -106,7 +106,7 @@ function readFile(part: unknown): UserBlock {
   );
 }
 
-/** Reads an answer. Skips parts without a counterpart, and provider-executed tools. */
+/** Reads an answer. Skips parts without a counterpart and provider-executed tools. */
 export function readAnswer(content: unknown): AnswerBlock[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   const parts = toArray(content);
@@ -126,7 +126,7 @@ export function readAnswer(content: unknown): AnswerBlock[] {
   return blocks;
 }
 
-/** Returns the end of the reasoning parts of one OpenAI item. */
+/** Returns the index after the reasoning parts of one OpenAI item. */
 function findItemEnd(parts: readonly unknown[], start: number): number {
   const toItem = (part: unknown) => toRecord(getProviderState(part)["openai"])["itemId"];
   const id = toItem(parts[start]);
@@ -145,7 +145,7 @@ function readCall(part: unknown): AnswerBlock[] {
   ];
 }
 
-/** Reads the input of a call: an object, the text of a custom tool, or text that the SDK could not parse. */
+/** Reads the input of a call: an object, the input text of a custom tool, or text that the SDK could not parse. */
 function readInput(input: unknown): Record<string, unknown> {
   if (typeof input === "string") return { input };
   return isJsonRecord(input) ? input : {};
@@ -168,7 +168,7 @@ export function readOutput(kind: unknown, value: unknown): UserBlock[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-/** Copies a part for storage: without cache options, with bytes as base64 and addresses as strings. */
+/** Copies a part for storage, without cache options, with bytes as base64 and URLs as strings. */
 export function toStorablePart(part: object): { [name: string]: unknown } {
   const { providerOptions, output, ...rest } = withoutFields(part);
   const options = Object.entries(toRecord(providerOptions)).flatMap(([name, state]) => {
@@ -182,7 +182,7 @@ export function toStorablePart(part: object): { [name: string]: unknown } {
   };
 }
 
-/** Maps the parts of an output; a JSON value may also be an array. */
+/** Maps the parts of an output. JSON values are unchanged, even if they are arrays. */
 function withParts(output: unknown, change: (part: object) => object): object {
   const { type, value } = toRecord(output);
   const isContent = type === "content" && Array.isArray(value);
@@ -208,7 +208,7 @@ export function normalizePart(part: object): object {
   };
 }
 
-/** First base64 characters of image files, with their types. */
+/** First base64 characters of image files, with their media types. */
 const BEGINNINGS: Readonly<Record<string, string>> = {
   iVBORw0KGgo: "image/png",
   "/9j/": "image/jpeg",
@@ -216,14 +216,14 @@ const BEGINNINGS: Readonly<Record<string, string>> = {
   UklGR: "image/webp",
 };
 
-/** Bytes per call: argument lists are bounded. */
+/** Bytes per call, because the number of arguments is limited. */
 const PIECE = 0x8000;
 
 /**
  * Returns the data of a file as base64.
  *
- * @param data - Base64, a `data:` URL, bytes, or one of these in `{ type: "data", data }`.
- * @returns Undefined for an address or a reference.
+ * @param data - Base64 string, `data:` URL, bytes, or one of these in `{ type: "data", data }`.
+ * @returns Undefined for other URLs and for references.
  */
 export function toBase64(data: unknown): string | undefined {
   if (data instanceof URL) return parseDataUrl(data.href)?.data;
@@ -243,7 +243,7 @@ function encodeBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** Returns the media type of a file: from its part, or from an image's first bytes. */
+/** Returns the media type of a file, from its part or from the first bytes of an image. */
 function findMediaType(part: unknown, base64: string): unknown {
   const { mediaType, type, image, data = image } = toRecord(part);
   if (typeof mediaType === "string" && /^[^*]+\/[^*]+$/.test(mediaType)) return mediaType;

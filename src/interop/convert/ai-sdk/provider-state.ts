@@ -16,7 +16,7 @@ import { getCallState } from "../raw-form.ts";
 import { withItemId } from "../tool-ids.ts";
 import type { ModelProviderOptions, ModelReasoningPart } from "./model-message-types.ts";
 
-/** Providers whose state the AI SDK carries, named like its fields. */
+/** Providers whose state the AI SDK transports, named like the SDK's fields. */
 export type Family = "anthropic" | "openai" | "google";
 
 const FAMILIES: ReadonlyMap<string, Family> = new Map([
@@ -28,19 +28,19 @@ const FAMILIES: ReadonlyMap<string, Family> = new Map([
   ["google-vertex", "google"],
 ]);
 
-/** API of messages with a provider's state. */
+/** API of messages that contain a provider's state. */
 const FAMILY_APIS: Readonly<Record<Family, string>> = {
   anthropic: "anthropic-messages",
   openai: "openai-responses",
   google: "google-generative-ai",
 };
 
-/** Returns the provider whose state an API's messages carry; undefined if they carry none. */
+/** Returns the provider whose state an API's messages contain; undefined if they contain none. */
 export function findFamily(api: string): Family | undefined {
   return FAMILIES.get(api);
 }
 
-/** Returns the provider of the first state in parts. */
+/** Returns the provider of the first state in the given parts. */
 export function findFamilyOfParts(parts: readonly unknown[]): Family | undefined {
   return parts.map(findFamilyOfPart).find((family) => family !== undefined);
 }
@@ -50,7 +50,7 @@ function findFamilyOfPart(part: unknown): Family | undefined {
   return (["anthropic", "openai", "google"] as const).find((family) => options[family] !== undefined);
 }
 
-/** Returns the identity of an answer's model. Its state takes precedence over options, which may apply to many answers. */
+/** Returns the API and provider of an answer. Its state takes precedence over options, which may apply to many answers. */
 export function getFamilyIdentity(
   family: Family | undefined,
   options: MessageImportOptions,
@@ -93,7 +93,7 @@ export function canSign(signature: string, api: string): boolean {
   return family === "openai" && parseTextItem(signature) !== undefined;
 }
 
-/** Writes thinking; for OpenAI, one part per paragraph of its summary. */
+/** Writes thinking. For OpenAI, writes one part per paragraph of the summary. */
 export function writeReasoning(block: ThinkingContent, family: Family | undefined): ModelReasoningPart[] {
   const { thinking: text, thinkingSignature: signature = "", redacted } = block;
   if (family === "anthropic" && redacted && signature !== "") {
@@ -116,7 +116,7 @@ export function writeReasoning(block: ThinkingContent, family: Family | undefine
     },
   };
   const summary = item.summary.map((part) => part.text);
-  // Open models return no summary but the reasoning itself.
+  // Open models return the reasoning itself instead of a summary.
   const texts = summary.length > 0 ? summary : getReasoningParts(item.content);
   return (texts.length > 0 ? texts : [""]).map((summary) => ({
     type: "reasoning",
@@ -153,7 +153,7 @@ function readItem(id: string, texts: readonly string[], parts: readonly unknown[
   return { type: "thinking", thinking: texts.join("\n\n"), thinkingSignature: JSON.stringify(item) };
 }
 
-/** Returns the field with the state of a text or a call; empty if it has none. */
+/** Returns the field with the state of a text or a call; an empty object if there is none. */
 export function writeState(
   block: TextContent | ToolCall,
   family: Family | undefined,

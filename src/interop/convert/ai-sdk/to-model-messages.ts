@@ -35,7 +35,7 @@ import { canReplay, canSign, findFamily } from "./provider-state.ts";
 
 const MAX_ID = 64;
 
-/** Dialect of model messages, whatever the provider. */
+/** Dialect of model messages for any provider. */
 export const MODEL_MESSAGES: Dialect = {
   ...USUAL_DIALECT,
   form: "modelMessage",
@@ -63,8 +63,8 @@ export const MODEL_MESSAGES: Dialect = {
  * Writes signatures and item ids where the SDK's own providers read them. The results of an answer form one message.
  * Files and provider-executed tools of saved UI messages become the same parts as in `convertToModelMessages`.
  *
- * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
- * @returns The instructions and `messages` for `generateText` and `streamText`, and the issues.
+ * @param source - Session, or messages such as `buildSessionContext().messages`. Not modified.
+ * @returns Instructions and `messages` for `generateText` and `streamText`, and issues.
  * @throws {TypeError} If `sdk` is a version other than 5, 6, or 7.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#ai-sdk
  */
@@ -98,8 +98,7 @@ export function toModelMessages(
       item.index,
     ),
   );
-  // Each major version ignores or prefers the other's name: a request for the wrong one would silently lose the
-  // instructions.
+  // Includes both names, because a request for the wrong major version would silently lose the instructions.
   const instructions = system === "" ? {} : { system, instructions: system };
   return { ...instructions, messages: request, issues: issues.list() };
 }
@@ -123,8 +122,8 @@ function writeItem(item: PlannedItem, said: readonly JsonRecord[], dialect: Appr
 }
 
 /**
- * Returns a kept answer; for another model, with the text input of a custom tool as an object, which every model can
- * read.
+ * Returns a kept answer. For another model, converts the text input of a custom tool to an object, which every model
+ * can read.
  */
 function writeKeptAnswer(raw: ModelMessage, isOwn: boolean): ModelMessage {
   if (isOwn || raw.role !== "assistant" || typeof raw.content === "string") return raw;
@@ -136,7 +135,7 @@ function writeKeptAnswer(raw: ModelMessage, isOwn: boolean): ModelMessage {
   return { ...raw, content };
 }
 
-/** Returns a part without its item id: OpenAI rejects items with ids if their reasoning is missing. */
+/** Returns a part without its item id, because OpenAI rejects items with ids if their reasoning is missing. */
 function withoutItem(part: ModelContentPart): ModelContentPart {
   const { providerOptions, ...rest } = part;
   const { openai, ...others } = providerOptions ?? {};
@@ -203,18 +202,18 @@ class SdkDialect {
   readonly #issues: ConversionIssues;
 
   /**
-   * @param named - The caller's major version. Default: the oldest one that supports the latest file among the tool
-   *   results.
-   * @throws {TypeError} If it is a version other than 5, 6, or 7.
+   * @param named - Major version specified by the caller. Default: the oldest version that supports the latest file in
+   *   the tool results.
+   * @throws {TypeError} If the version is not 5, 6, or 7.
    */
   constructor(named: AiSdkMajor | undefined, messages: readonly AgentMessage[], issues: ConversionIssues) {
     if (named !== undefined && !Object.hasOwn(WRITE_FILE, String(named)))
-      throw new TypeError(`The AI SDK's versions are 5, 6 and 7; ${String(named)} is none of them.`);
+      throw new TypeError(`The AI SDK's versions are 5, 6 and 7; ${String(named)} is not one of them.`);
     this.major = named ?? findMajor(messages) ?? 7;
     this.#issues = issues;
   }
 
-  /** Returns the messages with only those parts that the major version supports. */
+  /** Returns the messages with only the parts that the major version supports. */
   fit(messages: readonly ModelMessage[], index: number): ModelMessage<AiSdkMajor>[] {
     return messages.flatMap((message): ModelMessage<AiSdkMajor>[] => {
       if (typeof message.content === "string") return [message];
@@ -234,11 +233,11 @@ class SdkDialect {
 
   #known<Part extends { readonly type: string }>(parts: readonly Part[], index: number): Part[] {
     const known = parts.filter(({ type }) => this.#knows(PARTS, type));
-    if (known.length < parts.length) this.#report("BLOCK_DROPPED", index, "Dropped");
+    if (known.length < parts.length) this.#report("BLOCK_DROPPED", index, "it was dropped");
     return known;
   }
 
-  /** Before version 7, a file's data is a string. */
+  /** Converts the data of a file to a string, as required before version 7. */
   #fitFile<Part extends object>(part: Part, index: number): Part | ModelTextPart {
     const { type, data } = toRecord(part);
     if (this.major === 7 || type !== "file" || typeof data === "string") return part;
@@ -276,24 +275,28 @@ class SdkDialect {
   }
 
   #asText(content: unknown, index: number): ModelTextPart {
-    this.#report("CONTENT_REPLACED", index, "Replaced by a text");
+    this.#report("CONTENT_REPLACED", index, "it was replaced with text");
     const { text } = toRecord(toArray(content)[0]);
     return { type: "text", text: String(text ?? "") };
   }
 
   #report(code: "BLOCK_DROPPED" | "CONTENT_REPLACED", index: number, done: string): void {
-    this.#issues.report(code, index, `${done} what version ${this.major} of the AI SDK does not know.`);
+    this.#issues.report(
+      code,
+      index,
+      `Version ${this.major} of the AI SDK does not support some content; ${done}.`,
+    );
   }
 }
 
-/** Returns the oldest major version that supports the latest file in tool output; undefined without such files. */
+/** Returns the oldest major version that supports the latest file in tool output; undefined if there are no files. */
 function findMajor(messages: readonly AgentMessage[]): AiSdkMajor | undefined {
   const majors = messages.flatMap((message) => {
     if (message.role !== "toolResult") return [];
     const { type, value } = toRecord(toRecord(findRaw(message, "modelMessage"))["output"]);
     const kept = type === "content" ? toArray(value) : [];
     const [first] = kept.flatMap((part) => OUTPUT_PARTS.get(toRecord(part)["type"])?.[0] ?? []);
-    // An original in the form of version 7 is not kept, because it equals the written form.
+    // Originals in the form of version 7 are not kept, because they equal the written form.
     return (
       first ??
       (toContentBlocks(message.content).some((block) => toRecord(block)["type"] === "image") ? 7 : [])

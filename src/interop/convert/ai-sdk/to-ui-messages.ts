@@ -43,23 +43,23 @@ const UI_MESSAGES: Dialect = {
   // No provider sees these ids.
   newIds: () =>
     new ToolIds({ maxLength: Number.POSITIVE_INFINITY, getPart: getCallId, fitForeign: shortenId }),
-  // The compared content has no blank texts.
+  // The content to compare contains no blank texts.
   readUser: (raw) => readUserParts(getParts(raw).filter((part) => !isBlankText(part))),
-  // A kept original spans several answers, and is read when these are joined.
+  // A kept original may span several answers and is read when they are joined.
   readAnswer: () => undefined,
   readResult: () => undefined,
 };
 
 /**
- * Converts a session, or the messages of a context, to UI messages of the AI SDK; the SDK itself does not offer this
- * direction.
+ * Converts a session, or the messages of a context, to UI messages of the AI SDK. The SDK itself does not offer this
+ * conversion.
  *
- * An assistant message contains all answers and results until the next user message, or until an answer with its own UI
+ * An assistant message contains all answers and results up to the next user message, or up to an answer with its own UI
  * message in `details`. Each model call follows a `step-start`. Includes the thinking of every model and the text of
  * aborted answers. A call at the end without a result is `input-available`.
  *
- * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
- * @returns `messages` as accepted by `validateUIMessages` and `convertToModelMessages`, `instructions`, and the issues.
+ * @param source - Session, or messages such as `buildSessionContext().messages`. Not modified.
+ * @returns `messages` as accepted by `validateUIMessages` and `convertToModelMessages`, `instructions`, and `issues`.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#ai-sdk
  */
 export function toUIMessages(source: RequestSource, options: UIMessagesOptions = {}): UIMessagesResult {
@@ -68,23 +68,22 @@ export function toUIMessages(source: RequestSource, options: UIMessagesOptions =
   return { ...result, messages: written.map(({ message }) => message) };
 }
 
-/** UI message, and the messages it was written from. */
+/** UI message, and the messages that it was written from. */
 export interface WrittenMessage {
   readonly message: UIMessage;
-  /** Indexes of the user message, or of the answers. */
+  /** Index of the user message, or indexes of the answers. */
   readonly indexes: readonly number[];
   /** Indexes of the results of the answers. */
   readonly resultIndexes: readonly number[];
   /**
-   * Returns the state to keep with each of the indexed messages, in the same order, so that the UI message equals
-   * `other`.
+   * Returns the states to store with the indexed messages, in the same order, so that the UI message equals `other`.
    */
   changesTo(other: UIMessageLike): UIState[];
 }
 
 /**
- * Converts messages like `toUIMessages`; `isFirst` marks further starts of assistant messages, besides those in
- * `details`.
+ * Converts messages like `toUIMessages`. `isFirst` returns whether an answer begins an assistant message, in addition
+ * to the starts in `details`.
  */
 export function writeUIMessages(
   messages: readonly AgentMessage[],
@@ -124,12 +123,12 @@ export function writeUIMessages(
   };
 }
 
-/** Returns the UI message kept with an answer: all of it, or the part that was new when the answer was stored. */
+/** Returns the UI message kept with an answer: the whole message, or the part that was new when the answer was stored. */
 function findKept(answer: PlannedAnswer | undefined): unknown {
   return toRecord(answer?.details)["uiMessage"];
 }
 
-/** Returns whether an answer keeps a UI message that begins with it; a kept rest of a message has no role. */
+/** Returns whether an answer begins its kept UI message. A later part of a message has no role. */
 function startsTurn(answer: PlannedAnswer): boolean {
   return toRecord(findKept(answer))["role"] !== undefined;
 }
@@ -199,7 +198,7 @@ class TurnWriter {
     return [withMessageChanges(first, say, other), ...rest];
   }
 
-  /** Returns the ranges of answers that share a kept original, or have none. */
+  /** Returns the ranges of answers that share a kept original or have none. */
   #runs(): [start: number, end: number][] {
     const runs: [number, number][] = [];
     for (let start = 0; start < this.#turn.length; ) {
@@ -230,7 +229,7 @@ class TurnWriter {
   }
 }
 
-/** Returns the results that a session has for an answer's calls, by the SDK's ids. */
+/** Returns the stored results of an answer's calls, by the SDK's call ids. */
 function storedResults({ results }: PlannedAnswer): Map<string, PartResult> {
   return new Map(
     results.flatMap(({ message, isMade }) =>
@@ -239,7 +238,7 @@ function storedResults({ results }: PlannedAnswer): Map<string, PartResult> {
   );
 }
 
-/** Adds the rest of the difference to another message to the changes of parts. */
+/** Adds the remaining differences from another message to the changes of parts. */
 function withMessageChanges(state: UIState, say: (state: UIState) => Said, other: UIMessageLike): UIState {
   const { id: _, role: __, ...after } = other;
   const { role: ___, ...before } = say(state);
@@ -254,7 +253,7 @@ function isPart(part: object): part is UIPart {
   return typeof toRecord(part)["type"] === "string";
 }
 
-/** Reports the images of failed results, because UI messages have only text for those. */
+/** Reports images in failed results, because UI messages can contain only text for those. */
 function reportImages(turn: readonly PlannedAnswer[], { issues }: RequestPlan): void {
   for (const { message, index } of turn.flatMap(({ results }) => results)) {
     if (message.isError && message.content.some(({ type }) => type === "image"))
@@ -287,7 +286,7 @@ function isBlankText(part: object): boolean {
   return type === "text" && String(text).trim() === "";
 }
 
-/** Returns whether a block is not empty. A model stopped early may leave empty texts. */
+/** Returns whether a block is not empty. A model that stopped early may leave empty texts. */
 function isShown(block: AnswerBlock): boolean {
   if (block.type === "text") return block.text.trim() !== "" || block.textSignature !== undefined;
   return block.type !== "thinking" || block.thinking !== "" || block.thinkingSignature !== undefined;

@@ -24,8 +24,8 @@ export function writeUserParts(content: UserMessage["content"]): (UITextPart | U
 }
 
 /**
- * Reads the content of a user message. Skips parts that are only for the host, such as data. A single text becomes a
- * string.
+ * Reads the content of a user message. Skips parts intended only for the host, such as data. A single text part becomes
+ * a string.
  */
 export function readUserParts(parts: readonly object[]): UserMessage["content"] {
   const said = parts.filter((part) => ["text", "file"].includes(String(toRecord(part)["type"])));
@@ -37,11 +37,11 @@ export function readUserParts(parts: readonly object[]): UserMessage["content"] 
 /** Call result to write. */
 export interface PartResult {
   readonly message: Pick<ToolResultMessage, "content" | "isError" | "details">;
-  /** Whether the result is still missing, and the user interface may add it. */
+  /** Whether the result is still missing and may be added by the user interface. */
   readonly isOpen: boolean;
 }
 
-/** Writes one model call; finds results by the stored ids of their calls. */
+/** Writes one model call. `results` contains the results by stored call id. */
 export function writeStep(
   content: readonly AnswerBlock[],
   results: ReadonlyMap<string, PartResult>,
@@ -103,7 +103,7 @@ function readToolOutput(output: unknown): UserBlock[] {
   });
 }
 
-/** A model call. */
+/** Model call. */
 export interface ReadStep {
   readonly content: AnswerBlock[];
   readonly results: readonly {
@@ -194,14 +194,14 @@ interface UITextPart {
   providerMetadata?: ModelProviderOptions;
 }
 
-/** Thinking of the model. */
+/** Thinking by the model. */
 interface UIReasoningPart {
   type: "reasoning";
   text: string;
   providerMetadata?: ModelProviderOptions;
 }
 
-/** A file, as a `data:` URL. */
+/** File, as a `data:` URL. */
 interface UIFilePart {
   type: "file";
   mediaType: string;
@@ -213,7 +213,7 @@ interface UIStepStartPart {
   type: "step-start";
 }
 
-/** A tool call and its outcome. */
+/** Tool call and its outcome. */
 type UIToolPart = {
   type: `tool-${string}`;
   toolCallId: string;
@@ -225,10 +225,10 @@ type UIToolPart = {
   | { state: "output-error"; errorText: string }
 );
 
-/** A part of a UI message. */
+/** Part of a UI message. */
 export type UIPart = UITextPart | UIReasoningPart | UIFilePart | UIStepStartPart | UIToolPart;
 
-/** Message of the AI SDK's user interfaces: a user message, or all content until the next one. */
+/** Message in the AI SDK's user interfaces: a user message, or all content up to the next one. */
 export interface UIMessage {
   id: string;
   role: "user" | "assistant";
@@ -237,21 +237,22 @@ export interface UIMessage {
   parts: UIPart[];
 }
 
-/** Options of `toUIMessages`. */
+/** Options for `toUIMessages`. */
 export interface UIMessagesOptions {
   /**
-   * Returns the id of a UI message for the index of its first message. Default: a digest of index and content, stable
-   * across conversions.
+   * Returns the id of a UI message from the index of its first message. Default: a digest of index and content that is
+   * stable across conversions.
    */
   readonly id?: (index: number) => string;
-  /** Leaf of a session at which to convert. Default: the session's leaf. */
+  /** Leaf to convert. Default: the session's leaf. */
   readonly leafId?: string;
 }
 
 /** Result of `toUIMessages`. */
 export interface UIMessagesResult {
   /**
-   * Absent if the source has no system message. Since version 7, the AI SDK requires instructions apart from messages.
+   * Absent if the source has no system message. Since version 7, the AI SDK requires instructions to be separate from
+   * messages.
    */
   instructions?: string;
   messages: UIMessage[];

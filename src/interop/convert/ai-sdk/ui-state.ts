@@ -9,7 +9,7 @@ export interface Change {
   readonly unset?: readonly string[];
 }
 
-/** Changes of a list's parts, by index. */
+/** Changes to the parts of a list, by index. */
 export type PartChanges = readonly (readonly [index: number, change: Change])[];
 
 /** Replacement of consecutive parts of a list. */
@@ -19,15 +19,15 @@ export interface Splice {
   readonly insert: readonly object[];
 }
 
-/** Changes of a UI message, kept with the messages it was converted to. */
+/** Changes to a UI message, stored with the messages it was converted to. */
 export interface UIState {
-  /** Changes of an answer's tool parts, by call id. */
+  /** Changes to an answer's tool parts, by call id. */
   readonly calls?: { readonly [toolCallId: string]: Change };
-  /** Changes of the other parts of a user message, or of an answer's step. */
+  /** Changes to the other parts of a user message or of an answer's step. */
   readonly parts?: PartChanges;
-  /** Only with the first answer: changes of the whole UI message except its parts. */
+  /** Changes to the fields of the UI message except its parts. Only with the first answer. */
   readonly message?: Change;
-  /** Only with the first answer: parts that belong to no step, or differ in number from those of the entries. */
+  /** Replacement for parts that do not belong to a step, or whose number differs from the entries. Only with the first answer. */
   readonly splice?: Splice;
 }
 
@@ -47,18 +47,18 @@ export function applyChange(record: object, change: unknown): JsonRecord {
   return { ...Object.fromEntries(kept), ...toRecord(set) };
 }
 
-/** Returns the changes kept in a message's `details`. */
+/** Returns the changes stored in a message's `details`. */
 export function readUIState(details: unknown): JsonRecord {
   return toRecord(toRecord(details)[STATE_DETAIL]);
 }
 
-/** Answer of a UI message: its changes, and the results of its calls by the SDK's ids. */
+/** Answer in a UI message: its changes, and the results of its calls by the SDK's call ids. */
 export interface CurrentAnswer {
   readonly state: JsonRecord;
   readonly results: ReadonlyMap<string, PartResult>;
 }
 
-/** Returns the parts of the answers' steps, updated with the outcomes of their calls since the parts were kept. */
+/** Returns the parts of the answers' steps, updated with outcomes of calls that arrived after the parts were stored. */
 export function currentParts(parts: readonly object[], answers: readonly CurrentAnswer[]): object[] {
   let [step, at, isInStep] = [-1, -1, false];
   return parts.map((part) => {
@@ -81,7 +81,7 @@ function currentPart(part: object, at: number, { state, results }: CurrentAnswer
   return settled(withResult(changed, results.get(id)));
 }
 
-/** Converts the state of a call from model messages, where approvals have no state, to that of UI messages. */
+/** Converts the state of a call from model messages, where approvals have no state, to the state in UI messages. */
 function settled(part: object): object {
   const { state, approval, errorText: _, ...others } = toRecord(part);
   const { approved } = toRecord(approval);
@@ -96,13 +96,13 @@ function settled(part: object): object {
     : part;
 }
 
-/** Applies the change of a part, if there is one. */
+/** Applies the change to a part, if there is one. */
 export function changedPart(part: object, at: number, changes: unknown): object {
   const found = toArray(changes).find((one) => toArray(one)[0] === at);
   return found === undefined ? part : applyChange(part, toArray(found)[1]);
 }
 
-/** Applies the changes kept for a whole message. */
+/** Applies the stored changes to a whole message. */
 export function changedMessage(said: { readonly parts: readonly object[] }, state: JsonRecord): JsonRecord {
   const { message, splice } = state;
   const { at, remove, insert } = toRecord(splice);
@@ -114,7 +114,7 @@ export function changedMessage(said: { readonly parts: readonly object[] }, stat
   return { ...applyChange(fields, message), parts: now };
 }
 
-/** Returns the changes of parts, paired by index; undefined if they are equal. */
+/** Returns the changes between parts with the same index; undefined if they are equal. */
 export function partChanges(before: readonly object[], after: readonly object[]): PartChanges | undefined {
   const changes = before.flatMap((part, at) => {
     const now = after[at];
@@ -124,7 +124,7 @@ export function partChanges(before: readonly object[], after: readonly object[])
   return changes.length === 0 ? undefined : changes;
 }
 
-/** Returns the changes of tool parts by the ids of their calls; undefined if they are equal. */
+/** Returns the changes between tool parts by call id; undefined if they are equal. */
 export function callChanges(before: readonly object[], after: readonly object[]): UIState["calls"] {
   const now = new Map(after.filter(isToolPart).map((part) => [toRecord(part)["toolCallId"], part]));
   const changes = before.filter(isToolPart).flatMap((part) => {
@@ -136,7 +136,7 @@ export function callChanges(before: readonly object[], after: readonly object[])
   return changes.length === 0 ? undefined : Object.fromEntries(changes);
 }
 
-/** Returns the changes of a whole message compared with another; empty if there are none. */
+/** Returns the changes between two whole messages; empty if there are none. */
 export function messageChanges(
   before: { readonly parts: readonly object[] },
   after: { readonly parts: readonly object[] },
@@ -157,7 +157,7 @@ export function messageChanges(
   };
 }
 
-/** Adds the result of a call that had none when its part was kept; a denial is already in its approval. */
+/** Adds a result to a call that had none when its part was stored. A denial is already in the approval. */
 function withResult(part: object, result: PartResult | undefined): object {
   const { output: _, errorText: __, preliminary, ...kept } = toRecord(part);
   const { state, providerExecuted, approval } = kept;

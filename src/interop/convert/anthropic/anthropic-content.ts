@@ -52,7 +52,7 @@ export function writeResult(result: ReadResult | ToolResultMessage, id: string):
   };
 }
 
-/** Reads the content of a user message from blocks; skips results. */
+/** Reads the content of a user message from blocks. Skips results. */
 export function readUser(raw: unknown): UserBlock[] | undefined {
   if (!isBlocks(raw)) return undefined;
   return raw.flatMap((block) => (block.type === "tool_result" ? [] : [readUserBlock(block)]));
@@ -73,12 +73,12 @@ function readUserBlock(block: unknown): UserBlock {
   );
 }
 
-/** Reads the blocks of an answer; skips those without a counterpart. */
+/** Reads the blocks of an answer. Skips blocks without a counterpart. */
 export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
   return isBlocks(raw) ? raw.flatMap(readAnswerBlock) : undefined;
 }
 
-/** Reads a block of an answer; empty if it has no counterpart. */
+/** Reads a block of an answer; empty if the block has no counterpart. */
 export function readAnswerBlock(block: unknown): AnswerBlock[] {
   const { type, text, thinking, signature, data, id, name, input } = toRecord(block);
   if (type === "text" && typeof text === "string") return [{ type: "text", text }];
@@ -91,7 +91,7 @@ export function readAnswerBlock(block: unknown): AnswerBlock[] {
   return [{ type: "toolCall", id, name, arguments: parseArguments(input) ?? {} }];
 }
 
-/** Creates a block for thinking that the provider withheld, from the data it sent instead. */
+/** Creates a block for withheld thinking from the data that the provider sent instead. */
 export function makeRedactedThinking(data: string): ThinkingContent {
   return { type: "thinking", thinking: "[Reasoning redacted]", thinkingSignature: data, redacted: true };
 }
@@ -125,10 +125,10 @@ export function readResult(raw: unknown): ReadResult | undefined {
   return { toolCallId: tool_use_id, content: blocks.map(readUserBlock), isError: is_error === true };
 }
 
-/** Copies a block without cache marks, which belong to one request, and without empty fields. */
+/** Copies a block without empty fields and without cache marks, which belong to a single request. */
 export function stripBlock(block: object): { [name: string]: unknown } {
   const { cache_control: _, ...unmarked } = toRecord(block);
-  // The summary of a compaction is sent back unchanged, and may be null.
+  // A compaction's summary is sent back unchanged and may be null.
   if (unmarked["type"] === "compaction") return unmarked;
   const { content, is_error, caller, ...rest } = withoutFields(unmarked);
   const inner =
@@ -147,13 +147,13 @@ export function isBlocks(value: unknown): value is AnthropicBlock[] {
   return Array.isArray(value) && value.every((block) => typeof toRecord(block)["type"] === "string");
 }
 
-/** A text block of Anthropic's Messages API. */
+/** Text block in Anthropic's Messages API. */
 interface AnthropicText {
   type: "text";
   text: string;
 }
 
-/** An inline image. */
+/** Inline image. */
 interface AnthropicImage {
   type: "image";
   source: {
@@ -176,7 +176,7 @@ interface AnthropicRedactedThinking {
   data: string;
 }
 
-/** A tool call. */
+/** Tool call. */
 interface AnthropicToolUse {
   type: "tool_use";
   id: string;
@@ -192,7 +192,7 @@ export interface AnthropicToolResult {
   is_error?: true;
 }
 
-/** A block of a request. */
+/** Block in a request. */
 type AnthropicBlock =
   | AnthropicText
   | AnthropicImage
@@ -201,19 +201,19 @@ type AnthropicBlock =
   | AnthropicToolUse
   | AnthropicToolResult;
 
-/** A message of a request. */
+/** Message in a request. */
 export interface AnthropicMessage {
   role: "user" | "assistant";
   content: string | AnthropicBlock[];
 }
 
-/** Instructions and tools that changed during the conversation, in their place. */
+/** Instructions and tools that changed during the conversation, at the position of the change. */
 export interface AnthropicSystemMessage {
   role: "system";
   content: (AnthropicText | AnthropicToolChange)[];
 }
 
-/** Tool that is added or removed from here on. */
+/** Tool that is added or removed from this position on. */
 type AnthropicToolChange =
   | { type: "tool_addition"; tool: { type: "tool_definition"; definition: AnthropicTool } }
   | { type: "tool_removal"; tool: { type: "tool_reference"; name: string } };
@@ -224,33 +224,36 @@ interface AnthropicTool {
   input_schema: { type: "object"; [field: string]: unknown };
 }
 
-/** Options of `toAnthropic`. */
+/** Options for `toAnthropic`. */
 export interface AnthropicOptions extends RequestOptions {
   /**
-   * Action of the API on thinking that does not fit the messages before it. Adds `thinking` and `betas` for
-   * `beta.messages.create`, if the model binds its thinking.
+   * Specifies what the API does with thinking that does not match the preceding messages. If the model binds its
+   * thinking, adds `thinking` and `betas` for `beta.messages.create`.
    */
   readonly blockBinding?: "drop_block" | "error";
   /**
-   * Position of instructions and tools that change after the first answer: at the front (default), or in their places,
-   * which keeps earlier thinking valid. Models from Claude 5.1 on accept the latter.
+   * Position of instructions and tools that change after the first answer: at the front (default), or inline, which
+   * keeps earlier thinking valid. Inline positions require Claude 5.1 or later.
    */
   readonly systemMessages?: "front" | "inline";
 }
 
-/** Result of `toAnthropic`: `const { issues, ...request } = toAnthropic(messages)` is for `messages.create`. */
+/**
+ * Result of `toAnthropic`: use `const { issues, ...request } = toAnthropic(messages)` and pass `request` to
+ * `messages.create`.
+ */
 export interface AnthropicRequest {
   /** Absent if the request has no system message. */
   system?: string;
   messages: AnthropicMessage[];
-  /** Only with `blockBinding`. */
+  /** Present only with `blockBinding`. */
   thinking?: { type: "adaptive"; block_binding: { prefix_mismatch_behavior: "drop_block" | "error" } };
-  /** Names of beta features that the request uses; absent if it uses none. */
+  /** Names of beta features used by the request; absent if there are none. */
   betas?: string[];
   issues: ConversionIssue[];
 }
 
-/** Any block that the API supports, now or later. */
+/** Any block that the API supports, including future ones. */
 type AnthropicBlockLike = Open<{ readonly type: string }>;
 
 /** Message as typed by the SDK, and as returned by `toAnthropic`. */

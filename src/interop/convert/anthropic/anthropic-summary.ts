@@ -25,9 +25,9 @@ import {
 } from "./anthropic-content.ts";
 import { planAnthropic } from "./to-anthropic.ts";
 
-/** Request for a summary of a session's older part by Anthropic, with the data to store its response. */
+/** Request for Anthropic to summarize the older part of a session, with the data required to store the response. */
 export interface AnthropicSummaryRequest {
-  /** For `beta.messages.create`, together with the model, the tools, and the name of the beta. */
+  /** Parameters for `beta.messages.create`, in addition to the model, the tools, and the name of the beta. */
   readonly request: {
     readonly system?: string;
     readonly messages: (AnthropicMessage | AnthropicSystemMessage)[];
@@ -37,7 +37,7 @@ export interface AnthropicSummaryRequest {
   readonly tokensBefore: number;
   /** Leaf at which the request was created. */
   readonly leafId: string;
-  /** Hashes that later show which thinking is still valid. */
+  /** Hashes used later to determine which thinking is still valid. */
   readonly record: SummaryRecord;
   readonly issues: readonly ConversionIssue[];
 }
@@ -55,11 +55,11 @@ interface SummarizedSession extends ConversationSession {
 }
 
 /**
- * Creates a request for a summary of a session's older part by Anthropic itself: kept turns then keep their thinking,
- * which any other summary invalidates.
+ * Creates a request for Anthropic to summarize the older part of a session. The kept turns then keep their thinking,
+ * which any other summary would invalidate.
  *
- * @param options - Options of `toAnthropic`; `keepRecentTokens`, as in the settings of a compaction; `instructions`
- *   instead of the provider's own prompt.
+ * @param options - Options for `toAnthropic`; `keepRecentTokens`, as in the compaction settings; and `instructions` to
+ *   replace the provider's prompt.
  * @throws {TypeError} If the model does not bind its thinking.
  * @throws {SessionError} `NOTHING_TO_COMPACT`
  * @remarks Source: docs/messages.md#summaries-by-the-provider
@@ -73,7 +73,7 @@ export function requestAnthropicSummary(
   const preparation = prepare(session, leafId, keepRecentTokens);
   const { plan, written } = planAnthropic(session, rest);
   if (!bindsThinking(plan.target?.model))
-    throw new TypeError("A summary by the provider needs a model from Claude 5.1 on; pass { model }.");
+    throw new TypeError("A summary by the provider requires Claude 5.1 or later; pass { model }.");
   const at = findCut(session.getBranch(leafId), plan, written, preparation.firstKeptEntryId);
   const firstKeptEntryId = plan.sourceAt(written[at]?.index ?? -1)?.entry.id;
   if (firstKeptEntryId === undefined) throw nothingToCompact("noCutPoint");
@@ -102,12 +102,12 @@ export function requestAnthropicSummary(
 }
 
 /**
- * Stores the response to a request of `requestAnthropicSummary` as a compaction, whose block is later sent back
+ * Stores the response to a `requestAnthropicSummary` request as a compaction. The compaction's block is later sent back
  * unchanged.
  *
  * @returns Id of the compaction.
- * @throws {SessionError} `SUMMARY_FAILED` if the response contains no summary; `STALE_LEAF` if the branch was left or
- *   compacted in the meantime.
+ * @throws {SessionError} `SUMMARY_FAILED` if the response contains no summary; `STALE_LEAF` if the session is on
+ *   another branch or was compacted in the meantime.
  */
 export function appendAnthropicSummary(
   session: SummarizedSession,
@@ -119,7 +119,7 @@ export function appendAnthropicSummary(
   if (!isJsonRecord(block) || typeof content !== "string" || content.trim() === "")
     throw new SessionError(
       "SUMMARY_FAILED",
-      "The provider's answer holds no summary; nothing was written. Ask again, or compact with a summary of your own.",
+      "The provider's response contains no summary; nothing was written. Request it again, or compact with your own summary.",
       { details: { kind: "history" } },
     );
   const path = session.getBranch();
@@ -127,7 +127,7 @@ export function appendAnthropicSummary(
   if (since === -1 || path.slice(since + 1).some(({ type }) => type === "compaction"))
     throw new SessionError(
       "STALE_LEAF",
-      "The branch was left or compacted meanwhile; nothing was written. Request the summary again.",
+      "The session moved to another branch or was compacted in the meantime; nothing was written. Request the summary again.",
       { details: { expectedLeafId: leafId, leafId: session.getLeafId() } },
     );
   const details = keepSummary({ block, record });
@@ -147,8 +147,8 @@ function prepare(
 }
 
 /**
- * Finds the first kept message: the planned one or an earlier one, because its role must differ from that of the last
- * summarized message, and results stay with their calls.
+ * Returns the index of the first kept message. It may precede the planned message, because its role must differ from
+ * that of the last summarized message, and results must stay with their calls.
  */
 function findCut(
   branch: ReturnType<ConversationSession["getBranch"]>,

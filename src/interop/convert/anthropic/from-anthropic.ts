@@ -46,7 +46,8 @@ const FORM: SdkForm = {
  * Converts messages of Anthropic's Messages API to session messages.
  *
  * Keeps content without a counterpart, such as a document, in `details`; `toAnthropic` restores it. Cache marks belong
- * to one request and are not kept. A whole response may replace its message: then the answer has its model and usage.
+ * to a single request and are not kept. A whole response can be passed instead of its message; the answer then includes
+ * the model and usage.
  *
  * @param request - Messages, or `{ system, messages }`.
  * @throws {TypeError} If a message has an unknown role, or the time is missing.
@@ -90,7 +91,7 @@ function addMessage(history: History, message: AnthropicMessageLike, index: numb
   history.dropFields(index, others, "a message");
 }
 
-/** Returns whether an element is a whole response instead of its message: only a response has usage. */
+/** Returns whether an element is a whole response rather than a message. Only responses have usage. */
 function isResponse(message: object): message is AnthropicResponseLike {
   const { usage, model } = toRecord(message);
   return typeof model === "string" && isJsonRecord(usage);
@@ -115,13 +116,13 @@ function addUser(history: History, content: AnthropicMessageLike["content"], ind
 function getBlocks(content: unknown): readonly object[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   if (isBlocks(content)) return content;
-  throw new TypeError("Content of Anthropic's messages is a string or an array of blocks with a type.");
+  throw new TypeError("Content of Anthropic's messages must be a string or an array of blocks with a type.");
 }
 
 /**
- * Creates the assistant message of a response from `messages.create` or from a stream's `finalMessage()`.
+ * Creates an assistant message from a response of `messages.create` or of a stream's `finalMessage()`.
  *
- * @param options - `model`: the requested model, if that is an alias; the response names the responding one.
+ * @param options - `model`: the requested model, if it is an alias. The response identifies the responding model.
  * @throws {TypeError} If the time or the content is missing.
  * @remarks Source: docs/messages.md#anthropic
  */
@@ -133,7 +134,7 @@ export function fromAnthropicResponse(
   const message = addResponse(history, response, 0);
   const transformed = keepTransformations(toRecord(response)["input_transformations"], options.request);
   for (const { type, path, reason, entryId } of transformed.list) {
-    const done = type === "thinking_dropped" ? "left out" : "used";
+    const done = type === "thinking_dropped" ? "omitted" : "used";
     history.issues.report(
       "THINKING_MISMATCH",
       -1,

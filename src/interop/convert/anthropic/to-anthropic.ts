@@ -38,7 +38,7 @@ const INLINE_TOOLS_BETA = "inline-tools-2026-09-15";
 const MAX_ID = 64;
 const MAX_NAME = 128;
 
-/** Text for a failed call without output, because the API requires some. */
+/** Text for a failed call without output, because the API requires text. */
 export const NO_WORDS = "(no output)";
 
 const ANTHROPIC: Dialect = {
@@ -60,14 +60,14 @@ const ANTHROPIC: Dialect = {
 };
 
 /**
- * Converts a session, or the messages of a context, to a request of Anthropic's Messages API.
+ * Converts a session, or the messages of a context, to a request for Anthropic's Messages API.
  *
- * Writes the results of an answer into one message directly after it. Thinking of the requested model is sent back
- * unchanged and in place; thinking of other models is dropped. From a session, thinking is also dropped if the model
- * would reject it because content before it has changed: Claude 5.1 and later bind thinking to that content.
+ * Writes the results of an answer to one message directly after it. Thinking by the requested model is sent back
+ * unchanged and in place; thinking by other models is dropped. For a session, thinking is also dropped if the model
+ * would reject it because the preceding content has changed: Claude 5.1 and later bind thinking to that content.
  *
- * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
- * @returns `system` and `messages` for `messages.create`, and the issues.
+ * @param source - Session, or messages such as `buildSessionContext().messages`. Not modified.
+ * @returns `system` and `messages` for `messages.create`, and issues.
  * @throws {SessionError} `ENTRY_NOT_FOUND` for an unknown `leafId`.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#anthropic
  */
@@ -97,7 +97,7 @@ export function toAnthropic(source: RequestSource, options: AnthropicOptions = {
   };
 }
 
-/** Plans a request, and writes its messages. */
+/** Plans a request and writes its messages. */
 export function planAnthropic(source: RequestSource, options: AnthropicOptions) {
   const { dialect, write } = options.systemMessages === "inline" ? INLINE : FRONT;
   const plan = planRequest(source, dialect, options, { write });
@@ -136,7 +136,7 @@ function writeFront(plan: RequestPlan): Written[] {
   return request;
 }
 
-/** Writes later system messages in place: after the user's next turn, because they cannot directly follow an answer. */
+/** Writes later system messages inline, after the user's next turn, because they cannot directly follow an answer. */
 function writeInline(plan: RequestPlan): (Written | WrittenSystem)[] {
   const written: (Written | WrittenSystem)[] = [];
   let pending: PlannedSystem[] = [];
@@ -158,7 +158,7 @@ function writeInline(plan: RequestPlan): (Written | WrittenSystem)[] {
   flush();
   trimEnd(written.at(-1));
   for (const { index } of pending)
-    plan.issues.report("CONTENT_MOVED", index, "A system message follows the next message of the user.");
+    plan.issues.report("CONTENT_MOVED", index, "Moved a system message after the next user message.");
   return written;
 }
 
@@ -192,7 +192,7 @@ function makeResultBlock(
 ): AnthropicToolResult {
   const result = isResult(raw) ? raw : writeResult(message, ids.of(message.toolCallId));
   if (result.is_error !== true || result.content !== undefined) return result;
-  issues.report("CONTENT_ADDED", index, "Added a text to the empty result of a failed call.");
+  issues.report("CONTENT_ADDED", index, "Added text to the empty result of a failed call.");
   return { ...result, content: [{ type: "text", text: NO_WORDS }] };
 }
 
@@ -200,7 +200,7 @@ function isResult(raw: unknown): raw is AnthropicToolResult {
   return readResult(raw) !== undefined;
 }
 
-/** Removes trailing white space from a request that ends in an answer: the API does not continue after it. */
+/** Removes trailing white space from a request that ends in an answer, because the API does not continue after it. */
 function trimEnd(message: AnthropicMessage | AnthropicSystemMessage | undefined): void {
   if (message?.role !== "assistant" || typeof message.content === "string") return;
   const last = message.content.at(-1);

@@ -11,20 +11,20 @@ import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { makePlaceholder, toImage } from "../images.ts";
 import { parseArguments } from "../tool-arguments.ts";
 
-/** Fields that are bytes in the SDK, and base64 on the wire, where everything is JSON. */
+/** Fields that are bytes in the SDK, and base64 in the JSON sent over the wire. */
 const BYTES: ReadonlySet<string> = new Set(["bytes", "redactedContent"]);
 
-/** Fields with a tool's own JSON. */
+/** Fields that contain a tool's own JSON. */
 const OF_TOOLS: ReadonlySet<string> = new Set(["input", "json"]);
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
-/** Returns whether a string is base64 data, which the SDK requires as bytes. */
+/** Returns whether a string is base64 data, which the SDK expects as bytes. */
 export function isBase64(text: string): boolean {
   return text !== "" && BASE64.test(text);
 }
 
-/** Converts a value from the SDK's form to the wire's; a copy. */
+/** Converts a copy of a value from the SDK's form to the wire form. */
 export function toWire(value: unknown): unknown {
   if (value instanceof Uint8Array) return toBase64(value);
   if (Array.isArray(value)) return value.map(toWire);
@@ -39,8 +39,8 @@ export function toWire(value: unknown): unknown {
 }
 
 /**
- * Returns bytes that became JSON when messages were stored: a Buffer, or an object of numbers; undefined for anything
- * else.
+ * Returns bytes that were converted to JSON when messages were stored: a Buffer, or an object of numbers; undefined for
+ * other values.
  */
 function readStoredBytes(value: unknown): Uint8Array | undefined {
   if (!isJsonRecord(value) || value instanceof Uint8Array) return undefined;
@@ -48,7 +48,7 @@ function readStoredBytes(value: unknown): Uint8Array | undefined {
   return numbers.every((one) => typeof one === "number") ? Uint8Array.from(numbers) : undefined;
 }
 
-/** Converts a value from the wire's form to the SDK's; a copy. */
+/** Converts a copy of a value from the wire form to the SDK's form. */
 export function fromWire(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(fromWire);
   if (!isJsonRecord(value)) return value;
@@ -91,7 +91,7 @@ export function writeResult({ content, isError }: ReadResult | ToolResultMessage
   return { toolUseId, content: content.map(writeUserBlock), ...(isError && { status: "error" }) };
 }
 
-/** Reads the content of a user message; undefined if it is not an array. */
+/** Reads the content of a user message; undefined if the content is not an array. */
 export function readUser(raw: unknown): UserBlock[] | undefined {
   return Array.isArray(raw) ? raw.flatMap(readUserBlock) : undefined;
 }
@@ -106,7 +106,7 @@ function readUserBlock(block: unknown): UserBlock[] {
   const read = toImage(`image/${String(format)}`, toRecord(source)["bytes"]);
   if (read !== undefined) return [read];
   const [kind = "content", value] = Object.entries(toRecord(block))[0] ?? [];
-  // A cache mark belongs to one request.
+  // A cache mark belongs to a single request.
   return kind === "cachePoint" ? [] : [makePlaceholder(kind, toRecord(value)["name"])];
 }
 
@@ -120,7 +120,7 @@ function getCitedText(value: unknown): string {
   return texts.filter((text) => typeof text === "string").join("");
 }
 
-/** Reads the blocks of an answer; skips those without a counterpart. */
+/** Reads the blocks of an answer. Skips blocks without a counterpart. */
 export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
   return Array.isArray(raw) ? raw.flatMap(readAnswerBlock) : undefined;
 }
@@ -140,7 +140,7 @@ function readAnswerBlock(block: unknown): AnswerBlock[] {
   return [{ type: "thinking", thinking, ...(isSigned && { thinkingSignature: signature }) }];
 }
 
-/** Reads a result, without its enclosing field; undefined for other values. */
+/** Reads a result without its enclosing field; undefined for other values. */
 export function readResult(raw: unknown): ReadResult | undefined {
   const { toolUseId, content, status } = toRecord(raw);
   if (typeof toolUseId !== "string") return undefined;
@@ -166,7 +166,7 @@ export function readUsage(usage: unknown): Usage {
   });
 }
 
-/** An inline image. */
+/** Inline image. */
 interface BedrockImage {
   format: "png" | "jpeg" | "gif" | "webp";
   source: { bytes: Uint8Array };
@@ -181,7 +181,7 @@ type BedrockDocument =
   | BedrockDocument[]
   | { [name: string]: BedrockDocument };
 
-/** A block of a request; each has one of these fields. */
+/** Block in a request. Each block has one of these fields. */
 export type BedrockBlock =
   | { text: string }
   | { image: BedrockImage }
@@ -197,13 +197,13 @@ interface BedrockToolResult {
   status?: "error";
 }
 
-/** A message of a request. */
+/** Message in a request. */
 export interface BedrockMessage {
   role: "user" | "assistant";
   content: BedrockBlock[];
 }
 
-/** Result of `toBedrock`: `const { issues, ...request } = toBedrock(messages)` is for `ConverseCommand`. */
+/** Result of `toBedrock`: use `const { issues, ...request } = toBedrock(messages)` and pass `request` to `ConverseCommand`. */
 export interface BedrockRequest {
   /** Absent if the request has no system message. */
   system?: { text: string }[];

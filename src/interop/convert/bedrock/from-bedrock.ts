@@ -78,9 +78,9 @@ function addUser(history: History, blocks: readonly ReturnType<typeof toRecord>[
 }
 
 /**
- * Creates the assistant message of a response from `ConverseCommand`.
+ * Creates an assistant message from a `ConverseCommand` response.
  *
- * @param options - `model`: the requested id, which the response does not contain.
+ * @param options - `model`: the requested model id, which the response does not contain.
  * @throws {TypeError} If the time is missing.
  * @remarks Source: docs/messages.md#bedrock
  */

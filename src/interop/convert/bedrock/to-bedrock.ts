@@ -37,14 +37,14 @@ const BEDROCK: Dialect = {
 };
 
 /**
- * Converts a session, or the messages of a context, to a request of Bedrock's Converse API.
+ * Converts a session, or the messages of a context, to a request for Bedrock's Converse API.
  *
- * Joins consecutive messages of one role, because roles must alternate; results come first. Reasoning of the requested
- * model is sent back unchanged and in place; that of other models is dropped, and from a session also what
- * `toAnthropic` drops.
+ * Joins consecutive messages of the same role, because roles must alternate; results are first. Reasoning by the
+ * requested model is sent back unchanged and in place; reasoning by other models is dropped. For a session, also drops
+ * reasoning that `toAnthropic` would drop.
  *
- * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
- * @returns `system` and `messages` for `ConverseCommand`, and the issues.
+ * @param source - Session, or messages such as `buildSessionContext().messages`. Not modified.
+ * @returns `system` and `messages` for `ConverseCommand`, and issues.
  * @throws {SessionError} `ENTRY_NOT_FOUND` for an unknown `leafId`.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#bedrock
  */
@@ -62,7 +62,7 @@ export function toBedrock(source: RequestSource, options: RequestOptions = {}): 
   return { ...(system !== "" && { system: [{ text: system }] }), messages, issues: issues.list() };
 }
 
-/** Writes messages in the wire's form, where bytes are base64. */
+/** Writes messages in the wire form, where bytes are base64. */
 function write({ items, ids }: RequestPlan): (WrittenMessage & { readonly content: readonly unknown[] })[] {
   const getId = (id: string) => ids.of(id);
   const turns = writeTurns<readonly unknown[]>(items, {
@@ -77,7 +77,7 @@ function write({ items, ids }: RequestPlan): (WrittenMessage & { readonly conten
   return joinTurns(turns).map(({ by, ...turn }) => ({ ...turn, role: by === "user" ? "user" : "assistant" }));
 }
 
-/** Returns whether a value is a block: written blocks are, and kept ones are sent unchanged. */
+/** Returns whether a value is a block. All written blocks are, and kept blocks are sent unchanged. */
 function isBlock(value: unknown): value is BedrockBlock {
   return Object.keys(toRecord(value)).length > 0;
 }

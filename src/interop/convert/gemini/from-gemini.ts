@@ -27,7 +27,7 @@ import {
   writeUser,
 } from "./gemini-content.ts";
 
-/** Length of the seed that makes generated call ids differ between responses, in characters. */
+/** Length, in characters, of the seed that makes generated call ids differ between responses. */
 const SEED_LENGTH = 8;
 
 const STYLE = { isNew: true, getId: (id: string) => id };
@@ -54,9 +54,9 @@ const STOP_REASONS: StopReasons = new Map([
 /**
  * Converts Gemini's contents to session messages.
  *
- * Assigns calls without ids the same ids at every conversion, and pairs results with them by name and order. Keeps
- * parts without a counterpart, such as files, in `details`. A whole response may replace its content: then the answer
- * has its model and usage.
+ * Assigns the same ids to calls without ids in every conversion, and pairs results with these calls by name and order.
+ * Keeps parts without a counterpart, such as files, in `details`. A whole response can be passed instead of its
+ * content; the answer then includes the model and usage.
  *
  * @param request - Contents, or `{ systemInstruction, contents }`.
  * @throws {TypeError} If a content has an unknown role, or the time is missing.
@@ -99,10 +99,10 @@ function getParts(content: unknown): readonly object[] {
   return Array.isArray(parts) ? parts : [];
 }
 
-/** Reads contents in order, and pairs results with calls. */
+/** Reads contents in order and pairs results with calls. */
 class ContentReader {
   readonly #history: History;
-  /** Calls of the latest answer without a result yet, in order. */
+  /** Calls of the latest answer that do not have results yet, in order. */
   #open: { readonly id: string; readonly name: string }[] = [];
 
   constructor(history: History) {
@@ -120,7 +120,7 @@ class ContentReader {
     this.#history.dropFields(index, others, "a content");
   }
 
-  /** Reads a response like its content, so that calls without ids get the same ids. */
+  /** Reads a response in the same way as its content, so that calls without ids are assigned the same ids. */
   readResponse(response: GeminiResponseLike, index: number): void {
     this.#expectResults(addResponse(this.#history, response, index, String(index)).content);
   }
@@ -158,9 +158,9 @@ class ContentReader {
 }
 
 /**
- * Creates the assistant message of a response from `generateContent`.
+ * Creates an assistant message from a `generateContent` response.
  *
- * @param options - `model`: the requested model, if that is an alias; the response names the responding one.
+ * @param options - `model`: the requested model, if it is an alias. The response identifies the responding model.
  * @throws {TypeError} If the time is missing.
  * @remarks Merge the chunks of a stream first. Source: docs/messages.md#gemini
  */
@@ -174,7 +174,7 @@ export function fromGeminiResponse(
 }
 
 /**
- * @param seed - Part of the ids generated for calls without ids.
+ * @param seed - String to include in the ids generated for calls without ids.
  */
 function addResponse(
   history: History,

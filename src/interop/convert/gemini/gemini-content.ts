@@ -12,7 +12,7 @@ import { parseArguments } from "../tool-arguments.ts";
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Returns whether a signature may be Gemini's. */
+/** Returns whether a signature may have been created by Gemini. */
 export function isSignature(signature: string | undefined): signature is string {
   return signature !== undefined && signature !== "" && BASE64.test(signature);
 }
@@ -32,9 +32,9 @@ function writeImage({ mimeType, data }: ImageContent): { inlineData: GeminiBlob 
 
 /** Style for writing calls and results. */
 export interface CallStyle {
-  /** Whether the model requires signatures of calls, and accepts ids and images in results. */
+  /** Whether the model requires signatures on calls and accepts ids and images in results. */
   readonly isNew: boolean;
-  /** Maps a stored id to the provider's. */
+  /** Maps a stored id to the id used in the request. */
   readonly getId: (id: string) => string;
 }
 
@@ -54,7 +54,7 @@ export function writeAnswer(content: readonly AnswerBlock[], { isNew, getId }: C
   });
 }
 
-/** Writes a kept part; without ids for older models. */
+/** Writes a kept part. For older models, omits ids. */
 export function writeKeptPart(part: GeminiPart, { isNew }: CallStyle): GeminiPart {
   const { functionCall, functionResponse } = part;
   if (isNew || (functionCall === undefined && functionResponse === undefined)) return part;
@@ -97,10 +97,10 @@ interface GeminiBlob {
   data: string;
 }
 
-/** Text, thought, image, call, or result. Any part can have a signature, and must keep it. */
+/** Text, thought, image, call, or result. Any part can have a signature and must keep it. */
 export interface GeminiPart {
   text?: string;
-  /** Whether the text is a thought of the model. */
+  /** Whether the text is a thought by the model. */
   thought?: true;
   /** Base64. */
   thoughtSignature?: string;
@@ -153,10 +153,10 @@ export type GeminiResponseLike = Open<{
   readonly usageMetadata?: Open<{ readonly promptTokenCount?: number | undefined }> | undefined;
 }>;
 
-/** Value that newer models accept in place of a missing signature, for example for another model's call. */
+/** Value that newer models accept instead of a missing signature, for example on another model's call. */
 const NO_SIGNATURE = "skip_thought_signature_validator";
 
-/** Reads the content of a user message from parts; skips results. A single text becomes a string. */
+/** Reads the content of a user message from parts. Skips results. A single text part becomes a string. */
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
   if (!Array.isArray(raw)) return undefined;
   const blocks = raw.filter((part) => !isResponse(part)).map(readUserPart);
@@ -178,8 +178,8 @@ function readBlob(blob: unknown): UserBlock {
 }
 
 /**
- * Assigns an id to each call that has none, so that its result can refer to it; the seed distinguishes the calls of
- * several answers.
+ * Assigns an id to each call without one, so that its result can refer to it. The seed distinguishes calls of different
+ * answers.
  */
 export function withCallIds(parts: readonly object[], seed: string): object[] {
   return parts.map((part, at) => {
@@ -194,7 +194,7 @@ function isId(id: unknown): id is string {
   return typeof id === "string" && id !== "";
 }
 
-/** Reads the parts of an answer whose calls have ids; skips parts without a counterpart. */
+/** Reads the parts of an answer whose calls have ids. Skips parts without a counterpart. */
 export function readAnswerParts(parts: readonly unknown[]): AnswerBlock[] {
   return parts.flatMap((part): AnswerBlock[] => {
     const { functionCall } = toRecord(part);
@@ -207,7 +207,7 @@ export function readAnswerParts(parts: readonly unknown[]): AnswerBlock[] {
   });
 }
 
-/** Reads a text or a thought of the model; undefined for other parts. */
+/** Reads a text or a thought by the model; undefined for other parts. */
 export function readSpokenPart(part: unknown): TextContent | ThinkingContent | undefined {
   const { text, thought } = toRecord(part);
   const signature = findSignature(part);
@@ -227,7 +227,7 @@ export function isResponse(part: unknown): boolean {
   return isJsonRecord(toRecord(part)["functionResponse"]);
 }
 
-/** Assigns a result without an id the id of its call, which is found by name. */
+/** Assigns the id of its call, which is found by name, to a result without an id. */
 export function withResponseId(part: object, getId: (name: unknown) => string): object {
   const functionResponse = toRecord(toRecord(part)["functionResponse"]);
   const { id, name } = functionResponse;
@@ -239,7 +239,7 @@ export function readResponse(part: unknown): ReadResult | undefined {
   const { id, response, parts } = toRecord(toRecord(part)["functionResponse"]);
   if (!isId(id)) return undefined;
   const { output, error, ...others } = toRecord(response);
-  // Some tools include the field in every result, empty if they succeeded.
+  // Some tools include the field in every result and leave it empty if they succeeded.
   const isEmpty = error === undefined || error === null || error === "";
   const isError = !isEmpty || (error === "" && output === undefined && Object.keys(others).length === 0);
   return {
@@ -257,7 +257,7 @@ function getOutputTexts(output: unknown): TextContent[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-/** Normalizes equivalent forms of a part: ids may be generated, and a missing signature may be explicit. */
+/** Normalizes equivalent forms of a part by removing ids, which may be generated, and the placeholder for a missing signature. */
 export function normalizePart(part: object): object {
   const { functionCall, functionResponse, thoughtSignature, ...rest } = withoutFields(part);
   return {

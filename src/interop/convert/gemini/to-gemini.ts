@@ -22,10 +22,10 @@ import {
 const MAX_ID = 64;
 const MAX_NAME = 64;
 
-/** First generation that requires signatures and ids, and accepts images in results. */
+/** First model generation that requires signatures and ids and accepts images in results. */
 const NEW_GENERATION = 3;
 
-/** Dialect of Gemini's requests. */
+/** Dialect for Gemini requests. */
 export const GEMINI: Dialect = {
   ...USUAL_DIALECT,
   form: "gemini",
@@ -46,13 +46,14 @@ export const GEMINI: Dialect = {
 };
 
 /**
- * Converts a session, or the messages of a context, to a request of Gemini's `generateContent`.
+ * Converts a session, or the messages of a context, to a request for Gemini's `generateContent`.
  *
- * Each signature is sent back on its own part. Roles alternate: consecutive messages of one role become one content.
+ * Each signature is sent back on its own part. Roles must alternate, so consecutive messages of one role become one
+ * content.
  *
- * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
- * @param options - `model` also determines the generation of the model; without it, the newest is assumed.
- * @returns `contents`, `systemInstruction` for the request's `config`, and the issues.
+ * @param source - Session, or messages such as `buildSessionContext().messages`. Not modified.
+ * @param options - `model` also determines the model generation. If it is omitted, the newest generation is assumed.
+ * @returns `contents`, `systemInstruction` for the request's `config`, and issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#gemini
  */
 export function toGemini(source: RequestSource, options: RequestOptions = {}): GeminiRequest {
@@ -74,15 +75,15 @@ function writeResult({ message, raw }: PlannedResult, style: CallStyle): GeminiP
   return isPart(raw, toolName) ? writeKeptPart(raw, style) : writeResponse(message, toolName, style);
 }
 
-/** Changes a name to letters, digits, `_`, `.`, `:` and `-`, with a letter or `_` first. */
+/** Converts a name to letters, digits, `_`, `.`, `:`, and `-`, with a letter or `_` first. */
 function fitName(name: string): string {
   const plain = name.replace(/[^a-zA-Z0-9_.:-]/g, "_");
   return (/^[a-zA-Z_]/.test(plain) ? plain : `_${plain}`).slice(0, MAX_NAME);
 }
 
 /**
- * Returns the results of an answer, in the order of their calls for older models, which match parallel calls by order
- * alone.
+ * Returns the results of an answer. For older models, which match parallel calls only by order, sorts them in the order
+ * of their calls.
  */
 function orderResults({ results, content }: PlannedAnswer, { isNew }: CallStyle): readonly PlannedResult[] {
   if (isNew) return results;

@@ -39,7 +39,8 @@ const FORM: SdkForm = {
  * Converts LangChain messages, as instances or in their stored form, to session messages.
  *
  * Keeps data without a counterpart, such as ids, metadata, and artifacts, in `details`; `toLangChain` restores it.
- * Model, provider, tokens, and stop reason of an answer come from its metadata, unless the options name them.
+ * The model, provider, tokens, and stop reason of an answer are read from its metadata. An option for the model or
+ * provider takes precedence.
  *
  * @param messages - Instances, results of `toDict`, a checkpointer's serialized form, or fields with a type.
  * @throws {TypeError} If a message has an unknown type, or the time is missing.
@@ -59,7 +60,7 @@ export function fromLangChain(
   return history.done();
 }
 
-/** Parts may be strings, which other SDKs do not allow. */
+/** Removes parts that are strings, which only LangChain allows. */
 function withoutContent(message: unknown): unknown {
   const { content } = toRecord(message);
   const parts = toArray(content);
@@ -98,7 +99,7 @@ function makeUnknownTypeError(index: number, type: unknown): TypeError {
   return makeUnknownRoleError(
     index,
     type,
-    "; LangChain's types are human, ai, system and tool, which needs a tool_call_id",
+    "; LangChain's types are human, ai, system, and tool, which requires a tool_call_id",
   );
 }
 
@@ -108,7 +109,7 @@ function addSystem(history: History, original: LangChainRecord, index: number): 
   history.dropFields(index, others, "a system message");
 }
 
-/** Returns an answer's facts from its own data. */
+/** Reads facts about an answer from its own data. */
 function readAnswerFields(
   data: LangChainRecord["data"],
   content: NonNullable<ReturnType<typeof readAnswer>>,

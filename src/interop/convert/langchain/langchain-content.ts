@@ -19,7 +19,7 @@ export interface LangChainRecord {
   readonly data: JsonRecord;
 }
 
-/** Message types, by class name and by equivalent role. */
+/** Message types by class name and by equivalent role. */
 const TYPES: ReadonlyMap<unknown, string> = new Map([
   ["HumanMessage", "human"],
   ["AIMessage", "ai"],
@@ -33,11 +33,11 @@ const TYPES: ReadonlyMap<unknown, string> = new Map([
   ["developer", "system"],
 ]);
 
-/** Type of the block for reasoning without a signature, and the signature that marks such reasoning. */
+/** Block type of reasoning without a signature. Also used as the signature that marks such reasoning. */
 const REASONING = "reasoning";
 
 /**
- * Returns the stored form of a message in any of its forms, with bytes as base64; undefined if it is not a message. The
+ * Converts a message in any form to the stored form, with bytes as base64; undefined if the value is not a message. The
  * type may be unknown.
  */
 export function toStoredRecord(message: unknown): LangChainRecord | undefined {
@@ -51,7 +51,7 @@ export function toStoredRecord(message: unknown): LangChainRecord | undefined {
   if (isJsonRecord(data)) return { type: named, data: withBase64(data) };
   const all: JsonRecord = { ...rest, ...(id !== undefined && { id }) };
   const { lc_kwargs: made } = all;
-  // An instance has its constructor arguments, and fields that may have changed since.
+  // An instance has its constructor arguments and fields that may have changed since then.
   const said = isJsonRecord(made)
     ? Object.fromEntries(Object.keys(made).map((name) => [name, all[name] ?? made[name]]))
     : all;
@@ -168,13 +168,13 @@ function readPart(part: unknown): UserBlock {
   );
 }
 
-/** Reads an answer: its texts and thinking, then its calls. Calls with invalid arguments have no counterpart. */
+/** Reads an answer: texts and thinking, then calls. Calls with invalid arguments have no counterpart. */
 export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
   const { type, data } = toRecord(raw);
   if (type !== "ai") return undefined;
   const { content, tool_calls, additional_kwargs } = toRecord(data);
   const calls = toArray(tool_calls).flatMap(readCall);
-  // Until 2024, calls were only there, in OpenAI's form.
+  // Until 2024, calls were only in this field, in OpenAI's form.
   const old = { role: "assistant", tool_calls: toRecord(additional_kwargs)["tool_calls"] };
   const said = toContentBlocks(content).flatMap(readSaid);
   return [...said, ...(calls.length > 0 ? calls : (readOpenAIAnswer(old) ?? []))];
@@ -185,7 +185,7 @@ function readSaid(block: unknown): AnswerBlock[] {
   const { type, reasoning } = toRecord(block);
   if (type === REASONING && typeof reasoning === "string")
     return [{ type: "thinking", thinking: reasoning, thinkingSignature: REASONING }];
-  // Calls are also in an array of their own.
+  // Calls are also in a separate array.
   return readAnswerBlock(block).filter((one) =>
     one.type === "text" ? one.text !== "" : one.type === "thinking",
   );
@@ -221,7 +221,7 @@ export function readUsage(usage: unknown): Usage {
   });
 }
 
-/** Normalizes a message: without the empty fields that every instance has. */
+/** Normalizes a message by removing the empty fields that every instance has. */
 export function normalizeMessage(message: object): LangChainRecord {
   const { type, data } = toRecord(message);
   const said = Object.entries(withoutFields(toRecord(data))).filter(([, value]) => !isEmpty(value));
@@ -239,7 +239,8 @@ function isEmpty(value: unknown): boolean {
 /**
  * Fields of a stored message, as typed by LangChain.
  *
- * `content` may also be an array of blocks, and an answer has `tool_calls`, although LangChain's type declares neither.
+ * `content` may also be an array of blocks, and an answer may have `tool_calls`, although LangChain's type declares
+ * neither.
  */
 export interface LangChainMessageData {
   content: string;
@@ -249,7 +250,7 @@ export interface LangChainMessageData {
   id?: string;
 }
 
-/** Message as stored by LangChain, for `mapStoredMessagesToChatMessages`. */
+/** Message in LangChain's stored form, for `mapStoredMessagesToChatMessages`. */
 export interface LangChainMessage {
   type: string;
   data: LangChainMessageData;
@@ -257,7 +258,7 @@ export interface LangChainMessage {
 
 /** Result of `toLangChain`. */
 export interface LangChainRequest {
-  /** Instructions first, as a message of type `system`. */
+  /** Messages, beginning with the instructions as a message of type `system`. */
   messages: LangChainMessage[];
   issues: ConversionIssue[];
 }

@@ -20,7 +20,7 @@ import {
   writeUser,
 } from "./langchain-content.ts";
 
-/** Maximum length of an id that all of LangChain's providers accept: OpenAI's limit. */
+/** Maximum length of an id. This is OpenAI's limit, which all of LangChain's providers accept. */
 const MAX_ID = 40;
 
 const LANGCHAIN: Dialect = {
@@ -41,13 +41,13 @@ const LANGCHAIN: Dialect = {
 };
 
 /**
- * Converts a session, or the messages of a context, to LangChain's stored form, for any of its models.
+ * Converts a session, or the messages of a context, to LangChain's stored form, for any of LangChain's models.
  *
- * Instructions become one message at the front. Anthropic's thinking is sent back as Anthropic's blocks, and images of
- * results stay in them for Anthropic only.
+ * Instructions become one message at the front. Anthropic's thinking is sent back as Anthropic's blocks. Images remain
+ * in results only for Anthropic.
  *
- * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
- * @returns `messages` for `mapStoredMessagesToChatMessages`, and the issues.
+ * @param source - Session, or messages such as `buildSessionContext().messages`. Not modified.
+ * @returns `messages` for `mapStoredMessagesToChatMessages`, and issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#langchain
  */
 export function toLangChain(source: RequestSource, options: RequestOptions = {}): LangChainRequest {
@@ -58,7 +58,7 @@ export function toLangChain(source: RequestSource, options: RequestOptions = {})
 }
 
 /**
- * Converts messages to LangChain's stored form one by one, as for a host's own history: nothing is dropped or repaired.
+ * Converts messages to LangChain's stored form one by one, for a host's own history. Does not drop or repair anything.
  */
 export function writeMessages(messages: readonly Message[]): LangChainMessage[] {
   return messages.map(writeMessage).filter(isMessage);
@@ -98,7 +98,7 @@ function copyKept({ raw }: { readonly raw: unknown }): object | undefined {
   return isMessage(raw) ? structuredClone(raw) : undefined;
 }
 
-/** Returns whether a value is a stored message, whose fields LangChain types more narrowly than it uses them. */
+/** Returns whether a value is a stored message. LangChain's types for its fields are narrower than its use of them. */
 function isMessage(value: unknown): value is LangChainMessage {
   const { type, data } = toRecord(value);
   return typeof type === "string" && isJsonRecord(data);

@@ -47,9 +47,9 @@ const LEGACY_ID_LENGTH = 24;
 /**
  * Converts messages of OpenAI's Chat Completions API to session messages.
  *
- * Parses the arguments of calls. If a model wrote arguments that are not a JSON object, they become `{}`; the original
- * is kept in `details`, as is everything else without a counterpart. A whole response may replace its message: then the
- * answer has its model and usage.
+ * Parses the arguments of calls. Arguments that are not a JSON object become `{}`; the original is kept in `details`,
+ * like all other data without a counterpart. A whole response can be passed instead of its message; the answer then
+ * includes the model and usage.
  *
  * @param request - Messages, or `{ messages }`.
  * @throws {TypeError} If a message has an unknown role, or the time is missing.
@@ -74,7 +74,7 @@ function isResponse(message: object): message is OpenAIChatResponseLike {
   return Array.isArray(toRecord(message)["choices"]);
 }
 
-/** Returns the name of the function that produced a legacy result; current results refer to their call by id. */
+/** Returns the name of the function that produced a legacy result. Current results refer to their call by id. */
 function findFunctionName(message: object): string | undefined {
   const { role, name } = toRecord(message);
   return role === "function" && typeof name === "string" ? name : undefined;
@@ -94,7 +94,7 @@ function addMessage(history: History, message: object, index: number, toolName: 
   else throw makeUnknownRoleError(index, original["role"], ", or a result without an id");
 }
 
-/** Reads an answer, and reports rounded arguments. */
+/** Reads an answer and reports rounded arguments. */
 function readReported(history: History, index: number, message: object): AnswerBlock[] {
   reportRounded(history, index, listArguments(message));
   return readAnswer(message) ?? [];
@@ -125,10 +125,9 @@ function makeLegacyId(index: number, name: unknown): string {
 }
 
 /**
- * Creates the assistant message of a response from `chat.completions.create` or from a stream's
- * `finalChatCompletion()`.
+ * Creates an assistant message from a response of `chat.completions.create` or of a stream's `finalChatCompletion()`.
  *
- * @param options - `model`: the requested model, if that is an alias; the response names the responding one.
+ * @param options - `model`: the requested model, if it is an alias. The response identifies the responding model.
  * @throws {TypeError} If the time is missing.
  * @remarks Source: docs/messages.md#openai-chat-completions
  */

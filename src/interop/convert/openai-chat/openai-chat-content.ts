@@ -10,12 +10,12 @@ import { makePlaceholder, parseDataUrl, toDataUrl } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";
 import { normalizeArguments, parseArguments } from "../tool-arguments.ts";
 
-/** Fields in which servers return reasoning; the field's name serves as the signature. */
+/** Fields in which servers return reasoning. The field's name is used as the signature. */
 const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as const;
 
 type ReasoningField = (typeof REASONING_FIELDS)[number];
 
-/** Returns the field that a signature names. */
+/** Returns the reasoning field that a signature specifies; undefined for other signatures. */
 export function findReasoningField(signature: string | undefined): ReasoningField | undefined {
   return REASONING_FIELDS.find((field) => field === signature);
 }
@@ -49,7 +49,7 @@ export function writeAnswer(
 function writeReasoning(thinking: readonly ThinkingContent[], calls: readonly ToolCall[]) {
   const details = [
     ...thinking.flatMap(({ thinkingSignature }) => findReasoningDetails(thinkingSignature) ?? []),
-    // Older writers stored details with the call.
+    // Older versions stored details with the call.
     ...calls.flatMap(({ thoughtSignature }) => {
       const detail = thoughtSignature === undefined ? undefined : parseJson(thoughtSignature)?.value;
       return typeof toRecord(detail)["type"] === "string" ? [detail] : [];
@@ -68,7 +68,8 @@ function writeReasoning(thinking: readonly ThinkingContent[], calls: readonly To
 }
 
 /**
- * Returns whether thinking can be written: it has text and its signature names a field, or its signature holds details.
+ * Returns whether thinking can be written: it has text and its signature specifies a field, or its signature contains
+ * details.
  */
 export function isReplayable({ thinking, thinkingSignature: signature }: ThinkingContent): boolean {
   const isShown = thinking !== "" && findReasoningField(signature) !== undefined;
@@ -111,12 +112,12 @@ function readPart(part: unknown): UserBlock {
   return makePlaceholder(type === "input_audio" ? "audio" : String(type), toRecord(file)["filename"]);
 }
 
-/** Returns an address for display; undefined for a `data:` URL. */
+/** Returns a URL for display; undefined for a `data:` URL. */
 function toShownAddress(url: unknown): unknown {
   return typeof url === "string" && !url.startsWith("data:") ? url : undefined;
 }
 
-/** Reads an answer: its reasoning, its text, and its calls. */
+/** Reads an answer: reasoning, text, and calls. */
 export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
   const message = toRecord(raw);
   if (message["role"] !== "assistant") return undefined;
@@ -172,7 +173,7 @@ export function readResult(raw: unknown): ReadResult | undefined {
   };
 }
 
-/** Returns a kept message in a form to send: audio output becomes its id. */
+/** Returns a kept message in a form that can be sent. Replaces audio output with its id. */
 export function writeKeptMessage(raw: OpenAIChatMessage): OpenAIChatMessage {
   const { id } = toRecord(toRecord(raw)["audio"]);
   const spoken: object = typeof id === "string" ? { audio: { id } } : {};
@@ -184,20 +185,20 @@ export function stripMessage(message: object): { [name: string]: unknown } {
   const { annotations, reasoning_details, ...rest } = withoutFields(message);
   const hasAnnotations = toArray(annotations).length > 0;
   const hasDetails = toArray(reasoning_details).length > 0;
-  // The details' text is also in a field of its own, which some servers always send.
+  // The text of the details is also in a separate field, which some servers always send.
   const silent = REASONING_FIELDS.filter((field) => hasDetails || rest[field] === "");
   const said = withoutFields(rest, silent);
   return { ...said, ...(hasAnnotations && { annotations }), ...(hasDetails && { reasoning_details }) };
 }
 
-/** Lists the arguments of a message's calls, as JSON. */
+/** Returns the arguments of a message's calls, as JSON strings. */
 export function listArguments(message: object): unknown[] {
   return toArray(toRecord(message)["tool_calls"]).map(
     (call) => toRecord(toRecord(call)["function"])["arguments"],
   );
 }
 
-/** Normalizes equivalent forms of a message: JSON with and without spaces, a single text part and a string. */
+/** Normalizes equivalent forms of a message, such as JSON with and without spaces, or a single text part and a string. */
 export function normalizeMessage(message: object): object {
   const { content, tool_calls, ...rest } = stripMessage(message);
   const isSaid = (part: unknown) => toRecord(part)["text"] !== "";
@@ -221,19 +222,19 @@ function normalizeCall(call: unknown): unknown {
   return { ...rest, function: { ...facts, arguments: normalizeArguments(args) } };
 }
 
-/** A text part of OpenAI's Chat Completions API. */
+/** Text part in OpenAI's Chat Completions API. */
 interface OpenAIChatText {
   type: "text";
   text: string;
 }
 
-/** An image part, inline as a `data:` URL. */
+/** Inline image part, as a `data:` URL. */
 interface OpenAIChatImage {
   type: "image_url";
   image_url: { url: string };
 }
 
-/** A tool call. */
+/** Tool call. */
 interface OpenAIChatToolCall {
   id: string;
   type: "function";
@@ -247,13 +248,13 @@ interface OpenAIChatSystemMessage {
   content: string;
 }
 
-/** A user message. */
+/** User message. */
 interface OpenAIChatUserMessage {
   role: "user";
   content: string | (OpenAIChatText | OpenAIChatImage)[];
 }
 
-/** An answer, with the reasoning fields of other servers for this API. */
+/** Answer, with the reasoning fields of other servers that support this API. */
 interface OpenAIChatAssistantMessage {
   role: "assistant";
   content: string | null;
@@ -271,20 +272,23 @@ interface OpenAIChatToolMessage {
   content: string;
 }
 
-/** A message of a request. */
+/** Message in a request. */
 export type OpenAIChatMessage =
   | OpenAIChatSystemMessage
   | OpenAIChatUserMessage
   | OpenAIChatAssistantMessage
   | OpenAIChatToolMessage;
 
-/** Options of `toOpenAIChat`. */
+/** Options for `toOpenAIChat`. */
 export interface OpenAIChatOptions extends RequestOptions {
   /** Role of system messages. Default: `system`, which every server supports. */
   readonly systemRole?: "system" | "developer";
 }
 
-/** Result of `toOpenAIChat`: `const { issues, ...request } = toOpenAIChat(messages)` is for `completions.create`. */
+/**
+ * Result of `toOpenAIChat`: use `const { issues, ...request } = toOpenAIChat(messages)` and pass `request` to
+ * `completions.create`.
+ */
 export interface OpenAIChatRequest {
   messages: OpenAIChatMessage[];
   issues: ConversionIssue[];
@@ -307,7 +311,7 @@ export type OpenAIChatResponseLike = Open<{
   readonly model: string;
   readonly choices: readonly Open<{
     readonly finish_reason: string | null;
-    /** In a snapshot of a stream: the part that has arrived. */
+    /** Message; in a snapshot of a stream, the part that has arrived. */
     readonly message: Open<{
       readonly role?: string | undefined;
       readonly content?: string | null | undefined;

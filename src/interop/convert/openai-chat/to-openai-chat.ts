@@ -35,14 +35,14 @@ const OPENAI_CHAT: Dialect = {
 };
 
 /**
- * Converts a session, or the messages of a context, to a request of OpenAI's Chat Completions API, which many other
- * servers support too.
+ * Converts a session, or the messages of a context, to a request for OpenAI's Chat Completions API, which many other
+ * servers also support.
  *
- * Writes each result after the answer that called the tool, and images of results in a user message after the results.
- * Reasoning is sent back in the field it came from.
+ * Writes each result after the answer that called the tool, and images from results in a user message after the
+ * results. Reasoning is sent back in its original field.
  *
- * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
- * @returns `messages` for `chat.completions.create`, and the issues.
+ * @param source - Session, or messages such as `buildSessionContext().messages`. Not modified.
+ * @returns `messages` for `chat.completions.create`, and issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#openai-chat-completions
  */
 export function toOpenAIChat(source: RequestSource, options: OpenAIChatOptions = {}): OpenAIChatRequest {

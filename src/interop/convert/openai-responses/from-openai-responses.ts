@@ -49,7 +49,7 @@ const FORM: SdkForm = {
   plain: normalizeItem,
 };
 
-/** Meanings of incomplete reasons and of statuses. */
+/** Stop reasons by incomplete reason or status. */
 const STOP_REASONS: StopReasons = new Map([
   ["max_output_tokens", "length"],
   ["max_messages", "length"],
@@ -64,9 +64,9 @@ const STOP_REASONS: StopReasons = new Map([
 /**
  * Converts items of OpenAI's Responses API to session messages.
  *
- * Consecutive items of the model become one answer. Reasoning is kept whole. Items without a counterpart, such as a web
- * search, are kept in the `details` of their answer; output of a computer, shell, or patch tool becomes a user message.
- * A whole response may replace its items: then the answer has its model and usage.
+ * Consecutive items from the model become one answer. Reasoning is kept unchanged. Items without a counterpart, such as
+ * a web search, are kept in the `details` of their answer; output of a computer, shell, or patch tool becomes a user
+ * message. A whole response can be passed instead of its items; the answer then includes the model and usage.
  *
  * @param request - Items, or `{ instructions, input }`.
  * @throws {TypeError} If an item is a message with an unknown role, or the time is missing.
@@ -84,7 +84,7 @@ export function fromOpenAIResponses(
   return history.done();
 }
 
-/** Reads items in order, and groups those of one answer. */
+/** Reads items in order and groups the items of each answer. */
 class ItemReader {
   readonly #history: History;
   #group: { readonly index: number; readonly items: object[] } | undefined;
@@ -127,7 +127,7 @@ class ItemReader {
     const rule = readSystem(item);
     if (user !== undefined) this.#history.user(index, user, item);
     else if (rule !== undefined) this.#history.system(index, rule, withOneText(item, rule));
-    else throw makeUnknownRoleError(index, toRecord(item)["role"], ", which OpenAI does not know", "Item");
+    else throw makeUnknownRoleError(index, toRecord(item)["role"], ", which OpenAI does not support", "Item");
   }
 }
 
@@ -136,14 +136,14 @@ function isResponse(item: object): item is OpenAIResponsesResponseLike {
   return object === "response" && Array.isArray(output);
 }
 
-/** Returns instructions with their texts joined, if they contain only texts: a session does not keep these apart. */
+/** Returns instructions with their texts joined if they contain only texts, because a session does not store texts separately. */
 function withOneText(item: object, text: string): object {
   const { content } = toRecord(item);
   const isText = (part: unknown) => toRecord(part)["type"] === "input_text";
   return Array.isArray(content) && content.every(isText) ? { ...item, content: text } : item;
 }
 
-/** Reads the items of an answer, and reports rounded arguments. */
+/** Reads the items of an answer and reports rounded arguments. */
 function readReported(history: History, index: number, items: readonly object[]): AnswerBlock[] {
   const args = items.map((item) => toRecord(item)["arguments"]);
   reportRounded(history, index, args);
@@ -151,9 +151,9 @@ function readReported(history: History, index: number, items: readonly object[])
 }
 
 /**
- * Creates the assistant message of a response from `responses.create` or from the event that completes a stream.
+ * Creates an assistant message from a response of `responses.create` or from the event that completes a stream.
  *
- * @param options - `model`: the requested model, if that is an alias; the response names the responding one.
+ * @param options - `model`: the requested model, if it is an alias. The response identifies the responding model.
  * @throws {TypeError} If the time is missing.
  * @remarks Source: docs/messages.md#openai-responses
  */

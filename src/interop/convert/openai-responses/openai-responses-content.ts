@@ -12,27 +12,27 @@ import { withoutFields } from "../raw-form.ts";
 import { normalizeArguments, parseArguments } from "../tool-arguments.ts";
 import { withItemId } from "../tool-ids.ts";
 
-/** A text part of an input message. */
+/** Text part of an input message. */
 interface OpenAIInputText {
   type: "input_text";
   text: string;
 }
 
-/** An image part of an input message, inline as a `data:` URL. */
+/** Inline image part of an input message, as a `data:` URL. */
 interface OpenAIInputImage {
   type: "input_image";
   detail: "auto";
   image_url: string;
 }
 
-/** A user or developer message, or an answer of another model. */
+/** User or developer message, or an answer by another model. */
 export interface OpenAIInputMessage {
   role: "user" | "developer" | "assistant";
   content: string | (OpenAIInputText | OpenAIInputImage)[];
   phase?: "commentary" | "final_answer";
 }
 
-/** Part of an answer in the model's own item. */
+/** Part of an answer, in an item created by the model. */
 interface OpenAIOutputMessage {
   type: "message";
   role: "assistant";
@@ -42,7 +42,7 @@ interface OpenAIOutputMessage {
   phase?: "commentary" | "final_answer";
 }
 
-/** Reasoning from the provider, which must stay with the item after it. */
+/** Reasoning from the provider, which must stay with the item that follows it. */
 interface OpenAIReasoningItem {
   type: "reasoning";
   id: string;
@@ -51,7 +51,7 @@ interface OpenAIReasoningItem {
   encrypted_content?: string | null;
 }
 
-/** Function call; `arguments` is JSON. */
+/** Function call. `arguments` is a JSON string. */
 interface OpenAIFunctionCall {
   type: "function_call";
   call_id: string;
@@ -78,7 +78,7 @@ export interface OpenAICallOutput {
   output: string | (OpenAIInputText | OpenAIInputImage)[];
 }
 
-/** An item of a request. */
+/** Item in a request. */
 export type OpenAIResponsesItem =
   | OpenAIInputMessage
   | OpenAIOutputMessage
@@ -87,17 +87,17 @@ export type OpenAIResponsesItem =
   | OpenAICustomToolCall
   | OpenAICallOutput;
 
-/** Options of `toOpenAIResponses`. */
+/** Options for `toOpenAIResponses`. */
 export interface OpenAIResponsesOptions extends RequestOptions {
   /**
-   * The request's own `store`. If false, the provider cannot read reasoning without `encrypted_content`, so such
-   * reasoning is dropped, as are references to stored items. Default: true, the provider's default.
+   * The request's `store` option. If false, reasoning without `encrypted_content` and references to stored items are
+   * dropped, because the provider cannot read them. Default: true, as for the provider.
    */
   readonly store?: boolean;
 }
 
 /**
- * Result of `toOpenAIResponses`: `const { issues, ...request } = toOpenAIResponses(messages)` is for
+ * Result of `toOpenAIResponses`: use `const { issues, ...request } = toOpenAIResponses(messages)` and pass `request` to
  * `responses.create`.
  */
 export interface OpenAIResponsesRequest {
@@ -107,7 +107,7 @@ export interface OpenAIResponsesRequest {
   issues: ConversionIssue[];
 }
 
-/** Item as typed by the SDK, and as returned by `toOpenAIResponses`. Messages and references may lack a type. */
+/** Item as typed by the SDK, and as returned by `toOpenAIResponses`. Messages and references may have no type. */
 export type OpenAIResponsesItemLike =
   | Open<{ readonly type: string }>
   | Open<{ readonly id: string }>
@@ -140,11 +140,11 @@ function writePart(block: UserBlock): OpenAIInputText | OpenAIInputImage {
 
 /** Options for writing the items of an answer. */
 export interface AnswerStyle {
-  /** Whether to include item ids and reasoning, which the provider pairs by these ids. */
+  /** Whether to include reasoning and the item ids by which the provider pairs it. */
   readonly hasItemIds: boolean;
-  /** Whether to write calls of custom tools as such. */
+  /** Whether to write calls of custom tools as custom tool calls rather than function calls. */
   readonly isOwn: boolean;
-  /** Maps the stored id of a call to the provider's. */
+  /** Maps the stored id of a call to the id used in the request. */
   readonly getId: (id: string) => string;
 }
 
@@ -162,7 +162,7 @@ export function writeAnswer(content: readonly AnswerBlock[], style: AnswerStyle)
   return items;
 }
 
-/** Adds a text as an item, or as a part of the previous item if both have the same id. */
+/** Adds text as an item, or as a part of the previous item if both have the same id. */
 function addText(
   items: OpenAIResponsesItem[],
   { text, textSignature }: TextContent,
@@ -203,7 +203,7 @@ function writeCall(call: ToolCall, { hasItemIds, isOwn, getId }: AnswerStyle): O
   return { type: "function_call", call_id, name, arguments: JSON.stringify(call.arguments), ...more };
 }
 
-/** Returns the input of a custom tool; undefined for a function call. */
+/** Returns the input of a custom tool call; undefined for a function call. */
 export function findCustomInput({ id, arguments: args }: ToolCall): string | undefined {
   const { input, ...others } = args;
   const isCustom = findCallItem(id, "ctc") !== undefined && Object.keys(others).length === 0;
@@ -225,7 +225,7 @@ export function writeResult(
 /** Fields of responses that requests may omit. */
 const SILENT_FIELDS = ["status", "logprobs"];
 
-/** Reads the content of a user message from an item: a message, or the host's result for a tool other than a function. */
+/** Reads the content of a user message from an item: a message, or the host's result for a tool that is not a function. */
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
   const { type, role, content, output } = toRecord(raw);
   if (isHostOutput(raw)) {
@@ -247,7 +247,7 @@ export function readSystem(raw: unknown): string | undefined {
   return texts.filter((text) => typeof text === "string" && text !== "").join("\n");
 }
 
-/** Reads the items of an answer; skips those without a counterpart. */
+/** Reads the items of an answer. Skips items without a counterpart. */
 export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
   return Array.isArray(raw) ? raw.flatMap(readAnswerItem) : undefined;
 }
@@ -331,17 +331,17 @@ function normalizeParts(content: unknown, role: unknown): unknown {
   return parts.filter((part) => toRecord(part)["text"] !== "").map((part) => normalizeItem(toRecord(part)));
 }
 
-/** Types of items that are results. */
+/** Item types of results. */
 const OUTPUT_TYPES: ReadonlySet<unknown> = new Set(["function_call_output", "custom_tool_call_output"]);
 
-/** Returns whether an item is the host's result for a tool other than a function, such as a shell or a computer. */
+/** Returns whether an item is the host's result for a tool that is not a function, such as a shell or a computer. */
 export function isHostOutput(item: unknown): boolean {
   const { type } = toRecord(item);
   if (typeof type !== "string" || OUTPUT_TYPES.has(type)) return false;
   return type.endsWith("_call_output") || type === "mcp_approval_response";
 }
 
-/** Returns whether an item calls a host tool other than a function; calls run by the provider have no `call_id`. */
+/** Returns whether an item calls a host tool that is not a function. Calls run by the provider have no `call_id`. */
 export function isHostCall(item: unknown): boolean {
   const { type, call_id } = toRecord(item);
   if (type === "function_call" || type === "custom_tool_call") return false;
@@ -353,19 +353,19 @@ export const MAX_ID = 64;
 
 const DIGEST_LENGTH = 24;
 
-/** Item of a text, parsed from its signature. */
+/** Item that a text belongs to, parsed from the text's signature. */
 interface TextItem {
   readonly id: string;
   readonly phase: "commentary" | "final_answer" | undefined;
 }
 
-/** Returns the signature field that names a text's item; empty without an id. */
+/** Returns the signature field that identifies a text's item; an empty object without an id. */
 export function makeTextSignature(id: unknown, phase: unknown): { textSignature?: string } {
   if (typeof id !== "string") return {};
   return { textSignature: JSON.stringify({ v: 1, id, ...(typeof phase === "string" && { phase }) }) };
 }
 
-/** Returns the visible text of a reasoning item: its summary, else its content. */
+/** Returns the visible text of a reasoning item: the summary or, if there is none, the content. */
 export function getReasoningText(item: unknown): string {
   const { summary, content } = toRecord(item);
   return getReasoningParts(summary).join("\n\n") || getReasoningParts(content).join("\n\n");
@@ -379,7 +379,7 @@ export function getReasoningParts(parts: unknown): string[] {
   });
 }
 
-/** Reads the signature of a text: `{ v, id, phase }` as JSON, or only an id as stored by older writers. */
+/** Parses the signature of a text: `{ v, id, phase }` as JSON, or only an id, as stored by older versions. */
 export function parseTextItem(signature: string | undefined): TextItem | undefined {
   if (signature === undefined) return undefined;
   const { id = signature, phase } = toRecord(parseJson(signature)?.value);
@@ -391,7 +391,7 @@ export function parseTextItem(signature: string | undefined): TextItem | undefin
 }
 
 /**
- * Returns whether a server accepts a reasoning item with this id: OpenAI's own reject foreign ids; others, such as
+ * Returns whether a server accepts a reasoning item with this id. OpenAI's servers reject foreign ids; others, such as
  * Copilot's, create opaque ids of any length.
  */
 export function isReasoningId(provider: string, id: string): boolean {
@@ -400,7 +400,7 @@ export function isReasoningId(provider: string, id: string): boolean {
 }
 
 /**
- * Reads the reasoning item in a thinking signature; undefined if there is none, or it lacks required encrypted content.
+ * Parses the reasoning item in a thinking signature; undefined if there is none or it lacks required encrypted content.
  */
 export function parseReasoningItem(
   signature: string | undefined,
@@ -419,7 +419,7 @@ function isReasoning(item: unknown): item is OpenAIReasoningItem {
 /**
  * Returns the item id in a call's id; undefined if the provider would reject it.
  *
- * @param prefix - Required start of such item ids. Default: any, as for tools that the AI SDK runs locally.
+ * @param prefix - Required prefix of the item id. Default: any, as for tools that the AI SDK runs locally.
  */
 export function findCallItem(id: string, prefix: "fc" | "ctc" | "" = ""): string | undefined {
   const [, item] = id.split("|");

@@ -41,7 +41,7 @@ const OPENAI_RESPONSES: Omit<Dialect, "canReplay" | "readAnswer"> = {
   provider: "openai",
   systemInFront: "leading",
   wantsThinkingWhole: true,
-  // Next to a generated image, a model writes an empty text in an item of its own.
+  // Next to a generated image, a model writes an empty text in a separate item.
   keepsSignedText: (signature) => parseTextItem(signature) !== undefined,
   newIds: () => new ToolIds({ maxLength: MAX_ID, getPart: getCallId }),
   readSystem,
@@ -50,13 +50,13 @@ const OPENAI_RESPONSES: Omit<Dialect, "canReplay" | "readAnswer"> = {
 };
 
 /**
- * Converts a session, or the messages of a context, to a request of OpenAI's Responses API.
+ * Converts a session, or the messages of a context, to a request for OpenAI's Responses API.
  *
- * Reasoning of the requested model is sent back unchanged, followed by its item. If that is impossible, the items of
- * its answer are sent without ids, because the provider rejects an item with a known id if its reasoning is missing.
+ * Reasoning by the requested model is sent back unchanged, followed by its item. If that is impossible, the items of
+ * the answer are sent without ids, because the provider rejects an item with a known id if its reasoning is missing.
  *
- * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
- * @returns `instructions` and `input` for `responses.create`, and the issues.
+ * @param source - Session, or messages such as `buildSessionContext().messages`. Not modified.
+ * @returns `instructions` and `input` for `responses.create`, and issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#openai-responses
  */
 export function toOpenAIResponses(
@@ -69,17 +69,17 @@ export function toOpenAIResponses(
   return { ...(plan.system !== "" && { instructions: plan.system }), input, issues: plan.issues.list() };
 }
 
-/** Items of one message, and the results of its calls. */
+/** Items of one message and the results of its calls. */
 interface WrittenItems {
   readonly index: number;
   readonly items: readonly OpenAIResponsesItem[];
 }
 
 /**
- * Plans a request, and writes its items.
+ * Plans a request and writes its items.
  *
- * @param isPortable - Whether the items are for another account or program: without ids of stored items, and without
- *   originals of kinds that only the provider supports. Default: false.
+ * @param isPortable - Whether the items are for another account or program. If so, omits ids of stored items and
+ *   originals that only the provider supports. Default: false.
  */
 export function planOpenAIResponses(
   source: RequestSource,
@@ -111,7 +111,7 @@ export function planOpenAIResponses(
 }
 
 /**
- * Returns whether the provider accepts items: it rejects trailing reasoning, and references to items that it has not
+ * Returns whether the provider accepts items. It rejects trailing reasoning and references to items that it has not
  * stored.
  */
 function isReplayable(raw: unknown, isStored: boolean): boolean {
@@ -119,15 +119,15 @@ function isReplayable(raw: unknown, isStored: boolean): boolean {
   return !endsWithType(raw, "reasoning") && (isStored || !getItems(raw).some(isReference));
 }
 
-/** Writes items, each once and together with the items it requires. */
+/** Writes items, each only once and together with the items it requires. */
 class ItemWriter {
   readonly #plan: RequestPlan;
   readonly #usedIds = new Set<string>();
-  /** Ids of calls of host tools that have results. */
+  /** Ids of host tool calls that have results. */
   readonly #answered: ReadonlySet<string>;
   readonly #called = new Set<string>();
 
-  /** Whether calls of custom tools are written as such, whatever their model, and without item ids. */
+  /** Whether calls of custom tools are written as custom tool calls for any model, and without item ids. */
   readonly #isPortable: boolean;
 
   constructor(plan: RequestPlan, isPortable: boolean) {
@@ -143,7 +143,7 @@ class ItemWriter {
     this.#plan.issues.report(
       "DETAILS_DROPPED",
       index,
-      "Replaced the output of a tool by a message, since its call is missing.",
+      "Replaced the output of a tool with a message because its call is missing.",
     );
     return writeUser(content);
   }

@@ -24,49 +24,50 @@ export interface ContextItem {
 
 /** Reason why thinking is invalid. */
 export interface VoidThinking {
-  /** Human-readable reason, which continues "Dropped thinking". */
+  /** Human-readable reason that completes the sentence "Dropped thinking …". */
   readonly why: string;
-  /** The entry that invalidated it; undefined if no entry did. */
+  /** Id of the entry that invalidated the thinking; undefined if no entry did. */
   readonly causedBy: string | undefined;
 }
 
-/** Request whose thinking is checked. */
+/** Request whose thinking to check. */
 export interface BoundRequest {
   readonly session: ConversationSession;
   readonly steps: readonly ProjectedSessionEntry[];
   readonly items: readonly ContextItem[];
-  /** Form of the request: results for one form apply only to it. */
+  /** Form of the request. Results for a form apply only to that form. */
   readonly form: string;
   readonly isSystemInPlace: boolean;
   /** Writes a request from messages, without their thinking. */
   write(messages: readonly AgentMessage[]): { readonly system: string; readonly messages: WrittenMessage[] };
-  /** The system text that is sent, if it is not the session's. */
+  /** System text that is sent, if it differs from the session's. */
   readonly system: unknown;
-  /** The tools that are sent. */
+  /** Tools that are sent. */
   readonly tools: unknown;
-  /** The provider's summary at the start of the request. */
+  /** Summary by the provider at the start of the request. */
   readonly summary: ProviderSummary | undefined;
 }
 
 /** Hashes of the content before an answer. */
 type Prefix = Pick<RequestRecord, "system" | "messages">;
 
-/** Hashes of a request: before the answer of each step, and of the whole request. */
+/** Hashes of a request: of the content before each answer, by step, and of the whole request. */
 interface RequestHashes {
   readonly system: string;
   readonly beforeStep: ReadonlyMap<number, string>;
   readonly all: string;
 }
 
-/** Prefixes of answers, by their entries; a prefix never changes. */
+/** Prefixes of answers, by entry. A prefix never changes. */
 const prefixes = new WeakMap<SessionEntry, Map<string, Prefix>>();
 
 /**
- * Finds the answers in a request whose thinking is invalid, because content before them differs from the request they
- * answer.
+ * Finds the answers in a request whose thinking is invalid because the preceding content differs from the request they
+ * answered.
  *
- * The tree holds that request: an answer was created from the context at its parent. Writes that request again and
- * compares hashes, but only if an entry after the answer may have changed it.
+ * The original request can be reconstructed from the tree, because an answer was created from the context at its
+ * parent. Writes that request again and compares hashes, but only if an entry after the answer may have changed the
+ * content.
  */
 export class BoundThinking {
   readonly #request: BoundRequest;
@@ -74,9 +75,12 @@ export class BoundThinking {
   readonly #edited: ReturnType<typeof findChanges>["edited"];
   readonly #redactions: readonly ContextChange[];
   readonly #isImported: boolean;
-  /** Answers whose requests had thinking that the provider found invalid, by the entry of that thinking. */
+  /**
+   * Ids of answers whose requests contained thinking that the provider reported as invalid, by the id of that
+   * thinking's entry.
+   */
   readonly #reported: ReadonlyMap<string, string>;
-  /** Number of steps older than the context's compaction; 0 without a compaction. */
+  /** Number of steps before the end of the context's compaction; 0 without a compaction. */
   readonly #keptSteps: number;
   readonly #hashes = new Map<string, RequestHashes>();
 
@@ -94,14 +98,14 @@ export class BoundThinking {
     this.#isImported = session.getChildren(null).some((root) => findImportOrigin(root) !== undefined);
   }
 
-  /** Returns why the thinking of an answer is invalid; undefined if it is valid. */
+  /** Returns the reason why the thinking of an answer is invalid; undefined if it is valid. */
   find({ message, step, entry }: ContextItem): VoidThinking | undefined {
     const reported = this.#reported.get(entry.id);
-    if (reported !== undefined) return { why: "that the provider found void", causedBy: reported };
+    if (reported !== undefined) return { why: "that the provider found invalid", causedBy: reported };
     if (step < this.#keptSteps) return this.#findKept(message, step, entry);
     const record = readRecord(message);
     if (record !== undefined) return this.#findByRecord(record, step, entry);
-    if (this.#isImported) return { why: "that was made elsewhere", causedBy: undefined };
+    if (this.#isImported) return { why: "that was created elsewhere", causedBy: undefined };
     const redaction = this.#redactions.find((one) => this.#isRedactedBefore(step, one));
     if (redaction !== undefined) return voidSince(redaction.what, redaction.entryId);
     const edit = this.#edited.find(({ from, until }) => from < step && step < until);
@@ -113,8 +117,8 @@ export class BoundThinking {
   }
 
   /**
-   * Works like `find` for an answer that a compaction keeps: thinking stays valid only after a summary by its own
-   * provider.
+   * Does the same as `find` for an answer that a compaction keeps. Thinking remains valid only after a summary by its
+   * own provider.
    */
   #findKept(message: AgentMessage, step: number, entry: SessionEntry): VoidThinking | undefined {
     const { summary, steps } = this.#request;
@@ -127,20 +131,20 @@ export class BoundThinking {
     const { system, tools } = this.#request;
     const now = this.#hashesAt(this.#request.steps.length);
     if (tools !== undefined && record.tools !== "" && digestTools(tools) !== record.tools)
-      return { why: "whose request had other tools", causedBy: undefined };
+      return { why: "whose request had different tools", causedBy: undefined };
     if (record.messages !== now.beforeStep.get(step))
-      return this.#cause(step, "whose request had other messages");
-    // If the host does not pass what it sends, only the session's own part can have changed.
+      return this.#cause(step, "whose request had different messages");
+    // If the host does not pass the system text, only the session's part of it can have changed.
     const isSame =
       system === undefined
         ? record.system === now.system || this.#isSystemAsMade(step, entry, now)
         : record.system === digestSystem(system);
-    return isSame ? undefined : this.#cause(step, "whose request had another system text");
+    return isSame ? undefined : this.#cause(step, "whose request had a different system text");
   }
 
   /**
-   * Returns the hashes of the content before an answer at its creation; undefined if nothing can have changed that
-   * content.
+   * Returns the hashes of the content before an answer when it was created; undefined if that content cannot have
+   * changed.
    */
   #prefix(step: number, entry: SessionEntry): Prefix | undefined {
     if (this.#nextChange(step) === undefined && !this.#isChange(step)) return undefined;
@@ -152,9 +156,9 @@ export class BoundThinking {
     return prefix;
   }
 
-  /** Hashes the request from which an answer was created; the content of step `marked` is replaced. */
+  /** Hashes the request that an answer was created from, with the content of step `marked` replaced. */
   #makePrefix(step: number, marked?: number): Prefix {
-    // Until an entry changes earlier content, each request continues the previous one.
+    // Each request continues the previous one until an entry changes earlier content.
     const end = this.#isChange(step) ? step : (this.#nextChange(step)?.step ?? this.#request.steps.length);
     const { system, beforeStep, all } = this.#hashesAt(end, marked);
     return { system, messages: end === step ? all : (beforeStep.get(step) ?? "") };
@@ -169,7 +173,7 @@ export class BoundThinking {
   }
 
   /**
-   * Returns whether a redaction removed content before an answer: replacing that content would then change the hashes.
+   * Returns whether a redaction removed content before an answer. If so, replacing that content changes the hashes.
    */
   #isRedactedBefore(step: number, redaction: ContextChange): boolean {
     if (redaction.step <= step) return false;
@@ -191,11 +195,12 @@ export class BoundThinking {
     return system === now.system && messages === now.beforeStep.get(step);
   }
 
-  /** Finds the entry after a step that changed the content before it. */
+  /** Finds the entry after a step that changed content before the step. */
   #cause(step: number, otherwise = "whose request cannot be repeated"): VoidThinking {
     const after = [...this.#changes, ...this.#redactions].filter((change) => change.step > step);
     after.sort((a, b) => a.step - b.step);
-    // An answer after another is itself a change: its request ended with content that is no longer at the end.
+    // An answer directly after another is itself a change, because its request ended with content that is no longer at
+    // the end.
     const own = this.#changes.find((one) => one.step === step);
     const change = after.find(({ affects }) => affects < step) ?? after[0] ?? own;
     return change === undefined
@@ -203,7 +208,7 @@ export class BoundThinking {
       : voidSince(change.what, change.entryId);
   }
 
-  /** Hashes the request of the first steps. */
+  /** Hashes the request that consists of the first steps. */
   #hashesAt(end: number, marked?: number): RequestHashes {
     const key = `${end} ${marked}`;
     const known = this.#hashes.get(key);
@@ -222,7 +227,7 @@ export class BoundThinking {
   }
 }
 
-/** Counts the compaction at the start of a context and the steps it keeps. */
+/** Returns the number of steps in the compaction at the start of a context, including the steps it keeps. */
 function countKept([first, ...others]: readonly ProjectedSessionEntry[]): number {
   if (first?.sourceEntry.type !== "compaction") return 0;
   const { id } = first.sourceEntry;
@@ -231,13 +236,13 @@ function countKept([first, ...others]: readonly ProjectedSessionEntry[]): number
 }
 
 function voidSince(what: string, entryId: string): VoidThinking {
-  return { why: `that is void since the ${what} ${entryId}`, causedBy: entryId };
+  return { why: `that has been invalid since the ${what} ${entryId}`, causedBy: entryId };
 }
 
 /**
- * Returns the messages of the first steps as they were before later steps existed.
+ * Returns the messages of the first steps as they were before the later steps existed.
  *
- * @param marked - Step whose messages get other content, to find out whether they are in a request.
+ * @param marked - Step whose messages are replaced by other content, to determine whether a request contains them.
  */
 export function itemsUpTo(
   steps: readonly ProjectedSessionEntry[],
@@ -261,7 +266,7 @@ function latestEdits(steps: readonly ProjectedSessionEntry[], end: number): Map<
   return edits;
 }
 
-/** Returns a message of the same kind with other content. */
+/** Returns a message of the same kind with different content. */
 function withMark(message: AgentMessage): AgentMessage {
   const mark = { type: "text" as const, text: "\u0001" };
   switch (message.role) {

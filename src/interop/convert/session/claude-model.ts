@@ -1,18 +1,19 @@
-/** Family and version of a Claude model, whatever provider names it. */
+/** Family and version of a Claude model, regardless of the provider. */
 interface ClaudeModel {
   readonly family: string;
-  /** Major version times 100, plus the minor one. */
+  /** Major version times 100, plus the minor version. */
   readonly version: number;
 }
 
-/** Name such as `claude-opus-5-5-20260901`, `us.anthropic.claude-opus-5-5-v1:0`, or `anthropic/claude-opus-5.5`. */
+/** Matches names such as `claude-opus-5-5-20260901`, `us.anthropic.claude-opus-5-5-v1:0`, or `anthropic/claude-opus-5.5`. */
 const NAME = /claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/;
 
 /** First version that binds its thinking to the request that produced it. */
 const BOUND_SINCE = 501;
 
 /**
- * Parses the name of a model; undefined if it is not a Claude, or one of the first, whose names have the version first.
+ * Parses a model name; undefined if it is not a Claude model, or is one of the first models, whose names begin with the
+ * version.
  */
 function parseClaude(model: string): ClaudeModel | undefined {
   const [, family, major, minor = "0"] = NAME.exec(model) ?? [];
@@ -21,13 +22,13 @@ function parseClaude(model: string): ClaudeModel | undefined {
 }
 
 /**
- * Returns whether a model rejects thinking after content before it has changed. A date in its name is not a version.
+ * Returns whether a model rejects thinking if the preceding content has changed. A date in the name is not a version.
  */
 export function bindsThinking(model: string | undefined): boolean {
   return model !== undefined && (parseClaude(model)?.version ?? 0) >= BOUND_SINCE;
 }
 
-/** Returns whether two names mean one family and version of Claude, which can read each other's thinking. */
+/** Returns whether two names refer to the same family and version of Claude. Such models can read each other's thinking. */
 export function isSameClaude(a: string, b: string): boolean {
   const [one, other] = [parseClaude(a), parseClaude(b)];
   return one !== undefined && one.family === other?.family && one.version === other.version;

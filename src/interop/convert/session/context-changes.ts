@@ -9,31 +9,31 @@ import { isSameJson } from "../raw-form.ts";
 
 /** Entry after which a request may no longer continue the previous one. */
 export interface ContextChange {
-  /** Step of the entry; between two steps if it is on another branch. */
+  /** Step of the entry; a number between two steps if the entry is on another branch. */
   readonly step: number;
   readonly entryId: string;
   /** Human-readable kind of change. */
   readonly what: string;
-  /** First step with other content; -1 for the front of the request, infinite if unknown. */
+  /** First step whose content differs; -1 for the front of the request, infinity if unknown. */
   readonly affects: number;
   /**
-   * Whether it is an edit whose effect is among the edited spans, so that no request needs to be written again to find
-   * it.
+   * Whether the change is an edit whose effect is included in the edited spans, so that finding it does not require
+   * writing a request again.
    */
   readonly isKnown: boolean;
-  /** For a redaction: steps whose former content the tree no longer has. */
+  /** For a redaction: steps whose former content is no longer in the tree. */
   readonly targets: readonly number[];
 }
 
-/** Range of steps during which a message that requests certainly contain had other content than now. */
+/** Range of steps during which a message that requests certainly contain had different content than now. */
 interface EditedSpan {
   readonly from: number;
   readonly until: number;
-  /** The edit that ended the range. */
+  /** Id of the edit that ended the range. */
   readonly entryId: string;
 }
 
-/** Changes in a context as it grows. */
+/** Changes to a context as it grows. */
 interface ContextChanges {
   readonly changes: readonly ContextChange[];
   readonly edited: readonly EditedSpan[];
@@ -44,13 +44,13 @@ type Step = Pick<ProjectedSessionEntry, "sourceEntry">;
 /** Ids that all providers accept unchanged. */
 const PLAIN_ID = /^[a-zA-Z0-9_-]{1,40}$/;
 
-/** Id that may be a new one for a call that reuses an id. */
+/** Matches ids that may have been assigned to a call that reuses an id. */
 const NUMBERED_ID = /_\d+$/;
 
 /**
- * Finds the entries among selected ones that change earlier content of a request, in order.
+ * Finds the selected entries that change earlier content of a request, in order.
  *
- * @param isSystemInPlace - Whether later system messages stay in their places.
+ * @param isSystemInPlace - Whether later system messages remain in place.
  */
 export function findChanges(steps: readonly Step[], isSystemInPlace: boolean): ContextChanges {
   const finder = new ChangeFinder(steps, isSystemInPlace);
@@ -62,18 +62,18 @@ class ChangeFinder {
   readonly #steps: readonly Step[];
   readonly #isSystemInPlace: boolean;
   readonly #stepOfId: ReadonlyMap<string, number>;
-  /** Steps of answers by the ids of their calls. */
+  /** Steps of answers by call id. */
   readonly #callers = new Map<string, number>();
   /** Ids of calls with a result. */
   readonly #answered = new Set<unknown>();
-  /** Contents over time of each step that requests certainly contain, with the step and entry that set each. */
+  /** For each step that requests certainly contain, its contents over time, each with the step and entry that set it. */
   readonly #said = new Map<
     number,
     { readonly step: number; readonly entryId: string; readonly messages: unknown }[]
   >();
   readonly #edits = new Map<number, ContextEditEntry>();
   #latestAnswer = -1;
-  /** Last step, if requests certainly contain it before an answer as user content. */
+  /** Last step, if requests certainly contain it as user content before an answer. */
   #userStep: number | undefined;
 
   constructor(steps: readonly Step[], isSystemInPlace: boolean) {
@@ -108,7 +108,7 @@ class ChangeFinder {
     const message = entry.type === "message" ? entry.message : undefined;
     const { role, content, toolCallId } = toRecord(message);
     if (role === "system") return this.#isSystemInPlace ? undefined : -1;
-    // Requests contain no unfinished answers.
+    // Requests do not contain unfinished answers.
     if (message !== undefined && isUnfinished(message)) return undefined;
     if (role === "assistant") return this.#affectedByAnswer(content, step);
     const caller = role === "toolResult" ? this.#callers.get(String(toolCallId)) : undefined;
@@ -134,8 +134,8 @@ class ChangeFinder {
   }
 
   /**
-   * An answer that does not follow the user, or has ids that a request changes, may change how earlier content is
-   * written.
+   * An answer that does not follow user content, or that has ids that a request changes, may change how earlier content
+   * is written.
    */
   #affectedByAnswer(content: unknown, step: number): number | undefined {
     const calls = toArray(content).map(toRecord);
@@ -149,13 +149,13 @@ class ChangeFinder {
   }
 }
 
-/** Returns whether content has a text that is not blank, so that every request contains it. */
+/** Returns whether content includes nonblank text, so that every request contains it. */
 function isSaid(content: unknown): boolean {
   return toContentBlocks(content).some((block) => String(toRecord(block)["text"] ?? "").trim() !== "");
 }
 
 /**
- * Finds the redactions of selected entries, on any branch.
+ * Finds redactions of the selected entries on any branch.
  *
  * @remarks Cost: O(entries) in heads, plus the bodies of custom entries.
  */
@@ -173,7 +173,7 @@ export function findRedactions(session: ConversationSession, steps: readonly Ste
   });
 }
 
-/** Returns the last step that already existed before an entry of another branch. */
+/** Returns the last step that existed before an entry on another branch. */
 function lastBefore(record: SessionEntry, session: ConversationSession, steps: readonly Step[]): number {
   const entries = session.getEntries?.();
   if (entries === undefined)
@@ -193,7 +193,7 @@ function stepsById(steps: readonly Step[]): ReadonlyMap<string, number> {
   return new Map(steps.map(({ sourceEntry }, step) => [sourceEntry.id, step]));
 }
 
-/** Returns the name for the kind of an entry that changes earlier content. */
+/** Returns a human-readable name for the kind of an entry that changes earlier content. */
 function nameKind(entry: SessionEntry): string {
   if (entry.type === "context_edit") return "context edit";
   const { role } = toRecord(entry.type === "message" ? entry.message : undefined);

@@ -2,22 +2,22 @@ import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonObject } from "../../../core/format/json.ts";
 import { findSource } from "./request-digest.ts";
 
-/** A provider's report on a thinking block in a request. */
+/** Provider's report on a thinking block in a request. */
 interface InputTransformation {
   readonly type: string;
   readonly path: string;
   readonly reason: string;
-  /** The entry of the block, if known. */
+  /** Id of the block's entry, if known. */
   readonly entryId?: string;
 }
 
-/** Key in an answer's `details` of the provider's reports on its request. */
+/** Key in an answer's `details` for the provider's reports on its request. */
 const TRANSFORMATIONS = "inputTransformations";
 
-/** Supported types of reports; others may follow. */
+/** Supported report types. Providers may add more. */
 const TYPES: ReadonlySet<unknown> = new Set(["thinking_dropped", "thinking_mismatch_allowed"]);
 
-/** Reads a response's reports on its request, and creates the `details` that keep them. */
+/** Reads the reports on a request in its response, and creates the `details` that store them. */
 export function keepTransformations(
   reported: unknown,
   request: object | undefined,
@@ -34,8 +34,8 @@ export function keepTransformations(
 }
 
 /**
- * Lists the entries whose thinking a provider reported as invalid for an answer's request, for any reason but its
- * model.
+ * Returns the ids of the entries whose thinking a provider reported as invalid in an answer's request, for any reason
+ * except its model.
  */
 export function listVoidEntries(message: object): string[] {
   const reported = toArray(toRecord(toRecord(message)["details"])[TRANSFORMATIONS]).map(toRecord);

@@ -12,7 +12,7 @@ import { isSameClaude } from "./claude-model.ts";
 import { type ProviderSummary, withSummaryBlock } from "./provider-summary.ts";
 import { digestSignature, isThinkingBlock, readRecord, type WrittenMessage } from "./request-digest.ts";
 
-/** Request from a session for a model that binds thinking. */
+/** Request that is created from a session for a model that binds thinking. */
 export interface BoundInput {
   readonly session: ConversationSession;
   readonly steps: readonly ProjectedSessionEntry[];
@@ -28,7 +28,7 @@ export interface BoundInput {
 
 type Dropped = Map<number, VoidThinking>;
 
-/** Plans a request without invalid thinking, and reports what was dropped. */
+/** Plans a request without invalid thinking, and reports the dropped thinking. */
 export function planBound({ messages: all, ...rest }: BoundInput): RequestPlan {
   const input = { ...rest, messages: withSummaryBlock(all, rest.summary, rest.target) };
   const dropped = findVoid(input);
@@ -48,7 +48,7 @@ function planWithout(dropped: Dropped, { messages, target, dialect, options }: B
   return plan;
 }
 
-/** Finds the answers whose thinking is invalid or unreadable for the model. */
+/** Finds the answers whose thinking is invalid, or unreadable for the model. */
 function findVoid(input: BoundInput): Dropped {
   const { items, messages, target, dialect } = input;
   const dropped: Dropped = new Map();
@@ -85,11 +85,11 @@ function boundThinking({ prepare, write, ...input }: BoundInput): BoundThinking 
   });
 }
 
-const UNREADABLE: VoidThinking = { why: "that the model would refuse", causedBy: undefined };
+const UNREADABLE: VoidThinking = { why: "that the model would reject", causedBy: undefined };
 
 /**
- * Finds answers with thinking before an answer whose request did not contain it: reinserting thinking invalidates what
- * follows, whereas thinking may be missing at the start.
+ * Finds answers with thinking that precede an answer whose request did not contain this thinking. Thinking may be
+ * missing at the start, but reinserting it would invalidate later thinking.
  */
 function findUnchained({ items: planned }: RequestPlan, { items, messages }: BoundInput): Dropped {
   const kept = planned.flatMap((item) => {
@@ -130,7 +130,10 @@ function hasThinking({ content }: AssistantMessage): boolean {
   return toArray(content).some((block) => toRecord(block)["type"] === "thinking");
 }
 
-/** Returns whether the model can read all thinking of an answer: family and version decide, not the model's name. */
+/**
+ * Returns whether the model can read all thinking in an answer. This depends on the family and version, not on the
+ * model's name.
+ */
 function canRead(answer: AssistantMessage, target: ModelIdentity | undefined, dialect: Dialect): boolean {
   if (target === undefined || !isWrittenBy(target, asTarget(answer, target))) return false;
   const { content } = answer;
@@ -138,7 +141,7 @@ function canRead(answer: AssistantMessage, target: ModelIdentity | undefined, di
   return content.every((block) => block.type !== "thinking" || dialect.canReplay(block, answer));
 }
 
-/** Returns an answer under the name of the requested model, if that model wrote it. */
+/** Returns an answer with the name of the requested model, if that model wrote it. */
 function asTarget(answer: AssistantMessage, target: ModelIdentity | undefined): AssistantMessage {
   if (target === undefined || isWrittenBy(target, answer)) return answer;
   const { model, responseModel = model } = answer;

@@ -9,11 +9,11 @@ import { readSummary } from "./provider-summary.ts";
 import type { WrittenMessage, WrittenSource } from "./request-digest.ts";
 import { isSession, type RequestSource, readSteps } from "./session-steps.ts";
 
-/** Functions of a form in addition to its dialect. */
+/** Functions for a form, in addition to its dialect. */
 export interface RequestForm {
-  /** Prepares the messages, each independently. */
+  /** Prepares the messages, each independently of the others. */
   prepare?(messages: readonly AgentMessage[]): readonly AgentMessage[];
-  /** Writes a request; absent if the form carries no thinking that is bound to it. */
+  /** Writes a request. Absent if the form does not contain thinking that is bound to requests. */
   write?(plan: RequestPlan): WrittenMessage[];
 }
 
@@ -27,8 +27,8 @@ const AS_IS = (messages: readonly AgentMessage[]) => messages;
 /**
  * Prepares a request from messages, or from a session at a leaf.
  *
- * From a session, it drops invalid thinking if the model binds its thinking to the content before it, and issues name
- * entries.
+ * For a session, drops invalid thinking if the model binds thinking to the preceding content, and adds entry ids to
+ * issues.
  */
 export function planRequest(
   source: RequestSource,
@@ -63,7 +63,7 @@ export function planRequest(
   return { ...plan, sourceAt };
 }
 
-/** Writes a plan without a provider's form, to compare requests of SDKs that write them themselves. */
+/** Writes a plan in a neutral form, to compare requests of SDKs that write the requests themselves. */
 export function writePlan({ items, ids }: RequestPlan): WrittenMessage[] {
   return items.flatMap((item): WrittenMessage[] => {
     const { index } = item;

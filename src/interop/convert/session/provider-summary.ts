@@ -6,36 +6,38 @@ import { assistantMessage } from "../answer.ts";
 import type { ModelIdentity } from "../dialect.ts";
 import { findRaw, keepRaw } from "../raw-form.ts";
 
-/** Hashes of an answer's request: kept with the answer, and compared with later requests. */
+/** Hashes of an answer's request, stored with the answer and compared with later requests. */
 export interface RequestRecord {
   readonly system: string;
   readonly tools: string;
-  /** Of all messages, without thinking and cache marks. */
+  /** Hash of all messages, without thinking and cache marks. */
   readonly messages: string;
-  /** Of the signature of the last thinking; empty if the request had none. */
+  /** Hash of the last thinking signature; empty if the request had none. */
   readonly thinking: string;
 }
 
 /** Record of a request for a summary by the provider. */
 export interface SummaryRecord {
-  /** Hashes of the system text, of the tools (empty if they are unknown), and of the summarized messages. */
+  /** Hash of the system text. */
   readonly system: string;
+  /** Hash of the tools; empty if they are unknown. */
   readonly tools: string;
+  /** Hash of the summarized messages. */
   readonly messages: string;
-  /** Hashes of all messages before each kept answer with valid thinking, by the answer's entry. */
+  /** Hash of all messages before each kept answer with valid thinking, by the id of the answer's entry. */
   readonly kept: { readonly [entryId: string]: string };
 }
 
-/** Summary by the provider: its block is sent back unchanged. */
+/** Summary by the provider. Its block is sent back unchanged. */
 export interface ProviderSummary {
   readonly block: object;
   readonly record: SummaryRecord;
 }
 
-/** Key in `details` of a compaction for the record of its request. */
+/** Key in a compaction's `details` for the record of its request. */
 const RECORD = "summaryRequestHash";
 
-/** Creates the `details` of a compaction by the provider. */
+/** Creates the `details` of a compaction with the provider's summary. */
 export function keepSummary({ block, record }: ProviderSummary): JsonObject {
   const { system, tools, messages, kept } = record;
   return { ...keepRaw("anthropic", [block]), [RECORD]: { system, tools, messages, kept: { ...kept } } };
@@ -57,7 +59,7 @@ export function readSummary(entry: SessionEntry | undefined): ProviderSummary | 
   return { block, record: { system, tools, messages, kept: Object.fromEntries(hashes) } };
 }
 
-/** Returns the hashes of the request that contained a kept answer; undefined if its thinking was invalid there. */
+/** Returns the hashes of the request that contained a kept answer; undefined if the answer's thinking was invalid in it. */
 export function keptRecord({ record }: ProviderSummary, entryId: string): RequestRecord | undefined {
   const messages = Object.hasOwn(record.kept, entryId) ? record.kept[entryId] : undefined;
   return messages === undefined ? undefined : { ...record, messages, thinking: "" };
@@ -79,7 +81,7 @@ export function withSummaryBlock(
   });
 }
 
-/** Returns whether an answer consists only of a summary by its provider, with which a request may begin. */
+/** Returns whether an answer consists only of a summary by its provider. A request may begin with such a summary. */
 export function isSummaryBlock(raw: unknown): boolean {
   return Array.isArray(raw) && raw.length === 1 && toRecord(raw[0])["type"] === "compaction";
 }

@@ -13,19 +13,19 @@ import { type ContextChange, findChanges, findRedactions } from "./context-chang
 import { writePlan } from "./plan-source.ts";
 import { digestMessage, digestSystem, readRecord } from "./request-digest.ts";
 
-/** First difference between a request and an earlier one that it should continue. */
+/** First difference between a request and the earlier request that it should continue. */
 export interface RequestChange {
-  /** Index of the message in the earlier context; -1 for the front: the system text, the tools, the model. */
+  /** Index of the message in the earlier context; -1 for the front: the system text, the tools, or the model. */
   readonly index: number;
-  /** Entry of that message; undefined for the front. */
+  /** Id of that message's entry; undefined for the front. */
   readonly entryId: string | undefined;
-  /** Entry that caused the difference; undefined if no entry did. */
+  /** Id of the entry that caused the difference; undefined if no entry did. */
   readonly causedBy: string | undefined;
   /** Human-readable description of the difference and its cause. */
   readonly message: string;
 }
 
-/** Request that was sent, or would be. */
+/** Request that was sent or would be sent. */
 interface MadeRequest {
   /** Answer to the request; undefined if the request would be sent now. */
   readonly answer: { readonly id: string; readonly message: AssistantMessage } | undefined;
@@ -38,7 +38,7 @@ const BEGINNINGS: ReadonlySet<string> = new Set(["compaction", RESET_TYPE]);
 
 const MAX_ID = 64;
 
-/** Dialect without any provider's limits: requests are compared as the session has them. */
+/** Dialect without the limits of any provider, used to compare requests as they are in the session. */
 const NEUTRAL: Dialect = {
   ...USUAL_DIALECT,
   form: "modelMessage",
@@ -54,14 +54,15 @@ const NEUTRAL: Dialect = {
 };
 
 /**
- * Finds the first message in which a request of a session differs from an earlier one, and the entry that caused it.
+ * Finds the first message that differs between a session's request and an earlier one, and the entry that caused the
+ * difference.
  *
- * A request that continues the earlier one does not differ. Otherwise the provider's prompt cache is lost from that
- * message on, and Claude's thinking after it is invalid. Thinking itself is not compared.
+ * A request that continues the earlier request does not differ. Otherwise, the provider's prompt cache is lost from
+ * that message on, and later thinking by Claude is invalid. Thinking itself is not compared.
  *
- * @param fromId - The earlier request: for an answer, the request that it answers; for any other entry, a request at
- *   that leaf.
- * @param toId - The later request. Default: at the session's leaf.
+ * @param fromId - Entry that identifies the earlier request: for an answer, the request that it answers; for any other
+ *   entry, a request with that entry as the leaf.
+ * @param toId - Entry that identifies the later request. Default: the session's leaf.
  * @returns Undefined if the later request continues the earlier one.
  * @throws {SessionError} `ENTRY_NOT_FOUND`
  * @remarks Cost: O(messages). Source: docs/messages.md#what-a-request-changes
@@ -75,7 +76,10 @@ export function requestChanges(
   return changeInFront(from.answer, to.answer) ?? changeInMessages(session, from, to);
 }
 
-/** Lists the requests on the path to the leaf that do not continue the previous one, each with the two answers. */
+/**
+ * Returns the requests on the path to the leaf that do not continue the previous request, each with the ids of the two
+ * answers.
+ */
 export function listRequestChanges(
   session: ConversationSession,
 ): (RequestChange & { readonly fromId: string; readonly toId: string })[] {
@@ -92,7 +96,7 @@ export function listRequestChanges(
   return asked.flatMap((at, number) => {
     const [before, from, to] = [asked[number - 1], path[asked[number - 1] ?? -1], path[at]];
     if (before === undefined || from === undefined || to === undefined) return [];
-    // Only these can make a difference, and a comparison costs the whole context.
+    // Only these entries can cause a difference, and each comparison processes the whole context.
     const mayDiffer = isRedacted || [...changed].some((one) => one > before && one <= at);
     const change = mayDiffer
       ? requestChanges(session, from.id, to.id)
@@ -120,11 +124,11 @@ function isAnswerStep(
   return entry.type === "message" && entry.message.role === "assistant";
 }
 
-/** Compares the requested models, and what hosts sent in addition to the session. */
+/** Compares the requested models and the data that hosts sent in addition to the session. */
 function changeInFront(from: MadeRequest["answer"], to: MadeRequest["answer"]): RequestChange | undefined {
   if (from === undefined || to === undefined) return undefined;
   const [before, now] = [from, to].map(({ message }) => `${message.provider}/${message.model}`);
-  if (before !== now) return inFront(`${now} was asked after ${before}`, to.id);
+  if (before !== now) return inFront(`${now} was requested after ${before}`, to.id);
   const [sent, sends] = [readRecord(from.message), readRecord(to.message)];
   if (sent === undefined || sends === undefined) return undefined;
   return sent.tools === sends.tools ? undefined : inFront("the tools that were sent differ", undefined);
@@ -160,12 +164,13 @@ function described(
   cause: Pick<ContextChange, "what" | "entryId"> | undefined,
 ): RequestChange {
   const what = index === -1 ? "The system text" : `Message ${index} (entry ${entryId})`;
-  const why = cause === undefined ? "" : ` since the ${cause.what} ${cause.entryId}`;
+  const why = cause === undefined ? "" : ` because of the ${cause.what} ${cause.entryId}`;
   return { index, entryId, causedBy: cause?.entryId, message: `${what} differs${why}.` };
 }
 
 /**
- * Finds the entry that causes a difference: one that only the later path has, else one that only the earlier path has.
+ * Finds the entry that causes a difference: an entry that is only on the later path or, failing that, only on the
+ * earlier path.
  */
 function findCause(
   from: MadeRequest,
@@ -190,12 +195,12 @@ function changesOutside({ steps }: MadeRequest, shared: ReadonlySet<string>): Co
   return findChanges(steps, false).changes.filter(({ entryId }) => !shared.has(entryId));
 }
 
-/** Returns the compaction or reset at the start of a context, if another path lacks it. */
+/** Returns the id of the compaction or reset at the start of a context, if another path does not contain it. */
 function latestCompaction({ path }: MadeRequest, shared: ReadonlySet<string>): string | undefined {
   return path.findLast(({ type, id }) => BEGINNINGS.has(type) && !shared.has(id))?.id;
 }
 
-/** Finds a redaction between the earlier and the later request that removed content of the earlier one. */
+/** Finds a redaction between the two requests that removed content of the earlier request. */
 function findRedactionBetween(
   session: ConversationSession,
   from: MadeRequest,
@@ -217,7 +222,7 @@ function findRedactionBetween(
   });
 }
 
-/** Writes a request without a provider's form, as digests. */
+/** Writes a request in a neutral form, as digests. */
 function write(steps: readonly ProjectedSessionEntry[], marked?: number) {
   const items = itemsUpTo(steps, steps.length, marked);
   const plan = planMessages(
@@ -232,7 +237,7 @@ function write(steps: readonly ProjectedSessionEntry[], marked?: number) {
   return { system: digestSystem(plan.system), items, messages };
 }
 
-/** OpenAI's models read instructions in their places. */
+/** Returns where instructions are placed. OpenAI's models accept them in place. */
 function systemPlace(items: readonly ContextItem[]): Dialect["systemInFront"] {
   const last = items.findLast(({ message }) => message.role === "assistant")?.message;
   return last?.role === "assistant" && last.api.startsWith("openai") ? "leading" : "all";

@@ -8,24 +8,24 @@ import { toWire } from "../bedrock/bedrock-content.ts";
 import { isSameJson } from "../raw-form.ts";
 import { isSummaryBlock, type RequestRecord, readSummary } from "./provider-summary.ts";
 
-/** Message of a request in its provider's form. */
+/** Message in a request, in the provider's form. */
 export interface WrittenMessage {
   readonly role: string;
   readonly content: unknown;
-  /** Index of the first session message in it. */
+  /** Index of the first session message that it contains. */
   readonly index: number;
 }
 
-/** Key in `details` of an answer for the record of its request. */
+/** Key in an answer's `details` for the record of its request. */
 const RECORD = "requestHash";
 
 /** Hash of the content before the first message. */
 const NO_MESSAGES = "";
 
-/** Digests of written messages, by their first session message, and by role. */
+/** Digests of written messages, by first session message and role. */
 const digests = new WeakMap<object, Map<string, { readonly said: unknown; readonly digest: string }>>();
 
-/** First session message of a request's message, and its entry. */
+/** First session message in a request's message, and its entry. */
 export interface WrittenSource {
   readonly message: AgentMessage;
   readonly entry: SessionEntry;
@@ -33,7 +33,7 @@ export interface WrittenSource {
 
 const sources = new WeakMap<object, WrittenSource>();
 
-/** Records the sources of a request's messages, so that later reports on the request can name entries. */
+/** Records the sources of a request's messages, so that later reports on the request can identify entries. */
 export function rememberSources(
   written: readonly WrittenMessage[],
   messages: readonly object[],
@@ -51,7 +51,7 @@ export function findSource(message: unknown): WrittenSource | undefined {
 }
 
 /**
- * Hashes messages: the content before each, and the whole.
+ * Hashes messages: the content before each message, and the whole content.
  *
  * A summary by the provider replaces the messages that it covers.
  */
@@ -73,7 +73,8 @@ export function hashMessages(
 /**
  * Returns the digest of a written message.
  *
- * @param source - Its first session message: it is hashed once, unless it is written differently.
+ * @param source - First session message in it. Its digest is cached and reused unless the message is written
+ *   differently.
  */
 export function digestMessage(role: string, content: unknown, source: object | undefined): string {
   const said = withoutThinking(content);
@@ -86,7 +87,7 @@ export function digestMessage(role: string, content: unknown, source: object | u
   return digest;
 }
 
-/** Returns the digest of the text at the front of a request. */
+/** Returns the digest of the system text at the front of a request. */
 export function digestSystem(system: unknown): string {
   const blocks = typeof system === "string" ? [system] : toArray(system);
   const texts = blocks.map((block) => toRecord(block)["text"] ?? unmarked(block));
@@ -101,7 +102,8 @@ export function digestTools(tools: unknown): string {
 /** Creates the `details` that record the sent request, in Anthropic's or Bedrock's form. */
 export function keepRequest(request: object | undefined): JsonObject {
   if (request === undefined) return {};
-  if (!isJsonRecord(request)) throw new TypeError("The request of an answer is the object that was sent.");
+  if (!isJsonRecord(request))
+    throw new TypeError("The request of an answer must be the object that was sent.");
   const { system, tools, toolConfig, messages } = request;
   const written = toArray(messages);
   const hashed = hashMessages(
@@ -131,7 +133,7 @@ export function digestSignature(signature: string | undefined): string {
   return signature === undefined ? "" : hashText(signature);
 }
 
-/** Lists the signatures of the thinking in written content, in Anthropic's or Bedrock's form. */
+/** Returns the signatures of thinking in written content, in Anthropic's or Bedrock's form. */
 function listSignatures(content: unknown): string[] {
   return toArray(content).flatMap((block) => {
     if (!isThinkingBlock(block)) return [];
@@ -141,7 +143,10 @@ function listSignatures(content: unknown): string[] {
   });
 }
 
-/** Returns whether a block of Anthropic's or Bedrock's is thinking, which is not part of the content that binds it. */
+/**
+ * Returns whether a block in Anthropic's or Bedrock's form is thinking. The content that binds thinking does not
+ * include thinking.
+ */
 export function isThinkingBlock(block: unknown): boolean {
   const { type, reasoningContent } = toRecord(block);
   return type === "thinking" || type === "redacted_thinking" || reasoningContent !== undefined;
@@ -161,7 +166,7 @@ function hasBytes(block: unknown): boolean {
   return toRecord(block)["type"] === undefined;
 }
 
-/** Copies a block without cache marks, including those of its inner blocks. */
+/** Copies a block without its cache marks and those of its inner blocks. */
 function unmarked(block: unknown): unknown {
   if (!isJsonRecord(block)) return block;
   const { cache_control: _, content, ...rest } = block;

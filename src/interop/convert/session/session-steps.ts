@@ -4,7 +4,7 @@ import { makeEntryNotFoundError } from "../../../core/format/errors.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { ConversationSession } from "../append-conversation.ts";
 
-/** Source of a request: the messages of a context, or a session, whose tree also shows what was sent before. */
+/** Source of a request: the messages of a context, or a session, whose tree also shows earlier requests. */
 export type RequestSource = readonly AgentMessage[] | ConversationSession;
 
 /** Returns whether a source is a session. */
@@ -17,7 +17,7 @@ export function isSession(source: RequestSource): source is ConversationSession 
 /**
  * Returns the selected entries of a session at a leaf, with their messages.
  *
- * @param leafId - Default: the session's leaf.
+ * @param leafId - Leaf at which to read. Default: the session's leaf.
  * @throws {SessionError} `ENTRY_NOT_FOUND`
  */
 export function readSteps(

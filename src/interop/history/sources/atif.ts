@@ -9,7 +9,7 @@ import { readSourceAsText } from "../source-file.ts";
 import type { SourceProgram } from "../source-program.ts";
 import { makePathId, NAMED_FILES } from "./named-files.ts";
 
-/** Documents of the Agent Trajectory Interchange Format, in files that the caller names. */
+/** Agent Trajectory Interchange Format documents, in files that the caller names. */
 export const ATIF: SourceProgram = {
   ...NAMED_FILES,
   name: "atif",
@@ -28,15 +28,15 @@ export const ATIF: SourceProgram = {
   },
 };
 
-/** Maximum size of an image that is read. */
+/** Maximum size of an image to read, in bytes. */
 const MAX_ASSET_BYTES = 32 * 1024 ** 2;
 
-/** Maximum total size of a document's images, each counted once per reference. */
+/** Maximum total size of a document's images, in bytes. Each image is counted once per reference. */
 const MAX_TOTAL_BYTES = 64 * 1024 ** 2;
 
 const MAX_ASSET_NAME = 255;
 
-/** First bytes of the image types that ATIF allows, in hexadecimal. */
+/** First bytes of the image types that ATIF allows, as hexadecimal digits. */
 const BEGINNINGS: ReadonlyMap<unknown, RegExp> = new Map([
   ["image/jpeg", /^ffd8ff/],
   ["image/png", /^89504e470d0a1a0a/],
@@ -44,7 +44,7 @@ const BEGINNINGS: ReadonlyMap<unknown, RegExp> = new Map([
   ["image/webp", /^52494646.{8}57454250/],
 ]);
 
-/** Returns a reader of the images of one document, which stops at a total size. */
+/** Returns a reader for the images of one document, which stops at the maximum total size. */
 function makeAssetReader(folder: string): ReadAsset {
   let left = MAX_TOTAL_BYTES;
   return (name, mediaType) => {
@@ -56,7 +56,7 @@ function makeAssetReader(folder: string): ReadAsset {
   };
 }
 
-/** Reads a file below the folder of its document; undefined for every other path, because the document is not trusted. */
+/** Reads a file under the document's folder; undefined for any other path, because the document is not trusted. */
 function readAssetBeside(folder: string, name: string, maxBytes: number): Buffer | undefined {
   if (name.length > MAX_ASSET_NAME || name.includes("\0")) return undefined;
   const path = join(folder, name);

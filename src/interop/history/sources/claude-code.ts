@@ -37,7 +37,7 @@ import {
   type SourceSession,
 } from "../source-program.ts";
 
-/** Transcripts of Claude Code, with those of subagents in separate files. */
+/** Transcripts of Claude Code. Those of subagents are in separate files. */
 export const CLAUDE_CODE: SourceProgram = {
   name: "claude-code",
   folders: (env, home) => listClaudeHomes(env, home).map((folder) => join(folder, "projects")),
@@ -73,13 +73,13 @@ export const CLAUDE_CODE: SourceProgram = {
     ),
 };
 
-/** Types of records whose entries depend only on them and on the records that they name. */
+/** Types of records whose entries depend only on the record itself and on the records that it refers to. */
 const PLAIN_TYPES: ReadonlySet<unknown> = new Set(["user", "assistant", "attachment", "system", "progress"]);
 
-/** Tools that start other agents. */
+/** Names of the tools that start other agents. */
 const STARTERS: ReadonlySet<unknown> = new Set(["Task", "Agent"]);
 
-/** Returns whether new records follow the latest ones, and depend on no earlier ones: names, totals, calls, agents. */
+/** Returns whether new records follow the latest ones and do not depend on earlier ones for names, totals, calls, or agents. */
 function isAlone(
   fresh: readonly SourceRecord[],
   old: readonly SourceRecord[],
@@ -103,7 +103,7 @@ function isAlone(
     const isSummary = subtype === "compact_boundary" || value["isCompactSummary"] === true;
     if (!PLAIN_TYPES.has(type) || !isOwn || isSummary || !uuids.has(parentUuid) || !uuids.has(caller))
       return false;
-    // Copied records keep their time; messages of the program itself have the model "<synthetic>".
+    // Copied records keep their time, and messages by Claude Code itself have the model "<synthetic>".
     if (String(timestamp) < since || (type === "assistant" && !/^[^<]/.test(String(model)))) return false;
     if (findBlocks(record, "tool_use").some(({ name }) => STARTERS.has(name))) return false;
     if (/^<task-notification>/.test(joinContentText(content))) return false;
@@ -125,7 +125,7 @@ function getProjectFolder(path: string): string {
   return /^(.*)[/\\][^/\\]+[/\\]subagents[/\\]/.exec(path)?.[1] ?? dirname(path);
 }
 
-/** Returns the working directories from the files in which the program stores its projects. */
+/** Returns the working directories in the files where Claude Code stores its projects. */
 function listProjects(env: Environment, beside: SideFiles): string[] {
   const home = env["HOME"] || homedir();
   const stateFiles = [...listClaudeHomes(env, home), home].map((folder) => join(folder, ".claude.json"));
@@ -133,7 +133,7 @@ function listProjects(env: Environment, beside: SideFiles): string[] {
   return folders.filter(isFolderName);
 }
 
-/** Finds the working directory of a project folder: a project with this name, otherwise the path that the name encodes. */
+/** Finds the working directory of a project folder: a project with a matching name, or the path that the name encodes. */
 function findFolderCwd(folder: string, projects: readonly string[]): string {
   const name = basename(folder);
   return projects.find((cwd) => makeClaudeFolderName(cwd) === name) ?? name.replaceAll("-", "/");
@@ -174,7 +174,7 @@ function readFacts(records: readonly SourceRecord[], path: string): FileFacts[] 
   ];
 }
 
-/** Returns the latest time in records; undefined if there is none. */
+/** Returns the latest time in records; undefined if none has a time. */
 function findLatestTime(records: readonly SourceRecord[]): string | undefined {
   return records
     .flatMap(
@@ -185,7 +185,7 @@ function findLatestTime(records: readonly SourceRecord[]): string | undefined {
     .at(-1);
 }
 
-/** Returns whether a conversation is older than its file: notes before it are younger, or belong to another record. */
+/** Returns whether a conversation is older than its file. Notes before it are then newer, or belong to another record. */
 function isCopied(records: readonly SourceRecord[], first: number): boolean {
   const { uuid, timestamp, subtype } = toRecord(records[first]?.value);
   if (subtype === "compact_boundary") return true;
@@ -198,7 +198,7 @@ function isCopied(records: readonly SourceRecord[], first: number): boolean {
   });
 }
 
-/** Finds the files that sessions may have been copied from: older ones with the same first record. */
+/** Finds the files that sessions may have been copied from: older files with the same first record. */
 function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
   const mains = sessions.flatMap((session) => findMainFile(session.files) ?? []);
   const byFirst = groupBy(mains, ({ facts }) => facts.firstUuid);
@@ -209,7 +209,7 @@ function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
     const isBefore = ({ path, facts }: KnownFile) =>
       path !== main.path && (facts.isCopy !== true || (facts.begunAt ?? "") < begunAt);
     const alike = (byFirst.get(firstUuid) ?? []).filter(isBefore);
-    // A copy made after a compaction begins in the middle of the original.
+    // A copy that was made after a compaction begins in the middle of the original.
     const isOriginal = alike.some(({ facts }) => facts.isCopy !== true);
     const beside = isOriginal
       ? alike
@@ -262,7 +262,7 @@ function findInherited(
 const UUIDS = /"uuid":"([0-9a-f-]{36})"/g;
 
 /**
- * Finds the file that a session was copied from: of the files with its first record, the one that shares the most other records.
+ * Finds the file that a session was copied from. Of all files that contain its first record, it shares the most records.
  */
 function findOrigin(
   records: readonly SourceRecord[],
@@ -280,16 +280,16 @@ function findOrigin(
   return best?.file;
 }
 
-/** Counts the records of a file that are in none of the others. */
+/** Counts the records in a file that are not in any of the others. */
 function countMissingUuids(path: string, others: readonly string[]): number {
   const held = new Set(others.flatMap((other) => [...readUuids(other)]));
   return [...readUuids(path)].filter((uuid) => !held.has(uuid)).length;
 }
 
-/** Number of bytes in the longest match of `UUIDS`. */
+/** Length of the longest match of `UUIDS`, in bytes. */
 const MATCH_BYTES = 45;
 
-/** Returns the ids of a file's records; empty if it cannot be read, which its own import reports. */
+/** Returns the ids of a file's records. Empty if the file cannot be read, which its own import reports. */
 function readUuids(path: string): Set<string | undefined> {
   const held = new Set<string | undefined>();
   try {

@@ -22,7 +22,7 @@ import {
   type SourceSession,
 } from "../source-program.ts";
 
-/** Sessions of Cline's command line, and tasks of Cline, Roo Code and Kilo in editors. */
+/** Sessions of Cline's command line, and tasks of Cline, Roo Code, and Kilo in editors. */
 export const CLINE: SourceProgram = {
   name: "cline",
   folders: (env, home) => [getSessionsFolder(env, home), ...listTaskFolders(env, home)],
@@ -48,20 +48,20 @@ export const CLINE: SourceProgram = {
   read: readCline,
 };
 
-/** Suffix of the files in which the command line stores messages. */
+/** Suffix of the files where the command line stores messages. */
 const MESSAGES = ".messages.json";
 
-/** Name of the file in which an editor stores the messages of a task, in a folder named after the task's id. */
+/** Name of the file where an editor stores a task's messages, in a folder named after the task's id. */
 const TASK = "api_conversation_history.json";
 
-/** Name of the file with the rows that the editor shows for a task; for some tasks, it is the only remaining file. */
+/** Name of the file with the rows that an editor shows for a task. For some tasks, it is the only remaining file. */
 const ROWS = "ui_messages.json";
 
 function isTask(path: string): boolean {
   return basename(path) === TASK || basename(path) === ROWS;
 }
 
-/** Returns whether a file has the rows shown for a task whose messages also exist. */
+/** Returns whether a file contains the rows of a task whose messages also exist. */
 function isShownBeside(path: string): boolean {
   return basename(path) === ROWS && existsSync(join(dirname(path), TASK));
 }
@@ -77,7 +77,7 @@ const EDITORS = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
 const SERVERS = [".vscode-server", ".vscode-server-insiders", ".cursor-server", ".windsurf-server"];
 const EXTENSIONS = ["saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code"];
 
-/** Returns the folders of tasks, in all folders where editors keep the data of extensions on any system. */
+/** Returns the folders for tasks, in all the places where editors store the data of extensions on any system. */
 function listTaskFolders({ APPDATA, XDG_CONFIG_HOME: config }: Environment, home: string): string[] {
   const homes = [
     config ? toAbsolutePath(config) : join(home, ".config"),
@@ -91,9 +91,9 @@ function listTaskFolders({ APPDATA, XDG_CONFIG_HOME: config }: Environment, home
   );
 }
 
-/** Files next to messages. */
+/** Paths of files that accompany messages. */
 interface Beside {
-  /** Path of the program's facts about the session or task. */
+  /** Path of Cline's metadata about the session or task. */
   readonly manifest?: string;
   readonly compaction?: string;
   /** Path of the rows that an editor shows. */
@@ -111,7 +111,7 @@ function readBeside(path: string): Beside {
   return { manifest: `${own}.json`, compaction: `${own}.compaction.json` };
 }
 
-/** Returns whether a file is next to messages and contains none, or those that remain after a compaction. */
+/** Returns whether a file only accompanies messages, or contains only those that remain after a compaction. */
 function isBeside(path: string): boolean {
   if (/\.compaction\.json$|[/\\]sessions[/\\]([^/\\]+)[/\\]\1\.json$/.test(path)) return true;
   if (isShownBeside(path)) return true;
@@ -157,7 +157,7 @@ class TaskFolders {
   }
 }
 
-/** Finds the session with the same beginning as another one: an undo copies the remaining messages into a new session. */
+/** Finds the session that another one was copied from. An undo copies the remaining messages to a new session. */
 function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
   const last = new Map<string, KnownFile>();
   const byStart = [...sessions].sort((one, other) => (makeSessionKey(one) < makeSessionKey(other) ? -1 : 1));

@@ -14,7 +14,7 @@ import {
 import { parseSourceFile, readSourceAsText, type SideFiles } from "../source-file.ts";
 import type { FileFacts, KnownFile, SourceProgram } from "../source-program.ts";
 
-/** Rollouts of Codex: plain, compressed, archived, or written by the first versions. */
+/** Codex rollouts: plain, compressed, archived, or written by the first versions. */
 export const CODEX: SourceProgram = {
   name: "codex",
   folders: ({ CODEX_HOME: named }, home) => {
@@ -61,7 +61,7 @@ function readFacts(records: readonly SourceRecord[], path: string): FileFacts[] 
   ];
 }
 
-/** Omits archived or compressed copies of files; of several copies in the same form, the longest is kept. */
+/** Omits archived or compressed copies of files. Of several copies in the same form, keeps the largest. */
 function withoutCopies(files: readonly KnownFile[]): KnownFile[] {
   const best = new Map<string, KnownFile>();
   for (const file of files) {

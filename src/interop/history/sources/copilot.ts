@@ -18,7 +18,7 @@ import { parseSourceFile, readSourcePieces, SideFiles } from "../source-file.ts"
 import type { FileFacts, SourceProgram, SourceSession } from "../source-program.ts";
 import { canReadDatabases, type Database, withDatabase } from "../sqlite.ts";
 
-/** Events of GitHub Copilot CLI: in the folder of a session, or in older versions in a single file. */
+/** Events of GitHub Copilot CLI, in a session's folder or, in older versions, in a single file. */
 export const COPILOT: SourceProgram = {
   name: "copilot",
   folders: ({ COPILOT_HOME: named }, home) => {
@@ -51,7 +51,7 @@ export const COPILOT: SourceProgram = {
     }),
 };
 
-/** Columns that are read; those of turns are required, and some of those of calls. */
+/** Names of the columns to read. All columns of turns are required, but only some columns of calls. */
 const TURN_TEXTS = ["session_id", "user_message", "assistant_response", "timestamp"];
 const NEEDED_OF_CALLS = ["session_id", "model", "input_tokens", "output_tokens", "created_at"];
 const CALL_TEXTS = ["session_id", "model", "created_at", "api_endpoint"];
@@ -63,10 +63,10 @@ const CALL_NUMBERS = [
   "reasoning_tokens",
 ];
 
-/** Columns by which the rows of a session are found. */
+/** Columns for finding a session's rows. */
 const LOOKUPS = { turns: "session_id", assistant_usage_events: "session_id" };
 
-/** Reads the rows of a session in the program's own database; undefined if there is none, or Node cannot read it. */
+/** Reads a session's rows from Copilot's own database; undefined if there is none or Node cannot read it. */
 function readStoredRows(
   path: string,
   sessionId: string,
@@ -106,7 +106,7 @@ function readSessionRows(database: Database, sessionId: string): CopilotRows {
   };
 }
 
-/** Text in the event about a rewind. */
+/** Text that occurs in the event for a rewind. */
 const REWIND = '"infoType":"rewind"';
 
 function isRewound({ files }: SourceSession): boolean {

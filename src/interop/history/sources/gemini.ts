@@ -7,7 +7,7 @@ import { isFolderName, readSourceText, toNonemptyText } from "../../import/sourc
 import { readSourceAsText, type SideFiles } from "../source-file.ts";
 import type { FileFacts, SourceProgram } from "../source-program.ts";
 
-/** Logs of Gemini CLI, and the single objects of its older versions. */
+/** Logs of Gemini CLI, and the single JSON objects of older versions. */
 export const GEMINI: SourceProgram = {
   name: "gemini",
   folders: (_, home) => [join(home, ".gemini", "tmp")],
@@ -39,8 +39,8 @@ function readFacts(text: string, path: string): FileFacts[] {
 }
 
 /**
- * Finds the working directory whose name or digest is the name of a session's folder, also among known ones; empty if there is
- * none.
+ * Finds the working directory whose name or hash is the name of a session's folder. Also searches known directories. Empty if
+ * there is none.
  */
 function findCwd(path: string, known: Iterable<string>, beside: SideFiles): string {
   const [, home, folder] = /^(.*)[/\\]tmp[/\\]([^/\\]+)[/\\]/.exec(path) ?? [];

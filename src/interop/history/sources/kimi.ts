@@ -19,12 +19,12 @@ export const KIMI: SourceProgram = {
   read: readKimi,
 };
 
-/** Name of a log, in a folder named after the agent's id, in `agents` below the folder of the session. */
+/** Name of a log. It is in a folder named after the agent's id, inside the `agents` folder of the session. */
 const WIRE = "wire.jsonl";
 
 const MAIN = "main";
 
-/** Returns the path of the file about the whole session. */
+/** Returns the path of the file with the state of the whole session. */
 function getStateFile(path: string): string {
   return join(dirname(dirname(dirname(path))), "state.json");
 }

@@ -6,7 +6,7 @@ import { readSourceAsText } from "../source-file.ts";
 import type { SourceProgram } from "../source-program.ts";
 import { makePathId, NAMED_FILES } from "./named-files.ts";
 
-/** Arrays of messages, in files that the caller names; a file's folder is the working directory. */
+/** Message arrays, in files that the caller names. A file's folder is the working directory. */
 export const MESSAGES: SourceProgram = {
   ...NAMED_FILES,
   name: "messages",
@@ -24,7 +24,7 @@ export const MESSAGES: SourceProgram = {
       return imported === undefined ? [] : [imported];
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
-      const message = `${path} holds an array that is none of messages: ${error.message} Take that out, or import the rest.`;
+      const message = `${path} contains an array that does not consist of messages: ${error.message} Remove it, and import the file again.`;
       throw new SessionError("NOT_A_SESSION", message, { details: { path }, cause: error });
     }
   },

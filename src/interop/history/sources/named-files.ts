@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { hashText } from "../../../core/format/ids.ts";
 import type { SourceProgram } from "../source-program.ts";
 
-/** Common members of sources whose files only the caller names: files in a program's folder are not sessions of these sources. */
+/** Common members of sources that are read only from files named by the caller, never from a program's folder. */
 export const NAMED_FILES: Pick<SourceProgram, "folders" | "isOnlyNamed" | "makeKey" | "beside"> = {
   folders: () => [],
   isOnlyNamed: true,
@@ -13,9 +13,9 @@ export const NAMED_FILES: Pick<SourceProgram, "folders" | "isOnlyNamed" | "makeK
 };
 
 /**
- * Derives the id of a session from the path of its file, because two files may name the same session.
+ * Derives a session id from the path of its file, because two files may specify the same session.
  *
- * @param name - Default: the file's name without its extension.
+ * @param name - Prefix of the id. Default: the file name without its extension.
  */
 export function makePathId(path: string, name = basename(path).replace(/\.[^.]*$/, "")): string {
   return `${name}-${hashText(path).slice(0, 8)}`;

@@ -29,7 +29,7 @@ const NEEDED: readonly TableQuery[] = [
   PARTS,
 ];
 
-/** Columns by which the rows of a session are found. */
+/** Columns for finding a session's rows. */
 export const OPENCODE_LOOKUPS = {
   session: "id",
   message: "session_id",
@@ -37,7 +37,7 @@ export const OPENCODE_LOOKUPS = {
   event: "aggregate_id",
 };
 
-/** Returns the facts of the sessions in the copy of a database; undefined if it is another program's database. */
+/** Returns facts about the sessions in a copy of a database; undefined if the database belongs to another program. */
 export function readTableFacts(copy: string, path: string): FileFacts[] | undefined {
   return withDatabase(copy, (database) => {
     const isKnown = NEEDED.every((query) => hasColumns(database, query));
@@ -57,17 +57,17 @@ function hasRows(database: Database, table: string): boolean {
   return false;
 }
 
-/** A summary of the messages of one session. */
+/** Facts about the messages of one session. */
 interface MessageFacts {
   readonly count: number;
   readonly firstMs: number;
-  /** Creation time of the last message. */
+  /** Creation time of the last message, in Unix milliseconds. */
   readonly madeMs: number;
-  /** Time of the last change of a message. */
+  /** Time at which a message was last changed, in Unix milliseconds. */
   readonly lastMs: number;
 }
 
-/** Returns the facts of the sessions that have messages. */
+/** Returns facts about the sessions that have messages. */
 function readStoredFacts(database: Database): FileFacts[] {
   const messages = new Map<unknown, MessageFacts>();
   const times = ["time_created", "time_updated"];
@@ -82,7 +82,7 @@ function readStoredFacts(database: Database): FileFacts[] {
     });
   }
   const seqs = new Map<unknown, unknown>();
-  // Events are numbered where the program writes them: any change of a session changes the number.
+  // OpenCode numbers the events that it writes, so any change to a session changes the number.
   const events = { table: "event_sequence", texts: ["aggregate_id"], numbers: ["seq"] };
   if (hasColumns(database, events))
     for (const row of database.rows(events)) seqs.set(row["aggregate_id"], row["seq"]);
@@ -106,7 +106,7 @@ function hasColumns(database: Database, { table, texts, numbers = [] }: TableQue
   return [...texts, ...numbers].every((name) => columns.has(name));
 }
 
-/** Columns of a session that only some versions have. */
+/** Names of session columns that only some versions have. */
 const OPTIONAL = ["agent", "revert", "metadata"];
 
 function makeSessionQuery(database: Database): TableQuery {
@@ -116,9 +116,9 @@ function makeSessionQuery(database: Database): TableQuery {
 }
 
 /**
- * Reads a session from its rows in the copy of a database.
+ * Reads a session from its rows in a copy of a database.
  *
- * @throws {SessionError} `NOT_A_SESSION` if a number in its rows is too large for JavaScript.
+ * @throws {SessionError} `NOT_A_SESSION` if a number in the rows is too large for JavaScript.
  */
 export function readRows(copy: string, path: string, sessionId: string): StoredSession {
   return withDatabase(copy, (database) => {
@@ -150,7 +150,7 @@ export function readRows(copy: string, path: string, sessionId: string): StoredS
   });
 }
 
-/** Returns the facts of a session in the form of its exports. */
+/** Returns the facts about a session in the format of an export. */
 function toInfo(row: JsonRecord): JsonRecord {
   const { id, directory, title, version, agent, time_created: created, time_updated: updated } = row;
   const { revert, metadata } = row;
@@ -182,7 +182,7 @@ function parseStoredRecord(
   return record && { ...record, id };
 }
 
-/** Maximum time between a subagent's session and the start of its call, in milliseconds. */
+/** Maximum time between a subagent's session and the start of the call that started it, in milliseconds. */
 const CALL_MS = 10 * 60 * 1000;
 
 /** Finds the parent's call that started a session. */
@@ -199,7 +199,7 @@ function findStartingCall(database: Database, row: JsonRecord): string | undefin
   return undefined;
 }
 
-/** Reads the deleted messages from events, where they still exist. */
+/** Reads deleted messages from events, which still contain them. */
 function readDeletedMessages(database: Database, sessionId: string): DeletedMessage[] {
   if (!hasColumns(database, EVENTS)) return [];
   const where = "aggregate_id = ? AND type = ?";
@@ -237,24 +237,24 @@ function byId(one: JsonRecord, other: JsonRecord): number {
 }
 
 function makeNumberTooLargeError(path: string, sessionId: string, table: string): SessionError {
-  const message = `The session ${sessionId} in ${path} has a number beyond 2^53 in the table ${table}. Export the session with "opencode export", and import that file.`;
+  const message = `The session ${sessionId} in ${path} has a number greater than 2^53 in the table ${table}. Export the session with "opencode export", and import the exported file.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path, source: "opencode" } });
 }
 
 function makeUnknownTablesError(path: string): SessionError {
-  const message = `${path} has other tables than the databases of OpenCode that are known. Export its sessions with "opencode export", and import those files.`;
+  const message = `${path} does not have the tables of a known OpenCode database. Export its sessions with "opencode export", and import the exported files.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path, source: "opencode" } });
 }
 
-/** A session of OpenCode from one of its stores, in the form of its exports. */
+/** An OpenCode session from one of its stores, in the format of an export. */
 export type StoredSession = Pick<OpenCodeInput, "document" | "deleted" | "toolCallId" | "issues">;
 
 /**
- * Returns the facts of a session.
+ * Returns facts about a session.
  *
- * @param info - Fields as in an export.
- * @param firstMs - Creation time of its first message, Unix milliseconds; 0 if unknown.
- * @param lastMs - Creation time of its last message.
+ * @param info - Fields of the session, as in an export.
+ * @param firstMs - Creation time of the first message, in Unix milliseconds; 0 if unknown.
+ * @param lastMs - Creation time of the last message, in Unix milliseconds.
  */
 export function makeFacts(info: JsonRecord, firstMs: number, lastMs: number): FileFacts[] {
   const sessionId = toNonemptyText(info["id"]);
@@ -272,7 +272,7 @@ export function makeFacts(info: JsonRecord, firstMs: number, lastMs: number): Fi
       parentId: toNonemptyText(info["parentID"]),
       baseId: toNonemptyText(info["projectID"]),
       begunAt,
-      // A fork copies messages with their times.
+      // A fork copies messages along with their times.
       isCopy: begunAt !== undefined && startedAt !== undefined && begunAt < startedAt,
       exported: isExport ? continuation.session : undefined,
     },

@@ -21,8 +21,8 @@ import {
 } from "./opencode-database.ts";
 
 /**
- * Sessions of OpenCode 1, and of Kilo, which is derived from it: in their databases, in the files of versions before 1.2, and in
- * documents that they export.
+ * Sessions of OpenCode 1, and of Kilo, which is derived from it. They are in databases, in the files of versions before 1.2, and
+ * in exported documents.
  */
 export const OPENCODE: SourceProgram = {
   name: "opencode",
@@ -61,33 +61,33 @@ export const OPENCODE: SourceProgram = {
 
 const DATABASE = /^(?:opencode|kilo)(?:-[\w.-]+)?\.db$/;
 
-/** Files of messages and of their parts. */
+/** Pattern for the files of messages and their parts. */
 const PART_FILE = /[/\\]storage[/\\]\w+[/\\](?:ses|msg)_\w+[/\\](?:msg|prt)_\w+\.json$/;
 
 function findFolders(data: string, named: string | undefined): string[] {
   return [...findDatabases(data, named), join(data, "storage", "session")];
 }
 
-/** Returns the databases of all channels through which a program was installed, and the one that the environment names. */
+/** Returns the databases of all channels through which a program was installed, and the database named in the environment. */
 function findDatabases(data: string, named: string | undefined): string[] {
   const own = !named || named === ":memory:" ? [] : [isAbsolute(named) ? named : join(data, named)];
   const found = callUnlessRefused(() => readdirSync(data).filter((name) => DATABASE.test(name)));
-  // If the folder exists and cannot be read, the error occurs again, and is reported, when the database is read.
+  // If the folder exists but cannot be read, the same error occurs when the database is read, and is reported then.
   const names = found?.sort() ?? [`${basename(data)}.db`];
   return [...own, ...names.map((name) => join(data, name))];
 }
 
-/** Omits files of sessions that were migrated to a database, where they have continued since. */
+/** Omits files of sessions that were migrated to a database, because the sessions continued there. */
 function withoutCopies(files: readonly KnownFile[]): readonly KnownFile[] {
   const stored = files.filter(({ facts }) => facts.isInDatabase === true);
   const ids = new Set(stored.map(({ facts: { sessionId } }) => sessionId));
   return files.filter(({ facts }) => facts.isInDatabase === true || !ids.has(facts.sessionId));
 }
 
-/** Maximum number of sessions with the same first message that are compared with a fork. */
+/** Maximum number of sessions with the same first message to compare with a fork. */
 const MAX_ORIGINS = 5;
 
-/** Finds the sessions that forks may have been copied from: older ones of the project, with the same first message. */
+/** Finds the sessions that forks may have been copied from: older sessions in the same project with the same first message. */
 function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
   const makeKey = ({ files: [file] }: SourceSession) => `${file?.facts.baseId} ${file?.facts.begunAt}`;
   const byFirst = groupBy(sessions, makeKey);
@@ -101,7 +101,7 @@ function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
   });
 }
 
-/** Returns the session that a fork was copied from: of those that share most of its messages, the oldest. */
+/** Returns the session that a fork was copied from: the oldest of those that share the most messages with it. */
 function findOrigin(
   document: unknown,
   origins: readonly KnownFile[],
@@ -123,12 +123,12 @@ function readStored({ path, copy, facts }: KnownFile): StoredSession {
   return isSessionFile(document) ? readTree(path, document) : { document };
 }
 
-/** Returns whether a document is a session file of a version before 1.2, whose messages are in other files. */
+/** Returns whether a document is a session file from a version before 1.2, whose messages are in other files. */
 function isSessionFile(document: unknown): document is JsonRecord {
   return isJsonRecord(document) && !isJsonRecord(document["info"]) && typeof document["id"] === "string";
 }
 
-/** Reads the messages of a session and their parts from their files; unreadable files are omitted, with an issue. */
+/** Reads a session's messages and their parts from their files. Unreadable files are omitted and reported as issues. */
 function readTree(path: string, info: JsonRecord): StoredSession {
   const issues: SessionIssue[] = [];
   const report = reportInto(issues);
@@ -141,14 +141,14 @@ function readTree(path: string, info: JsonRecord): StoredSession {
   return { document: { info, messages }, issues };
 }
 
-/** Reads the first message of a session, without its parts; empty if there is none, or it cannot be read. */
+/** Reads the first message of a session, without its parts. Empty if there is none or it cannot be read. */
 function readFirstMessage(path: string): JsonRecord[] {
   const [file] = listFiles(getMessageFolder(path), () => undefined);
   const info = file === undefined ? undefined : readRecord(file, () => undefined);
   return info === undefined ? [] : [{ info }];
 }
 
-/** Returns the folder of all sessions, messages and parts; a session's file is two folders below it. */
+/** Returns the folder for all sessions, messages, and parts, which is two levels above a session's folder. */
 function getStorage(path: string): string {
   return dirname(dirname(dirname(path)));
 }
@@ -157,7 +157,7 @@ function getMessageFolder(path: string): string {
   return join(getStorage(path), "message", basename(path, ".json"));
 }
 
-/** Returns the files of a folder in the order in which they were created. */
+/** Returns the files in a folder, oldest first. */
 function listFiles(folder: string, report: ReportSkipped): string[] {
   try {
     const names = callIfPresent(() => readdirSync(folder)) ?? [];

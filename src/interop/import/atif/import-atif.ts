@@ -17,46 +17,46 @@ import { findAtifSession, getOwnExtra, TRAJECTORY_CUSTOM_TYPE } from "./stored-l
 export interface AtifInput {
   /** Parsed from JSON. */
   readonly document: unknown;
-  /** Id of the session, if the document has no `trajectory_id`. Default: its `session_id`, which runs may share. */
+  /** Session id to use if the document has no `trajectory_id`. Default: its `session_id`, which several runs may share. */
   readonly sourceId?: string;
   /** Path of the file. */
   readonly path?: string;
   readonly cwd?: string;
-  /** Time of steps that precede the first one with a time, ISO 8601. */
+  /** Time of the steps before the first step that has a time, ISO 8601. */
   readonly startedAt?: string;
   /** ISO 8601. */
   readonly importedAt: string;
-  /** Reads images next to the document. Default: a text replaces each image that is a file. */
+  /** Reads images next to the document. Default: text replaces each image that is a file. */
   readonly readAsset?: ReadAsset;
 }
 
-/** Parses the content of a file; undefined if it is not an ATIF document. */
+/** Parses the content of a file. Returns undefined if it is not an ATIF document. */
 export function readAtifText(text: string): JsonRecord | undefined {
   const value = parseJson(text.replace(/^\uFEFF/, ""))?.value;
   return isAtifDocument(value) ? value : undefined;
 }
 
-/** Returns the id that a document gives its session; undefined if it has none. */
+/** Returns the session id that a document specifies; undefined if it has none. */
 function findTrajectoryId(document: unknown): string | undefined {
   const { trajectory_id: id, session_id: sessionId } = toRecord(document);
   return toNonemptyText(id) ?? toNonemptyText(sessionId);
 }
 
-/** A trajectory, top-level or embedded in another one. */
+/** A top-level or embedded trajectory. */
 interface Trajectory {
   readonly record: JsonRecord;
   readonly sourceId: string;
-  /** The session that started it, and its id there. */
+  /** Session that started this one, and the id of this one in it. */
   readonly parent?: { readonly sourceId: string; readonly agentId: string };
 }
 
 /**
- * Converts an ATIF document, version 1.0 to 1.8, to sessions: its own, followed by those of embedded subagents.
+ * Converts an ATIF document, version 1.0 to 1.8, to sessions: the document's own session, then those of embedded subagents.
  *
- * Lenient: unknown fields are kept in details, and values that are not steps are reported. A document that stores the entries of
- * its session yields these entries. Ids are derived from a step and everything before it.
+ * Lenient: unknown fields are kept in details, and values that are not steps are reported. If a document stores the entries of
+ * its session, those entries are returned. An id is derived from a step and all the steps before it.
  *
- * @returns Empty if the value is not such a document.
+ * @returns Empty if the value is not an ATIF document.
  * @remarks Cost: O(bytes). Source: docs/import-records.md#atif
  */
 export function importAtif(input: AtifInput): ImportedSession[] {
@@ -74,7 +74,7 @@ export function importAtif(input: AtifInput): ImportedSession[] {
   return sessions;
 }
 
-/** Returns the embedded trajectories by their ids. */
+/** Returns the embedded trajectories by id. */
 function findSubagents({ record, sourceId }: Trajectory): Map<string, Trajectory> {
   const found = new Map<string, Trajectory>();
   const ids = new DistinctIds();
@@ -111,10 +111,10 @@ function makeBuilder(input: AtifInput, trajectory: Trajectory, startedAt: string
   return builder;
 }
 
-/** Imports the entries that a lossless document stores, unchanged; undefined if it stores none. */
+/** Imports the entries that a lossless document stores, unchanged. Returns undefined if it stores none. */
 function importStored(input: AtifInput, trajectory: Trajectory): ImportedSession | undefined {
   const exported = findCopiedSession(trajectory.record)?.steps ?? 0;
-  // Added steps are in no stored entry.
+  // Steps that were added later are not among the stored entries.
   if (exported > 0 && toArray(trajectory.record["steps"]).length > exported) return undefined;
   const text = findAtifSession(trajectory.record);
   const stored = text === undefined ? undefined : readSession(text);
@@ -183,7 +183,7 @@ function importSteps(
 }
 
 /**
- * Returns the session of ours that a trajectory was exported from, and the number of exported steps; undefined for other
+ * Returns the sessiontree session that a trajectory was exported from, and the number of exported steps; undefined for other
  * trajectories.
  */
 function findCopiedSession(record: JsonRecord): (ContinuedSession & { readonly steps: number }) | undefined {

@@ -5,17 +5,17 @@ import type { JsonRecord } from "../../../core/format/json.ts";
 import type { UserBlock } from "../../convert/dialect.ts";
 import { makePlaceholder, parseDataUrl, toImage } from "../../convert/images.ts";
 
-/** Returns a file that a document refers to, as base64; undefined if it does not exist or may not be read. */
+/** Reads a file that a document refers to, as base64. Returns undefined if the file does not exist or may not be read. */
 export type ReadAsset = (path: string, mediaType: unknown) => string | undefined;
 
-/** Content of a message or of a result. */
+/** Content of a message or a tool result. */
 export interface StepContent {
   readonly blocks: UserBlock[];
-  /** Parts that a message cannot contain, each replaced by a text. */
+  /** Parts that a message cannot contain and that were replaced by text. */
   readonly replaced: JsonRecord[];
 }
 
-/** Converts a string or an array of parts; other values yield no content. */
+/** Converts a string or an array of parts. Other values yield no content. */
 export function convertContent(content: unknown, readAsset: ReadAsset | undefined): StepContent {
   if (typeof content === "string")
     return { blocks: content === "" ? [] : [{ type: "text", text: content }], replaced: [] };

@@ -28,10 +28,10 @@ import { isPresent, makeLeftOutIssue, toIsoTime, toNonemptyText } from "../sourc
 import { convertContent, type ReadAsset } from "./step-content.ts";
 import { getOwnExtra, OBSERVATION_CUSTOM_TYPE, OWN_EXTRA } from "./stored-lines.ts";
 
-/** Context of a trajectory's steps. */
+/** Context needed to read a trajectory's steps. */
 export interface StepScene {
   readonly agent: JsonRecord;
-  /** Entries of sessiontree that are not steps, each with the step that it follows. */
+  /** Entries of sessiontree that are not steps, each with the number of the step it follows. */
   readonly state: readonly unknown[];
   readonly readAsset: ReadAsset | undefined;
   /** Returns the id of an embedded subagent's session; undefined if it is not embedded. */
@@ -50,7 +50,7 @@ const STOP_REASONS: readonly StopReason[] = [
 
 const THINKING_LEVELS: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-/** Fields that become part of a message; others are kept in its details. */
+/** Fields that become part of a message. Other fields are kept in its details. */
 const READ_FIELDS: ReadonlySet<string> = new Set([
   ...["step_id", "timestamp", "source", "message", "model_name", "reasoning_content", "tool_calls"],
   ...["observation", "metrics", "extra", "llm_call_count"],
@@ -60,9 +60,9 @@ const READ_FIELDS: ReadonlySet<string> = new Set([
 export class StepReader {
   readonly #builder: SessionBuilder;
   readonly #scene: StepScene;
-  /** For each step, the first entry made from it. */
+  /** First entry created from each step, by step number. */
   readonly #drafts = new Map<number, Draft>();
-  /** Names of the tools by call id. */
+  /** Tool names by call id. */
   readonly #tools = new Map<string, string>();
   readonly #state: readonly JsonRecord[];
   #stateAt = 0;
@@ -77,7 +77,7 @@ export class StepReader {
     this.#addState(0);
   }
 
-  /** Adds the entries of a step. */
+  /** Adds the entries for a step. */
   read(step: JsonRecord, index: number): void {
     const before = this.#tip;
     if (step["source"] === "agent") this.#readAgentStep(step, index);
@@ -221,7 +221,7 @@ export class StepReader {
 
   #readResults(step: JsonRecord, calls: readonly ToolCall[], index: number): void {
     const results = toArray(toRecord(step["observation"])["results"]).filter(isJsonRecord);
-    // Some programs do not name the call if there is only one.
+    // Some programs omit the call id if there is only one call.
     const only = calls.length === 1 && results.length === 1 ? calls[0]?.id : undefined;
     for (const result of results) {
       const own = getOwnExtra(result);
@@ -243,7 +243,7 @@ export class StepReader {
     const own = getOwnExtra(result);
     const time = toIsoTime(timestamp) ?? step["timestamp"];
     const isLink = Array.isArray(refs) && content === undefined && extra === undefined && atif === undefined;
-    // A tool result without a call in the original session remains a tool result.
+    // A tool result that had no call in the original session remains a tool result.
     const id = callId ?? (typeof own["tool_call_id"] === "string" ? "" : undefined);
     const toolName =
       toNonemptyText(own["tool_name"]) ?? this.#tools.get(id ?? "") ?? toText(own["tool_name"]);
@@ -264,7 +264,7 @@ export class StepReader {
     for (const ref of toArray(refs)) this.#linkSubagent(toRecord(ref), callId);
   }
 
-  /** Adds an agent's observation without a call. */
+  /** Adds an observation that does not belong to a call. */
   #addObservation(blocks: readonly UserBlock[], atif: JsonRecord | undefined, time: unknown): void {
     const details = atif && { atif };
     this.#add(makeCustomMessage(OBSERVATION_CUSTOM_TYPE, blocks, true, details), time);
@@ -279,12 +279,12 @@ export class StepReader {
   }
 
   #keepStep(step: JsonRecord, index: number): void {
-    this.#report(`Step ${index + 1} has the source ${encodeParsed(step["source"])}; it is kept as it is.`);
+    this.#report(`Step ${index + 1} has the source ${encodeParsed(step["source"])}; it was kept unchanged.`);
     this.#builder.counts.kept++;
     this.#add(makeCustom("atif.step", step), step["timestamp"]);
   }
 
-  /** Adds entries of sessiontree that follow a step. */
+  /** Adds the sessiontree entries that follow a step. */
   #addState(stepId: number): void {
     for (; this.#stateAt < this.#state.length; this.#stateAt++) {
       const { after_step: after, entry } = toRecord(this.#state[this.#stateAt]);
@@ -306,7 +306,7 @@ export class StepReader {
     this.#tip = this.#builder.add(this.#makeKey(body), this.#tip, time, body);
   }
 
-  /** Returns a key that depends on all entries up to this one. */
+  /** Returns a key that depends on all entries so far. */
   #makeKey(body: object): string {
     return `atif ${(this.#tip ?? this.#builder.tip).id} ${encodeParsed(body)}`;
   }
@@ -318,7 +318,7 @@ export class StepReader {
   #reportReplaced(replaced: readonly JsonRecord[], index: number): void {
     for (const { type } of replaced)
       this.#report(
-        `Step ${index + 1} has a part of the type ${encodeParsed(type)} that is not there, or cannot be part of its message; a text replaces it.`,
+        `Step ${index + 1} has a part of type ${encodeParsed(type)} that is missing or cannot be part of its message; text replaces it.`,
       );
   }
 
@@ -327,7 +327,7 @@ export class StepReader {
   }
 }
 
-/** Returns whether an agent step without content is an answer of a model. */
+/** Returns whether an agent step without content is a model's answer. */
 function isAnswer(step: JsonRecord): boolean {
   return (
     step["metrics"] !== undefined ||
@@ -340,7 +340,7 @@ function isAnswerOfSession(step: JsonRecord): boolean {
   return Object.keys(getOwnExtra(step)).length > 0;
 }
 
-/** Returns whether a step repeats a step of another document, which has counted its usage. */
+/** Returns whether a step repeats a step of another document, which already counts its usage. */
 function isCopied(step: JsonRecord): boolean {
   return step["is_copied_context"] === true;
 }
@@ -368,7 +368,7 @@ function getDetails(step: JsonRecord, replaced: readonly JsonRecord[]): JsonValu
   return isPresent(details) ? details : undefined;
 }
 
-/** Converts metrics; input tokens include those of caches. */
+/** Converts metrics. The number of input tokens includes cached tokens. */
 function readMetrics(metrics: JsonRecord): Usage {
   const extra = toRecord(metrics["extra"]);
   const usage = toUsage({
@@ -385,7 +385,7 @@ function readMetrics(metrics: JsonRecord): Usage {
   return usage;
 }
 
-/** Normalizes a usage that a document stores in the form of a session. */
+/** Normalizes usage that a document stores in sessiontree's own format. */
 function readStoredUsage(stored: Usage): Usage {
   const { totalTokens, cost, ...counts } = toRecord(stored);
   const { total, input, output, cacheRead, cacheWrite, totalFromProvider } = toRecord(cost);

@@ -3,20 +3,20 @@ import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 
-/** Field of `extra` with the data that sessiontree stores in a trajectory, a step, a call, or a result. */
+/** Name of the `extra` field where sessiontree stores its own data about a trajectory, a step, a call, or a result. */
 export const OWN_EXTRA = "sessiontree";
 
-/** Custom type of an entry with the fields of a trajectory that are not part of the conversation. */
+/** Custom type of the entry that keeps a trajectory's fields that are not part of the conversation. */
 export const TRAJECTORY_CUSTOM_TYPE = "atif.trajectory";
 
-/** Custom type of a message with an agent's observation without a call. */
+/** Custom type of a message for an agent's observation that has no call. */
 export const OBSERVATION_CUSTOM_TYPE = "atif.observation";
 
-/** Half of a surrogate pair in its JSON escape, which other readers reject even in a value that they only pass on. */
+/** JSON escape of a lone surrogate. Other readers reject it even in a value that they only pass on. */
 const ESCAPED_SURROGATE = /\\ud[89a-f]/i;
 
 /**
- * Splits the text of a session file into values to store: a line becomes its JSON object, or remains a string if encoding the
+ * Splits the text of a session file into values to store. A line becomes a JSON object, or remains a string if encoding the
  * object would change a byte.
  */
 export function toStoredLines(text: string): unknown[] {
@@ -27,9 +27,9 @@ export function toStoredLines(text: string): unknown[] {
 }
 
 /**
- * Returns the session file that a lossless trajectory was made from.
+ * Returns the session file that a lossless trajectory was created from.
  *
- * @param trajectory - A document that `exportAtif` returned with `lossless`, parsed from JSON.
+ * @param trajectory - Parsed document that `exportAtif` returned with the `lossless` option.
  * @returns The text, byte for byte; undefined if the document does not store a session.
  * @remarks Cost: O(bytes).
  */
@@ -41,7 +41,7 @@ export function findAtifSession(trajectory: unknown): string | undefined {
     .join("\n");
 }
 
-/** Returns the data that sessiontree stores in a part of a trajectory. */
+/** Returns the data that sessiontree stores in part of a trajectory. */
 export function getOwnExtra(part: JsonRecord): JsonRecord {
   return toRecord(toRecord(part["extra"])[OWN_EXTRA]);
 }

@@ -1,7 +1,7 @@
 import { type ContinuedSession, findContinuedSession } from "../continued-session.ts";
 import { type SourceRecord, toNonemptyText } from "../source-text.ts";
 
-/** Position of the first record of a file that was not copied from a session of ours. */
+/** Position of the first record in a file that was not copied from a sessiontree session. */
 export interface Continuation {
   readonly session: ContinuedSession;
   /** Index of the first record after the copies. */
@@ -9,13 +9,13 @@ export interface Continuation {
 }
 
 /**
- * Finds the position where a transcript continues a session of ours.
+ * Finds the position at which a transcript continues a sessiontree session.
  *
- * A fork copies messages under their ids, but not the record that names the continued session; that record is in the transcript
- * that was forked.
+ * A fork copies messages with their ids, but not the record that identifies the continued session. That record is in the
+ * original transcript.
  *
- * @param original - Records of the forked transcript; empty if there is none.
- * @returns Undefined if it does not continue a session of ours.
+ * @param original - Records of the original of a fork; empty if there is none.
+ * @returns Undefined if the transcript does not continue a sessiontree session.
  */
 export function findContinuation(
   records: readonly SourceRecord[],

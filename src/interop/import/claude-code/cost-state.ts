@@ -14,49 +14,49 @@ import type { Subagent } from "./subagents.ts";
 import { getModel, getUnitCallIds, groupRecords, isBrokenOff, type Unit } from "./thread-units.ts";
 import { findCountingKey } from "./unit-entries.ts";
 
-/** Dollars by model. */
+/** Dollar amounts by model. */
 export type Dollars = Readonly<Record<string, number>>;
 
-/** `customType` of the entry that records the dollars in a copy's totals that its original has spent. */
+/** `customType` of the entry that records how many of the dollars in a copy's totals were spent by its original. */
 export const INHERITED_COST_TYPE = "claude-code.inherited-cost";
 
-/** Notes of the usage entries, for amounts that messages do not report. */
+/** Notes on usage entries for amounts that messages do not report. */
 const NOTES = {
   summaries:
     "Tokens of the calls that wrote the summaries since the last totals; the records do not say how much each used.",
   cost: "Cost of the calls since the last such entry; their messages have the tokens.",
 };
 
-/** Dollars that the totals of a copy begin with. */
+/** Dollars already included in the totals of a copy when it starts. */
 export interface CopyCosts {
-  /** Id of the copy, which keeps the ids of its entries different from those of the original. */
+  /** Id of the copy. It keeps the copy's entry ids different from those of the original. */
   readonly sessionId: string;
   readonly inherited: Dollars;
 }
 
 /**
- * Reads the running totals that the program writes occasionally.
+ * Reads the running totals that Claude Code writes occasionally.
  *
- * They include amounts that messages lack: dollars, and the tokens of calls that wrote summaries. To get those, it subtracts one
- * total from the next, and then the messages in between, including those of subagents.
+ * Totals include amounts that messages lack: dollars, and the tokens of calls that wrote summaries. Those amounts are the
+ * difference between two totals, minus the messages in between, including messages of subagents.
  */
 export class CostState {
   readonly #builder: SessionBuilder;
   readonly #copy: CopyCosts | undefined;
   readonly #dollars: Map<string, number>;
-  /** Last totals, by model. */
+  /** Last totals by model. */
   #totals: ReadonlyMap<string, Tokens> = new Map();
-  /** By model: tokens of answers since the last totals; other calls, such as those for titles, do not affect summaries. */
+  /** Tokens of answers since the last totals, by model. Other calls, such as those for titles, do not affect summaries. */
   readonly #answered = new Map<string, Tokens>();
   #summaries: Draft[] = [];
   readonly #others: SubagentTokens;
   #last: SourceRecord | undefined;
-  /** Whether the next totals include tokens from before the first record. */
+  /** Whether the next totals include tokens used before the first record. */
   #isInheriting = false;
   #number = 0;
 
   /**
-   * @param others - Returns the tokens that totals include in addition to this agent's.
+   * @param others - Returns tokens that totals include in addition to those of this agent.
    * @param copy - Undefined if the session is not known to be a copy.
    */
   constructor(builder: SessionBuilder, others: SubagentTokens, copy: CopyCosts | undefined) {
@@ -71,17 +71,17 @@ export class CostState {
     this.#answered.set(model, addTokens(this.#answered.get(model) ?? NO_TOKENS, tokens));
   }
 
-  /** Records an entry that a separate call wrote. */
+  /** Records an entry whose summary was written by a separate call. */
   addSummary(summary: Draft): void {
     this.#summaries.push(summary);
   }
 
-  /** Records that the conversation began in another file, so that the first totals include those tokens. */
+  /** Records that the conversation began in another file. The first totals then include that file's tokens. */
   inherit(): void {
     this.#isInheriting = true;
   }
 
-  /** Reads the next totals; returns whether they contained anything new. */
+  /** Reads the next totals, and returns whether they contained anything new. */
   take(record: SourceRecord): boolean {
     const models = getMember(record.value, "modelUsage");
     const totals = new Map(Object.keys(models).map((name) => [name, countTokens(getMember(models, name))]));
@@ -99,7 +99,7 @@ export class CostState {
     return isNews;
   }
 
-  /** Stores the inherited dollars, because the original may no longer exist when the session is imported again. */
+  /** Stores the inherited dollars, because the original may no longer exist at the next import. */
   #tellInherited(): void {
     if (this.#copy === undefined) return;
     const body = makeCustom(INHERITED_COST_TYPE, { ...this.#copy.inherited });
@@ -110,7 +110,7 @@ export class CostState {
     return this.#copy === undefined ? key : `${key} of ${this.#copy.sessionId}`;
   }
 
-  /** Assigns tokens that messages do not account for to the summaries made since the last totals. */
+  /** Assigns the tokens that messages do not account for to the summaries written since the last totals. */
   #addSummaryTokens(totals: ReadonlyMap<string, Tokens>, record: SourceRecord): boolean {
     const [summary, ...others] = this.#summaries;
     if (summary === undefined || this.#isInheriting) return false;
@@ -134,7 +134,7 @@ export class CostState {
 
   #addDollars(model: string, total: number): boolean {
     const before = this.#dollars.get(model) ?? 0;
-    // Less than before: the program restarted its count.
+    // The total decreased, so the program restarted its count.
     const spent = roundDollars(total < before ? total : total - before);
     this.#dollars.set(model, total);
     if (spent === 0) return false;
@@ -155,9 +155,9 @@ function getDollars({ value }: SourceRecord): Dollars {
 }
 
 /**
- * Returns the dollars that the totals of a copy begin with: those of the original when it was copied.
+ * Returns the dollars that the original had already spent when it was copied.
  *
- * These are in the original's last totals before its first record that the copy does not share.
+ * They are in the original's last totals before its first record that the copy does not share.
  */
 export function findCopiedDollars(original: readonly SourceRecord[], copy: readonly SourceRecord[]): Dollars {
   const uuids = new Set(copy.filter(isNode).map(({ value }) => value["uuid"]));
@@ -168,7 +168,7 @@ export function findCopiedDollars(original: readonly SourceRecord[], copy: reado
   return totals === undefined ? {} : getDollars(totals);
 }
 
-/** Returns the inherited dollars that an earlier import has stored; undefined if it has stored none. */
+/** Returns the inherited dollars that an earlier import stored; undefined if it stored none. */
 export function findInheritedDollars(entries: readonly UnknownEntry[]): Dollars | undefined {
   const told = entries.find(({ customType }) => customType === INHERITED_COST_TYPE);
   if (told === undefined) return undefined;
@@ -176,7 +176,7 @@ export function findInheritedDollars(entries: readonly UnknownEntry[]): Dollars 
   return Object.fromEntries(Object.keys(models).map((name) => [name, toCount(models[name])]));
 }
 
-/** Returns the increase of totals; all of them if the program restarted its count. */
+/** Returns how much the totals increased. If the program restarted its count, that is the whole new total. */
 function subtractTokens(before: Tokens | undefined, now: Tokens): Tokens {
   return before === undefined || now.output < before.output ? now : addTokens(now, before, -1);
 }
@@ -190,24 +190,24 @@ function countTokens(model: JsonRecord): Tokens {
   };
 }
 
-/** Removes floating-point noise from a difference of dollars. */
+/** Removes floating-point noise from a dollar amount. */
 function roundDollars(dollars: number): number {
   return Math.round(dollars * 1e12) / 1e12;
 }
 
-/** Tools that start subagents, in old and new versions. */
+/** Names of the tools that start subagents, in old and new versions. */
 const STARTERS: ReadonlySet<string | undefined> = new Set(["Task", "Agent"]);
 
-/** A call of a subagent's model, and the time of its answer. */
+/** A model call of a subagent, and the time of the answer. */
 interface SubagentCall {
   readonly model: string;
-  /** Undefined if no record has the call's tokens: it wrote a summary. */
+  /** Undefined if no record reports the call's tokens, because the call wrote a summary. */
   readonly tokens: Tokens | undefined;
   /** Unix milliseconds; NaN if unknown. */
   readonly timeMs: number;
 }
 
-/** Earliest and latest time at which totals were written, Unix milliseconds. */
+/** Earliest and latest possible time of totals, in Unix milliseconds. */
 interface Span {
   readonly fromMs: number;
   readonly toMs: number;
@@ -216,10 +216,10 @@ interface Span {
 const BEGINNING: Span = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.NEGATIVE_INFINITY };
 
 /**
- * Tokens of a session's subagents, which the program's running totals include.
+ * Counts the tokens of a session's subagents, which the program's running totals include.
  *
- * Totals have no time, but are between records that have one. If a call may have been made before or after totals, the difference
- * from the next totals is unknown. It is also unknown if a subagent's transcript is missing.
+ * Totals have no timestamp, but the records around them do. If it is unclear whether a call was made before or after some
+ * totals, the difference to the next totals is unknown. It is also unknown if a subagent's transcript is missing.
  */
 export class SubagentTokens {
   readonly #records: readonly SourceRecord[];
@@ -229,8 +229,8 @@ export class SubagentTokens {
   #isMissing = false;
 
   /**
-   * @param records - Records of the main agent's file.
-   * @param counted - Messages of the main agent; a subagent's copies of them are not its own calls.
+   * @param records - Records in the main agent's file.
+   * @param counted - Ids of the main agent's messages. Copies in a subagent's transcript are not calls of the subagent.
    */
   constructor(
     records: readonly SourceRecord[],
@@ -242,7 +242,7 @@ export class SubagentTokens {
     this.#counted = counted;
   }
 
-  /** Records a call of the main agent, which may start an unknown subagent. */
+  /** Records a call by the main agent. The call may start an unknown subagent. */
   addCall(id: string, toolName: string | undefined): void {
     const isKnown = this.#subagents.some(({ toolCallId }) => toolCallId === id);
     if (STARTERS.has(toolName) && !isKnown) this.#isMissing = true;
@@ -284,7 +284,7 @@ export class SubagentTokens {
     return calls;
   }
 
-  /** Finds the span: from the latest time of all earlier records to the next answer. */
+  /** Returns the span from the latest time of all earlier records to the time of the next answer. */
   #findSpan(totals: SourceRecord): Span {
     const position = this.#records.indexOf(totals);
     const times = (records: readonly SourceRecord[]) =>
@@ -300,12 +300,12 @@ export class SubagentTokens {
   }
 }
 
-/** Returns whether totals were certainly written at or after a time. */
+/** Returns whether totals were certainly written at or after the given time. */
 function isLater({ fromMs, toMs }: Span, timeMs: number): boolean {
   return timeMs <= fromMs && timeMs < toMs;
 }
 
-/** Returns whether totals were certainly written at or before a time. */
+/** Returns whether totals were certainly written at or before the given time. */
 function isEarlier({ fromMs, toMs }: Span, timeMs: number): boolean {
   return timeMs >= toMs && timeMs > fromMs;
 }

@@ -16,34 +16,34 @@ import { isSidechain, linkRecords, type RecordGraph, type RecordNode } from "./r
 import { type ClaudeSubagentText, findSubagents, type Subagent } from "./subagents.ts";
 import { emitThread, type Thread } from "./thread-entries.ts";
 
-/** A session of Claude Code: its transcript, and those of its subagents. */
+/** A Claude Code session: its transcript and those of its subagents. */
 export interface ClaudeCodeInput {
   readonly main: SourceText;
   readonly subagents?: readonly ClaudeSubagentText[];
-  /** Id of the session: the name of its file. Default: the id in its last record. */
+  /** Session id: the name of its file. Default: the id in its last record that has one. */
   readonly sessionId?: string;
-  /** Id of the new session, from which the ids of subagents' sessions are derived. Default: made from `sessionId`. */
+  /** Id of the new session. The ids of subagents' sessions are derived from it. Default: `sessionId`. */
   readonly ownId?: string;
   /** Path of the file. */
   readonly path?: string;
-  /** Working directory, if no record names one. */
+  /** Working directory to use if no record contains one. */
   readonly cwd?: string;
   /** ISO 8601. */
   readonly importedAt: string;
-  /** Session that this one was forked from, if known; records may also name it. */
+  /** Session that this one was forked from, if known. Records may also name it. */
   readonly forkedFrom?: string;
-  /** Transcript of that session, which may contain the record of a continued session of ours. */
+  /** Transcript of that session. It may contain the record that identifies the continued sessiontree session. */
   readonly original?: SourceText;
   /**
-   * Dollars by model, in this session's totals, that the session's original has spent; undefined if the session is not a copy.
+   * Dollars by model that this session's totals include but its original spent; undefined if the session is not a copy.
    */
   readonly inheritedDollars?: Dollars;
 }
 
 /**
- * Converts the records of Claude Code to sessions: one for the conversation, and one for each subagent.
+ * Converts the records of Claude Code to sessions: one for the main conversation, and one for each subagent.
  *
- * A file with only a subagent's records yields only that session; one without messages yields none.
+ * A file that contains only a subagent's records yields only that session. A file without messages yields none.
  *
  * @returns The main session first.
  * @remarks Cost: O(records). Source: docs/import-records.md#claude-code
@@ -70,7 +70,7 @@ export function importClaudeCode(input: ClaudeCodeInput): ImportedSession[] {
   for (const subagent of subagents) {
     if (!subagent.nodes.some(isTurn)) continue;
     sessions.push(importSubagent(input, id, subagent, { counted, findSubagent }));
-    // A session that continues another one repeats its records.
+    // A subagent session that continues another one repeats its records.
     for (const node of subagent.nodes) counted.add(findMessageId(node) ?? "");
   }
   return sessions;
@@ -127,7 +127,7 @@ function importSubagent(
   return builder.finish();
 }
 
-/** Returns whether a record is part of the conversation, rather than a note of the program. */
+/** Returns whether a record is part of the conversation, rather than a note by the program. */
 function isTurn({ type, message }: RecordNode): boolean {
   return (type === "user" || type === "assistant") && message["content"] !== undefined;
 }
@@ -136,7 +136,7 @@ function findMessageId({ type, message }: RecordNode): string | undefined {
   return type === "assistant" ? toNonemptyText(message["id"]) : undefined;
 }
 
-/** Separates records of the main agent from those of subagents in the same file. */
+/** Separates the main agent's records from those of subagents in the same file. */
 function splitByAgent({ nodes }: RecordGraph): {
   own: RecordNode[];
   lanes: ReadonlyMap<string, RecordNode[]>;
@@ -168,7 +168,7 @@ function splitByAgent({ nodes }: RecordGraph): {
   return { own, lanes };
 }
 
-/** Finds the session that this one was copied from: the session that records name, or whose id they contain. */
+/** Finds the session that this one was copied from: the session that the records name, or whose id they contain. */
 function findOriginal(
   { forkedFrom }: ClaudeCodeInput,
   id: string,

@@ -22,12 +22,12 @@ export type RecordRole =
   | "aside"
   | "progress";
 
-/** Returns the text of a user record, blocks joined; empty if it has none. */
+/** Returns the text of a user record, with its blocks joined; empty if it has none. */
 export function getUserText({ message }: RecordNode): string {
   return joinContentText(message["content"]);
 }
 
-/** Returns the blocks of a type in a record. */
+/** Returns a record's blocks of the given type. */
 export function findBlocksOfType(
   { message }: Pick<RecordNode, "message">,
   type: "tool_use" | "tool_result",
@@ -47,7 +47,7 @@ export function findMessageKey({ message, value }: RecordNode): string | undefin
   return toNonemptyText(message["id"]) ?? toNonemptyText(value["requestId"]);
 }
 
-/** Classifies a record. */
+/** Returns the role of a record. */
 export function classifyRecord(node: RecordNode): RecordRole {
   const { value } = node;
   switch (node.type) {
@@ -88,7 +88,7 @@ function classifyUser(node: RecordNode): RecordRole {
   return value["promptSource"] === "system" && !isSidechain(node) ? "notification" : "prompt";
 }
 
-/** Classifies an attachment: a prompt that was queued while the agent worked is an attachment; the program writes all others. */
+/** Classifies an attachment. A prompt queued while the agent worked is an attachment; all others come from the program. */
 function classifyQueued({ value }: RecordNode): RecordRole {
   const attachment = getMember(value, "attachment");
   if (attachment["type"] !== "queued_command") return "aside";
@@ -98,15 +98,15 @@ function classifyQueued({ value }: RecordNode): RecordRole {
   return commandMode === undefined || commandMode === "prompt" ? "prompt" : "aside";
 }
 
-/** Returns whether the record states that the user interrupted an answer while the record arrived. */
+/** Returns whether a record states that the user interrupted the answer while it was arriving. */
 export function isAborted({ value }: RecordNode): boolean {
   return value["isAbortedMidStream"] === true;
 }
 
 /**
- * Returns the usage of a message whose growing records repeat it: the one with the most output.
+ * Returns a message's usage. Each of its growing records repeats the usage; the one with the most output tokens is returned.
  *
- * Records of an aborted answer report the output at its start; the program counts one token for four characters.
+ * Records of an aborted answer report the output count from its start, so output is estimated at four characters per token.
  */
 export function getMessageUsage(nodes: readonly RecordNode[]): Usage {
   let best = toUsage();
@@ -124,7 +124,7 @@ export function getMessageUsage(nodes: readonly RecordNode[]): Usage {
   return { ...best, output, totalTokens, cost: { ...best.cost, total: cost } };
 }
 
-/** Returns the reason why a message ended: the last reason in its records, else whether it calls a tool. */
+/** Returns why a message stopped: the last reason in its records, or a default that depends on whether it calls a tool. */
 export function getStopReason(nodes: readonly RecordNode[], hasCalls: boolean): StopReason {
   if (nodes.some(({ value }) => value["isApiErrorMessage"] === true)) return "error";
   const named = nodes

@@ -7,11 +7,11 @@ import { getMember, makeIssue, type SourceRecord, toNonemptyText } from "../sour
 export class RecordNode {
   readonly uuid: string;
   readonly type: string;
-  /** The last record with this `uuid`, at the position of the first. */
+  /** Last record with this `uuid`. Its position is that of the first. */
   record: SourceRecord;
-  /** Index of its first record among the records of the file. */
+  /** Index of the first record with this `uuid` in the file. */
   readonly position: number;
-  /** The node that this one follows; undefined if it begins a conversation. */
+  /** Preceding node; undefined if this one begins a conversation. */
   parent: RecordNode | undefined;
   readonly children: RecordNode[] = [];
 
@@ -26,7 +26,7 @@ export class RecordNode {
     return this.record.value;
   }
 
-  /** The fields of its message; empty if it has none. */
+  /** Fields of the record's message; empty if it has none. */
   get message(): JsonRecord {
     return getMember(this.value, "message");
   }
@@ -37,12 +37,12 @@ export interface RecordGraph {
   /** In file order. */
   readonly nodes: readonly RecordNode[];
   readonly byUuid: ReadonlyMap<string, RecordNode>;
-  /** Records that repeat an earlier `uuid`. */
+  /** Number of records that repeat an earlier `uuid`. */
   readonly repeated: number;
   readonly issues: readonly SessionIssue[];
 }
 
-/** Types of records whose `uuid` or `messageId` names another record: they look like nodes, but are not. */
+/** Types of records whose `uuid` or `messageId` refers to another record. They look like nodes, but are not. */
 const NO_NODES: ReadonlySet<string> = new Set(["file-history-snapshot", "summary", "last-prompt"]);
 
 /** Returns whether a record is part of the conversation. */
@@ -55,15 +55,15 @@ export function isSidechain({ value }: RecordNode): boolean {
   return value["isSidechain"] === true;
 }
 
-/** Messages that remain in the context, according to a compaction's boundary. */
+/** Messages that remain in the context after a compaction, according to its boundary. */
 export interface PreservedMessages {
   readonly head: string | undefined;
   readonly tail: string | undefined;
-  /** Whether they come before the summary: then the summary covers the messages after them. */
+  /** Whether the messages come before the summary. The summary then covers the messages after them. */
   readonly isPrefix: boolean;
 }
 
-/** Reads the messages that a compaction's boundary preserves; newer versions list them, older ones name the first and last. */
+/** Reads which messages a compaction's boundary preserves. Newer versions list them; older ones name the first and last. */
 export function readPreserved(boundary: JsonRecord): PreservedMessages {
   const metadata = getMember(boundary, "compactMetadata");
   const listed = getMember(metadata, "preservedMessages");
@@ -80,8 +80,8 @@ export function readPreserved(boundary: JsonRecord): PreservedMessages {
 /**
  * Finds the parent of each record.
  *
- * A compaction's boundary follows the record that it names as its logical parent. If a parent is missing, or would close a cycle,
- * the nearest earlier record of the same agent replaces it.
+ * A compaction's boundary follows the record that it names as its logical parent. If a parent is missing, or would create a
+ * cycle, the nearest earlier record of the same agent replaces it.
  */
 export function linkRecords(records: readonly SourceRecord[]): RecordGraph {
   const byUuid = new Map<string, RecordNode>();
@@ -109,7 +109,7 @@ export function linkRecords(records: readonly SourceRecord[]): RecordGraph {
   return { nodes, byUuid, repeated, issues };
 }
 
-/** Returns the agent that a record belongs to. */
+/** Returns a key for the agent that a record belongs to. */
 function getLane({ value }: RecordNode): string {
   return `${value["isSidechain"] === true} ${toNonemptyText(value["agentId"]) ?? ""}`;
 }
@@ -125,27 +125,27 @@ function findParent(
   const isBoundary = value["subtype"] === "compact_boundary";
   const named = isBoundary ? findBoundaryParent(value, byUuid) : toNonemptyText(parentUuid);
   const parent = named === undefined ? undefined : byUuid.get(named);
-  // In a fork, preserved messages follow the summary, though the boundary still names one of them as its parent.
+  // In a fork, preserved messages follow the summary, but the boundary still names one of them as its parent.
   const namedBy = ({ value }: RecordNode) => byUuid.get(toNonemptyText(value["parentUuid"]) ?? "");
   const isRelinked = isBoundary && isBelow(parent, node, namedBy);
   if (parent !== undefined && parent !== node && !isRelinked) return parent;
   if (isBoundary || (named === undefined && parentUuid === undefined)) return before;
   if (named === undefined) return undefined;
   const message = before
-    ? `The record names a missing parent; it was attached to the record of line ${before.record.line}.`
+    ? `The record names a missing parent; it was attached to the record on line ${before.record.line}.`
     : "The record names a missing parent, and no record comes before it: it begins the conversation.";
   issues.push(makeIssue("PARENT_BRIDGED", message, node.record));
   return before;
 }
 
-/** Returns the parent of a compaction's boundary: the last message that it preserves, else its logical parent. */
+/** Returns the uuid of a boundary's parent: the last message that the boundary preserves, or its logical parent. */
 function findBoundaryParent(value: JsonRecord, byUuid: ReadonlyMap<string, RecordNode>): string | undefined {
   const { tail } = readPreserved(value);
   if (tail !== undefined && byUuid.has(tail)) return tail;
   return toNonemptyText(value["logicalParentUuid"]) ?? toNonemptyText(value["parentUuid"]);
 }
 
-/** Yields an element and its ancestors, each once, because damaged files have cycles. */
+/** Yields an element and its ancestors. Each is yielded once, because damaged files contain cycles. */
 export function* walkUpward<T>(start: T | undefined, above: (one: T) => T | undefined): Generator<T, void> {
   const seen = new Set<T>();
   for (let at = start; at !== undefined && !seen.has(at); at = above(at)) {
@@ -154,9 +154,9 @@ export function* walkUpward<T>(start: T | undefined, above: (one: T) => T | unde
   }
 }
 
-/** Returns whether an element is another one, or a descendant of it. */
+/** Returns whether an element is the given ancestor or a descendant of it. */
 export function isBelow<T>(one: T | undefined, ancestor: T, above: (one: T) => T | undefined): boolean {
-  // Called for every result, along the whole conversation: a generator would take half as long again.
+  // Called for every result, along the whole conversation. A generator would take half as long again.
   const seen = new Set<T>();
   for (let at = one; at !== undefined && !seen.has(at); at = above(at)) {
     if (at === ancestor) return true;
@@ -170,7 +170,7 @@ function getParent<T>({ parent }: { readonly parent: T | undefined }): T | undef
   return parent;
 }
 
-/** Breaks cycles: the first record of a cycle in the file gets the previous record as parent. */
+/** Breaks cycles. The record of a cycle that is first in the file gets the previous record as its parent. */
 function breakCircles(nodes: readonly RecordNode[], issues: SessionIssue[]): void {
   const checked = new Set<RecordNode>();
   for (const start of nodes) {
@@ -186,7 +186,7 @@ function breakCircles(nodes: readonly RecordNode[], issues: SessionIssue[]): voi
       // Records that were checked earlier have no ancestor in this path.
       const isLoose = before !== undefined && (checked.has(before) || !isBelow(before, first, getParent));
       first.parent = isLoose ? before : undefined;
-      const message = "The record is its own ancestor; it was hung on the record before it.";
+      const message = "The record is its own ancestor; it was attached to the record before it.";
       issues.push(makeIssue("PARENT_CYCLE", message, first.record));
     }
     for (const one of path) checked.add(one);
@@ -202,7 +202,7 @@ function findFirstOfCircle(node: RecordNode): RecordNode {
 }
 
 /**
- * Finds the leaf from which the program would continue: the end of the branch that was written last among one agent's records.
+ * Finds the leaf at which the program would continue: the end of one agent's most recently written branch.
  */
 export function findLeaf(nodes: readonly RecordNode[]): RecordNode | undefined {
   const own = new Set(nodes);

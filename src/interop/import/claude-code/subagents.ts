@@ -7,11 +7,11 @@ import { getMember, toNonemptyText } from "../source-text.ts";
 import { findBlocksOfType, findResultBlocks, getUserText } from "./message-parts.ts";
 import { linkRecords, type RecordNode } from "./record-graph.ts";
 
-/** The transcript of a subagent in its own file. */
+/** Transcript of a subagent that has its own file. */
 export interface ClaudeSubagentText extends SourceText {
-  /** Id in the file's name. */
+  /** Agent id from the file's name. */
   readonly agentId: string;
-  /** Parsed content of the `.meta.json` file next to it. */
+  /** Parsed content of the `.meta.json` file next to the transcript. */
   readonly meta?: unknown;
   /** Path of the file. */
   readonly path?: string;
@@ -20,23 +20,23 @@ export interface ClaudeSubagentText extends SourceText {
 /** A subagent of a session. */
 export interface Subagent {
   readonly agentId: string;
-  /** The call that started it, if known. */
+  /** Id of the call that started the subagent, if known. */
   readonly toolCallId: string | undefined;
-  /** The subagent that made that call; undefined if the main agent did. */
+  /** Id of the subagent that made that call; undefined if the main agent did. */
   readonly callerId: string | undefined;
   readonly nodes: readonly RecordNode[];
-  /** Its own file; undefined if its records are in the main agent's file. */
+  /** File of the subagent; undefined if its records are in the main agent's file. */
   readonly text: ClaudeSubagentText | undefined;
   readonly issues: readonly SessionIssue[];
-  /** Other known facts about it. */
+  /** Other known facts about the subagent. */
   readonly details: JsonRecord;
 }
 
 /**
- * Finds the subagents of a session, and the call of the main agent or of another subagent that started each.
+ * Finds the subagents of a session, and the main agent's or another subagent's call that started each of them.
  *
- * The file next to the transcript, the result of the call, or a notification about the agent's work names the call. Otherwise the
- * prompt identifies it: the call's prompt is the first prompt of the subagent.
+ * The call id is in the metadata file next to the transcript, in the call's result, or in a notification about the agent's work.
+ * Otherwise, a subagent belongs to the call whose prompt equals its first prompt.
  */
 export function findSubagents(
   main: readonly RecordNode[],
@@ -62,12 +62,12 @@ export function findSubagents(
     const details = Object.fromEntries(
       DETAILS.flatMap((name) => (toNonemptyText(meta[name]) === undefined ? [] : [[name, meta[name]]])),
     );
-    // If a subagent seems to have started itself, its file, or a record about it, is damaged.
+    // If a subagent seems to have started itself, its file or a record about it is damaged.
     return { ...transcript, toolCallId, callerId: callerId === agentId ? undefined : callerId, details };
   });
 }
 
-/** Names of the stored facts about a subagent. */
+/** Names of the subagent metadata fields to keep. */
 const DETAILS = ["agentType", "description", "parentAgentId", "worktreePath"] as const;
 
 interface Transcript extends Pick<Subagent, "agentId" | "nodes" | "text" | "issues"> {
@@ -85,18 +85,18 @@ function getFirstPrompt(nodes: readonly RecordNode[]): string {
   return prompt === undefined ? "" : getUserText(prompt);
 }
 
-/** Message that notifies the main agent that a subagent has finished. */
+/** Pattern of the message that notifies the main agent that a subagent has finished. */
 const NOTIFICATION =
   /^<task-notification>\s*<task-id>([^<]+)<\/task-id>\s*<tool-use-id>([^<]+)<\/tool-use-id>/;
 
-/** Calls that started subagents, as transcripts record them. */
+/** Calls that started subagents, collected from transcripts. */
 class SubagentCalls {
   readonly #byAgent = new Map<string, string>();
   readonly #byPrompt = new Map<string, string[]>();
-  /** By call id, the agent that first made the call: other agents repeat the conversation that they continue. */
+  /** First agent that made each call, by call id. Other agents repeat the conversation that they continue. */
   readonly #callers = new Map<string, string | undefined>();
 
-  /** @param agentId - Agent of the transcript; undefined for the main agent. */
+  /** @param agentId - Agent that the transcript belongs to; undefined for the main agent. */
   addThread(nodes: readonly RecordNode[], agentId: string | undefined): void {
     for (const node of nodes) {
       if (node.type === "assistant") this.#addCalls(node, agentId);
@@ -115,7 +115,7 @@ class SubagentCalls {
     return this.#byAgent.get(agentId);
   }
 
-  /** Returns each call once, because the same prompt may start several subagents. */
+  /** Returns each call only once, because the same prompt may start several subagents. */
   withPrompt(prompt: string): string | undefined {
     return prompt === "" ? undefined : this.#byPrompt.get(prompt)?.shift();
   }

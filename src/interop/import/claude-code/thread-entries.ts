@@ -24,28 +24,28 @@ import {
   type UnitContext,
 } from "./unit-entries.ts";
 
-/** One agent's conversation, and the target of its entries. */
+/** One agent's conversation, and the builder that receives its entries. */
 export interface Thread {
   readonly builder: SessionBuilder;
-  /** The records of the conversation, in file order. */
+  /** Records of the conversation, in file order. */
   readonly nodes: readonly RecordNode[];
-  /** All records of the agent's file; undefined if the file, and therefore its notes, belong to another agent. */
+  /** All records in the agent's file; undefined if the file, and therefore its notes, belong to another agent. */
   readonly records: readonly SourceRecord[] | undefined;
-  /** Ids of messages whose tokens another session counts. */
+  /** Ids of messages whose tokens are counted in another session. */
   readonly counted: ReadonlySet<string>;
   readonly findSubagent: UnitContext["findSubagent"];
-  /** Dollars that the totals of the agent's file begin with; undefined if the session is not known to be a copy. */
+  /** Dollars already included in the file's totals at its start; undefined if the session is not known to be a copy. */
   readonly copy?: CopyCosts | undefined;
-  /** Position of the first new record; undefined if the session does not continue a session of ours. */
+  /** Position of the first new record; undefined if the session does not continue a sessiontree session. */
   readonly continuation?: Continuation | undefined;
-  /** Subagents whose tokens are included in the totals of the agent's file. */
+  /** Subagents whose tokens are included in the totals in the agent's file. */
   readonly subagents: readonly Subagent[];
 }
 
 /**
- * Makes the entries of one agent's conversation, in file order except where a record precedes its parent.
+ * Adds the entries of one agent's conversation, in file order except where a record precedes its parent.
  *
- * If the program would not continue at the last entry, another entry after it marks the leaf.
+ * If the program would not continue at the last entry, an additional entry marks the leaf.
  */
 export function emitThread(thread: Thread): void {
   new ThreadEmitter(thread).emit();
@@ -109,11 +109,11 @@ class ThreadEmitter {
     if (continuation?.position === records.length) builder.continueSession(continuation.session);
   }
 
-  /** Makes the entries of a unit, after those of its ancestors. */
+  /** Adds the entries for a unit, after those for its ancestors. */
   #emit(unit: Unit): void {
     const waiting: Unit[] = [];
     for (let at: Unit | undefined = unit; at !== undefined && !this.#emitted.has(at); at = at.parent) {
-      // A unit that follows itself, because of damage that links alone do not show, becomes a root.
+      // If damage that links alone do not reveal makes a unit its own ancestor, it becomes a root.
       if (this.#open.has(at)) break;
       this.#open.add(at);
       waiting.push(at);
@@ -146,7 +146,7 @@ class ThreadEmitter {
   }
 }
 
-/** Chooses the copy of a message on several branches that counts its tokens: the one with the most output. */
+/** Chooses which copy of a message on several branches counts its tokens: the one with the most output tokens. */
 function chooseCounted(units: readonly Unit[]): Map<string, Unit> {
   const chosen = new Map<string, Unit>();
   for (const unit of units) {
@@ -179,15 +179,15 @@ const DROPPED: ReadonlySet<string> = new Set([
   "tools-used",
 ]);
 
-/** Returns whether a record is always irrelevant to the conversation. */
+/** Returns whether a record is irrelevant to every conversation. */
 export function isDroppedNote({ value }: SourceRecord): boolean {
   return DROPPED.has(toNonemptyText(value["type"]) ?? "");
 }
 
-/** Priority of names: the user's name overrides the program's, which overrides that of an old summary. */
+/** Ranks of name sources: a user's title overrides a generated one, which overrides the name in an old summary. */
 const NAME_RANKS = { summary: 1, "ai-title": 2, "custom-title": 3 } as const;
 
-/** Reads the records of a transcript that are not part of the conversation: names, costs, and unknown records. */
+/** Reads the records in a transcript that are not part of the conversation: names, costs, and unknown records. */
 class SessionNotes {
   readonly #builder: SessionBuilder;
   readonly #uuids: ReadonlySet<string>;
@@ -214,7 +214,7 @@ class SessionNotes {
         this.#takeName(toNonemptyText(value["aiTitle"]) ?? "", type);
         break;
       case "summary":
-        // Most summaries name another session: the first lines of a file served as a list of all sessions.
+        // Most summaries belong to other sessions, because the first lines of a file used to serve as a list of all sessions.
         if (this.#uuids.has(toNonemptyText(value["leafUuid"]) ?? "")) {
           this.#takeName(toNonemptyText(value["summary"]) ?? "", type);
         } else this.#builder.drop("summary of another session");

@@ -12,37 +12,37 @@ import {
 } from "./message-parts.ts";
 import { isBelow, type RecordNode, walkUpward } from "./record-graph.ts";
 
-/** Records that become entries together: the parts of one message, a command and its output, a boundary and its summary. */
+/** Records that become entries together: the parts of a message, a command and its output, or a boundary and its summary. */
 export interface Unit {
   readonly role: Exclude<RecordRole, "progress">;
-  /** In the order of the conversation; the first one determines the unit's key and position. */
+  /** Records in conversation order. The first one determines the unit's key and position. */
   readonly nodes: RecordNode[];
   parent: Unit | undefined;
 }
 
-/** The units of one agent's conversation. */
+/** Units of one agent's conversation. */
 export interface ThreadUnits {
   /** In file order. */
   readonly units: readonly Unit[];
   readonly unitByNode: ReadonlyMap<RecordNode, Unit>;
-  /** Names of tools by call id. */
+  /** Tool names by call id. */
   readonly toolNames: ReadonlyMap<string, string>;
-  /** Returns the unit itself, or, for a result that was moved before others, the unit that ends the conversation. */
+  /** Returns the unit, or, for a result that was moved before other units, the unit that now ends the conversation. */
   readonly getEnd: (unit: Unit) => Unit;
 }
 
-/** Roles of units without content: those after them in the file may follow the units that these follow. */
+/** Roles of units without content. The next unit in the file may be a child of such a unit's parent. */
 const PASSIVE: ReadonlySet<RecordRole> = new Set(["aside", "progress"]);
 
 /**
- * Groups the records of one agent, and determines the parent of each group.
+ * Groups one agent's records into units, and determines each unit's parent.
  *
- * The program writes a record for each block of a message, and attaches each tool's result to the record of its call. Here a
- * message is one unit, and the results of its calls follow it one after the other. A second result of the same call, and a prompt
- * next to the results, remain branches.
+ * Claude Code writes a record for each block of a message, and attaches each tool result to the record of its call. Here, a
+ * message is one unit, and the results of its calls follow it one after another. A second result for the same call, or a prompt
+ * next to the results, remains a branch.
  *
- * @param nodes - In file order, with parents of the same agent only.
- * @remarks Cost: O(records), if few records without content are between those of a message.
+ * @param nodes - In file order, with all parents from the same agent.
+ * @remarks Cost: O(records), if few records without content occur between those of a message.
  */
 export function groupRecords(nodes: readonly RecordNode[]): ThreadUnits {
   return new Grouping(nodes).group();
@@ -58,11 +58,11 @@ class Grouping {
   readonly #toolNames = new Map<string, string>();
   /** Messages by call id. */
   readonly #callers = new Map<string, Unit[]>();
-  /** The results of a message's calls, in the order in which they follow it. */
+  /** Results of a message's calls, in order. */
   readonly #results = new Map<Unit, Unit[]>();
-  /** The parents of units according to their records alone. */
+  /** Parents of units according to the records alone. */
   readonly #raw = new Map<Unit, Unit | undefined>();
-  /** For a unit among such results, the message with their calls. */
+  /** Message with the calls that a result unit answers, by result unit. */
   readonly #callerByUnit = new Map<Unit, Unit>();
 
   constructor(nodes: readonly RecordNode[]) {
@@ -95,7 +95,7 @@ class Grouping {
     return walkUpward(this.#above(node), (at) => this.#above(at));
   }
 
-  /** Assigns a unit to a node and to its ancestors without one. */
+  /** Assigns a unit to a node, and to its ancestors that have none. */
   #assign(start: RecordNode): void {
     const waiting: RecordNode[] = [];
     let node: RecordNode | undefined = start;
@@ -146,7 +146,7 @@ class Grouping {
     return undefined;
   }
 
-  /** Returns whether a prompt follows a part of a message: then the message was abandoned there and started again. */
+  /** Returns whether a prompt follows part of a message, which means that the message was abandoned there and started again. */
   #hasPrompt(part: RecordNode, next: RecordNode): boolean {
     return part.children.some((child) => child !== next && this.#isTyped(child));
   }
@@ -165,7 +165,7 @@ class Grouping {
     }
   }
 
-  /** Adds results to the row after the message with their calls, unless the calls already have results. */
+  /** Appends results to those after the message with their calls, unless the calls already have results. */
   #joinResults(unit: Unit): void {
     const caller = this.#callerFor(unit);
     if (caller === undefined) return;
@@ -189,7 +189,7 @@ class Grouping {
     return [...candidates].findLast((one) => getPosition(one) < node.position) ?? [...candidates][0];
   }
 
-  /** Returns the parent of a unit according to its records alone. */
+  /** Returns a unit's parent according to the records alone. */
   #rawParent(unit: Unit): Unit | undefined {
     const [first] = unit.nodes;
     for (const at of first === undefined ? [] : this.#ancestors(first)) {
@@ -199,7 +199,7 @@ class Grouping {
     return undefined;
   }
 
-  /** Attaches results to the message, or to the results before them. */
+  /** Attaches results to their message, or to the results before them. */
   #chain(unit: Unit): void {
     const caller = this.#callerByUnit.get(unit);
     if (caller === undefined) return;
@@ -227,7 +227,7 @@ class Grouping {
     return undefined;
   }
 
-  /** Moves units that continue from one of several results to the last of them. */
+  /** Moves units that follow one of several results so that they follow the last result. */
   #moveBehindResults(unit: Unit): void {
     if (PASSIVE.has(unit.role) || this.#callerByUnit.has(unit)) return;
     let base = unit.parent;
@@ -246,7 +246,7 @@ class Grouping {
     if (!isBranch) unit.parent = last;
   }
 
-  /** Returns whether a prompt was typed next to the results of a call, rather than before one of them. */
+  /** Returns whether a prompt was typed next to a call's results, rather than before one of them. */
   #isBeside(unit: Unit, row: readonly Unit[]): boolean {
     if (!unit.nodes.some((node) => this.#isTyped(node))) return false;
     return !row.some((result) => {
@@ -258,12 +258,12 @@ class Grouping {
     });
   }
 
-  /** Returns the end of the units that follow a result, including those that were written between it and its call. */
+  /** Returns the last of the units that follow a result, including units written between the result and its call. */
   #findEnd(unit: Unit): Unit | undefined {
     const caller = this.#callerByUnit.get(unit);
     if (caller === undefined) return undefined;
     for (const at of walkUpward(unit, (one) => this.#raw.get(one))) {
-      // The message is an ancestor of its results, and so are its own ancestors: no need to climb to the root for each of them.
+      // The message and its ancestors are ancestors of its results, so there is no need to climb to the root for each of them.
       if (at === caller) return undefined;
       if (PASSIVE.has(at.role) || this.#callerByUnit.has(at)) continue;
       const above = (one: Unit) => (one === caller ? undefined : one.parent);
@@ -273,7 +273,7 @@ class Grouping {
   }
 }
 
-/** Returns the position of a unit in the file. */
+/** Returns a unit's position in the file. */
 export function getPosition({ nodes }: Unit): number {
   return nodes[0]?.position ?? 0;
 }
@@ -282,27 +282,27 @@ function getCallBlocks({ nodes }: Unit): JsonRecord[] {
   return nodes.flatMap((node) => findBlocksOfType(node, "tool_use"));
 }
 
-/** Returns the model of a message; empty if the message names none. */
+/** Returns the model of a message; empty if the message does not name one. */
 export function getModel({ nodes: [node] }: Unit): string {
   return toNonemptyText(node?.message["model"]) ?? "";
 }
 
-/** Returns the ids of the calls in a message. */
+/** Returns the call ids in a message. */
 export function getUnitCallIds(unit: Unit): string[] {
   return getCallBlocks(unit).flatMap(({ id }) => toNonemptyText(id) ?? []);
 }
 
 const INTERRUPTION = "[Request interrupted by user";
 
-/** Returns whether a record is the program's notice of an interruption, which is not typed. */
+/** Returns whether a record is the program's own notice of an interruption, which the user did not type. */
 function isInterruption(node: RecordNode): boolean {
   return getUserText(node).startsWith(INTERRUPTION);
 }
 
 /**
- * Returns whether the user interrupted an answer while it arrived, in a version that does not count its tokens.
+ * Returns whether the user interrupted an answer while it was arriving, in a version that does not count its tokens.
  *
- * Its tokens are then those of its start. Versions that count them mark the answer as aborted.
+ * The reported tokens are then those from the start of the answer. Versions that count them mark the answer as aborted.
  */
 export function isBrokenOff(unit: Unit): boolean {
   const isOpen = unit.nodes.every(({ message }) => toNonemptyText(message["stop_reason"]) === undefined);
@@ -322,7 +322,7 @@ function hasSharedResult(one: Unit, other: Unit): boolean {
   return getResultIds(other).some((id) => ids.has(id));
 }
 
-/** Returns the text of a bash command and of its output, from the program's tags. */
+/** Extracts a bash command and its output from the program's tags. */
 export function getBashParts({ nodes }: Unit): { command: string; output: string } {
   const text = nodes.map(getUserText).join("\n");
   const inside = (tag: string) => new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(text)?.[1] ?? "";

@@ -11,36 +11,36 @@ import { findMessageKey, findResultBlocks, getMessageUsage, getStopReason } from
 import { type RecordNode, readPreserved } from "./record-graph.ts";
 import { getBashParts, isBrokenOff, type ThreadUnits, type Unit } from "./thread-units.ts";
 
-/** Model name that the program uses for its own messages. */
+/** Model name that Claude Code uses for its own messages. */
 const SYNTHETIC_MODEL = "<synthetic>";
 
-/** Result of converting a unit. */
+/** Result of adding a unit's entries. */
 export interface EmittedUnit {
   readonly first: Draft;
-  /** Parent of the next unit. */
+  /** Parent for the next unit. */
   readonly last: Draft;
-  /** Last model that answered on the path. */
+  /** Last model that answered on this path. */
   readonly model: string | undefined;
 }
 
-/** Context for converting a unit: the other units and the target of its entries. */
+/** Context for converting a unit: the other units, and the builder that receives its entries. */
 export interface UnitContext {
   readonly builder: SessionBuilder;
   readonly thread: ThreadUnits;
-  /** Whether the tokens of a message are already counted elsewhere. */
+  /** Whether a message's tokens are already counted elsewhere. */
   readonly isCounted: (unit: Unit) => boolean;
-  /** Returns the session id of the subagent that a call started; undefined if it did not start one. */
+  /** Returns the subagent that a call started, and its session id; undefined if the call did not start one. */
   readonly findSubagent: (toolCallId: string) => { agentId: string; sessionId: string } | undefined;
-  /** Returns the entries made from a record; undefined if there are none. */
+  /** Returns the first entry created from a record; undefined if there is none. */
   readonly findEntry: (uuid: string) => Draft | undefined;
 }
 
-/** Makes the entries of a unit. */
+/** Adds the entries for a unit. */
 export function emitUnit(unit: Unit, above: EmittedUnit | undefined, context: UnitContext): EmittedUnit {
   const parent = above?.last;
   const model = above?.model;
   const [node] = unit.nodes;
-  if (node === undefined) throw new Error("A unit has a record.");
+  if (node === undefined) throw new Error("A unit must have a record.");
   switch (unit.role) {
     case "assistant":
       return emitAnswer(unit, node, above, context);
@@ -66,7 +66,7 @@ function getTime({ value }: RecordNode): unknown {
   return value["timestamp"];
 }
 
-/** Keeps blocks that a message cannot contain, in an entry after it. */
+/** Adds an entry for the blocks that a message cannot contain, after the message. */
 function keepOthers(
   node: RecordNode,
   others: readonly unknown[],
@@ -120,7 +120,7 @@ function emitAnswer(
   }
   if (!isSynthetic) return { first, last, model };
   if (above?.model !== undefined) {
-    // A message of the program itself must not set the model that the session continues with.
+    // A message from the program itself must not change the model that the session continues with.
     last = builder.add(`${node.uuid} model`, last, getTime(node), {
       type: "model_change",
       provider: "anthropic",
@@ -167,7 +167,7 @@ function emitResults(node: RecordNode, parent: Draft | undefined, context: UnitC
   return { first: first ?? end, last: end };
 }
 
-/** Returns the structured result of a tool; for a long one, with the path of the file that contains all of it. */
+/** Returns a tool's structured result. For a long result, adds the path of the file that contains all of it. */
 function toDetails(toolUseResult: unknown, text: string): unknown {
   const sideFile = SIDE_FILE.exec(text)?.[1];
   if (sideFile === undefined) return toolUseResult;
@@ -191,7 +191,7 @@ function makeEntryKey({ uuid }: RecordNode, number: number): string {
   return number === 0 ? uuid : `${uuid} ${number}`;
 }
 
-/** Returns the text typed by the user: from a user record, or from the attachment of a queued prompt. */
+/** Returns the text that the user typed, from a user record or from the attachment for a queued prompt. */
 function getUserText(node: RecordNode): unknown {
   return node.type === "attachment" ? getMember(node.value, "attachment")["prompt"] : node.message["content"];
 }
@@ -205,7 +205,7 @@ function emitPrompt(node: RecordNode, parent: Draft | undefined, context: UnitCo
 }
 
 /**
- * Adds a text that the user did not type: notifications are visible to the model, the program's own texts are not in the context.
+ * Adds text that the user did not type. The model sees notifications; the program's own texts stay out of the context.
  */
 function emitNote(
   node: RecordNode,
@@ -257,7 +257,7 @@ function emitCompaction(
   const details = pickDefined({ source: "claude-code", trigger, postTokens });
   const { builder, findEntry } = context;
   if (preserved.isPrefix) {
-    // The summary covers the latest part, after the preserved messages: a branch that the user left.
+    // The summary covers the latest part, after the preserved messages, so it describes a branch that the user left.
     const fromId = builder.tip.id;
     const body = { type: "branch_summary", fromId, summary: text, details };
     const draft = builder.add(node.uuid, parent, getTime(node), body);
@@ -274,21 +274,21 @@ function emitCompaction(
   return { first: draft, last: draft };
 }
 
-/** Fields for a record's owner and position, which its entry already expresses. */
+/** Fields that are already expressed by an entry's owner and position. */
 const ENVELOPE: ReadonlySet<string> = new Set(
   "type uuid parentUuid sessionId timestamp cwd version gitBranch userType entrypoint isSidechain agentId".split(
     " ",
   ),
 );
 
-/** Keeps a record that is not part of the conversation. */
+/** Returns the fields to keep from a record that is not part of the conversation. */
 export function keepRecordData(value: JsonRecord): JsonRecord {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !ENVELOPE.has(name)));
 }
 
 function emitAside(node: RecordNode, parent: Draft | undefined, { builder }: UnitContext): Entries {
   const { subtype, attachment } = node.value;
-  // All notes of the program, and its additions to the model's input, have one record type.
+  // All notes by the program, and all its additions to the model's input, share one record type.
   const kind =
     (node.type === "attachment" ? toNonemptyText(toRecord(attachment)["type"]) : toNonemptyText(subtype)) ??
     node.type;
@@ -296,7 +296,7 @@ function emitAside(node: RecordNode, parent: Draft | undefined, { builder }: Uni
   return { first, last: first };
 }
 
-/** Returns the message id of a unit, which identifies tokens that must be counted only once. */
+/** Returns the message id of a unit. It identifies tokens that must be counted only once. */
 export function findCountingKey({ nodes }: Unit): string | undefined {
   const [node] = nodes;
   return node && findMessageKey(node);

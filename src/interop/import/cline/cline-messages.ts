@@ -15,21 +15,21 @@ import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { convertAnswer, convertInput } from "../anthropic-blocks.ts";
 import { getMember, joinContentText, toNonemptyText } from "../source-text.ts";
 
-/** A message that the program sent or received. */
+/** A message that Cline sent or received. */
 export type SentMessage = UserMessage | AssistantMessage | ToolResultMessage | CustomMessage;
 
-/** Converts messages one after the other; results and answers depend on earlier messages. */
+/** Converts messages in order. Results and answers depend on earlier messages. */
 export class MessageReader {
-  /** Blocks of the last message that it could represent only by a short text. */
+  /** Blocks of the last message that could be represented only by a short text. */
   others: unknown[] = [];
-  /** Additions of the program to the last message, which are in no context. */
+  /** Cline's additions to the last message, which are not part of any context. */
   added: UserBlock[] = [];
   readonly #toolNames = new Map<string, string>();
-  /** Ids of calls by the other id that a provider gives them. */
+  /** Call ids by the alternative id that a provider assigns. */
   readonly #callIds = new Map<string, string>();
   #model: string | undefined;
 
-  /** Converts a message: to several if it contains results of tools. */
+  /** Converts a message. If it contains tool results, it becomes several messages. */
   read(message: JsonRecord, usage: Usage | undefined, timestamp: number): SentMessage[] {
     this.others = [];
     this.added = [];
@@ -96,16 +96,16 @@ export class MessageReader {
   }
 }
 
-/** Beginning of the program's additions to a prompt. */
+/** Pattern for the start of Cline's additions to a prompt. */
 const CONTEXT = /^\s*<(?:environment_details|SYSTEM_NOTICE|explicit_instructions|hook_context)\b/;
 
-/** Model name in the additions of Roo Code and Kilo to a prompt. */
+/** Pattern of the model name in the additions of Roo Code and Kilo to a prompt. */
 const MODEL = /<model>([^<]+)<\/model>/;
 
-/** Beginning of texts that the program sends as the user: results of tools that older versions request in XML, and reminders. */
+/** Start of texts that Cline sends as the user: reminders, and results of tools that older versions request in XML. */
 const REPORT = /^\s*\[(?:(?:ERROR|TASK RESUMPTION)\]|\w+(?: for [^\n]*)?\] Result:)/;
 
-/** Tags with which programs wrap the text typed by the user. */
+/** Tags that programs put around the user's text. */
 const WRAPPED = /^\s*<(user_input|user_message|task|feedback|answer)\b[^>]*>\n?([\s\S]*?)\n?<\/\1>\s*$/;
 
 function isContext({ type, text }: JsonRecord): boolean {
@@ -117,7 +117,7 @@ function unwrapBlock(block: UserBlock): UserBlock {
   return inner === undefined ? block : { type: "text", text: inner };
 }
 
-/** Converts a block to Anthropic's form: images, files and, in editors, thinking differ. */
+/** Converts a block to Anthropic's format. Images and files differ, and in editors so does thinking. */
 function normalizeBlock(block: unknown): JsonRecord {
   const { type, data, mediaType, path, content, text } = toRecord(block);
   if (type === "reasoning" && typeof text === "string") return { type: "thinking", thinking: text };
@@ -128,14 +128,14 @@ function normalizeBlock(block: unknown): JsonRecord {
   return { type: "document", title: path, source: { type: "text", data: content } };
 }
 
-/** Adds the provider's signature of a text or call, which Anthropic does not have. */
+/** Adds the provider's signature to a text or call. Anthropic does not have such signatures. */
 function signBlock(block: AnswerBlock, { signature }: JsonRecord): void {
   if (typeof signature !== "string" || signature === "") return;
   if (block.type === "text") block.textSignature = signature;
   if (block.type === "toolCall") block.thoughtSignature = signature;
 }
 
-/** Separates images from the result of a tool; values that are not blocks are returned as JSON, as they were sent. */
+/** Separates images from a tool's result. Values that are not blocks are returned as JSON, as they were sent. */
 function withoutImages(content: unknown): { content: unknown; images: UserBlock[] } {
   const items = toArray(content);
   if (items.length === 0 || items.every((item) => typeof toRecord(item)["type"] === "string")) {
@@ -152,19 +152,19 @@ function withoutImages(content: unknown): { content: unknown; images: UserBlock[
   return { content: encodeParsed(told), images };
 }
 
-/** Returns whether a tool failed: most programs report it only within the content. */
+/** Returns whether a tool failed. Most programs report a failure only within the content. */
 function isFailed({ is_error, content }: JsonRecord): boolean {
   if (is_error === true) return true;
   if (typeof content !== "string")
     return toArray(content).some((item) => toRecord(item)["success"] === false);
-  // Most results are long, and not JSON.
+  // Most results are long and are not JSON.
   const mayFail = content.startsWith('{"error"') || content.includes('"success":false');
   if (!mayFail || !content.startsWith("{")) return false;
   const { success, error } = parseRecord(content) ?? {};
   return success === false || toNonemptyText(error) !== undefined;
 }
 
-/** Converts the tokens of a call; the source's input includes both caches. */
+/** Converts a call's token counts. The source's input count includes both caches. */
 function convertMetrics(metrics: JsonRecord): Usage {
   return toUsage({
     inputWithCache: metrics["inputTokens"],
@@ -175,7 +175,7 @@ function convertMetrics(metrics: JsonRecord): Usage {
   });
 }
 
-/** Providers and their APIs, by the names that the programs give them. */
+/** Providers and their APIs, by the name that Cline uses for the provider. */
 const PROVIDERS: ReadonlyMap<string, readonly [provider: string, api: string]> = new Map([
   ["anthropic", ["anthropic", "anthropic-messages"]],
   ["gemini", ["google", "google-generative-ai"]],

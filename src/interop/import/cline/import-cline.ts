@@ -32,44 +32,44 @@ import {
 } from "./view-rows.ts";
 
 /**
- * The messages of an agent, parsed: `<id>.messages.json`, or the array `api_conversation_history.json`; if that is missing, the
- * rows of `ui_messages.json`.
+ * Parsed messages of an agent, from `<id>.messages.json` or the array in `api_conversation_history.json`. If that file is
+ * missing, the rows of `ui_messages.json`.
  */
 export interface ClineDocument {
   readonly document: unknown;
   /** Path of the file. */
   readonly path?: string;
-  /** Issues with the file. */
+  /** Issues found in the file. */
   readonly issues?: readonly SessionIssue[];
 }
 
-/** A session of Cline, or a task of Cline, Roo Code or Kilo in an editor. All parsed from JSON. */
+/** A Cline session, or a Cline, Roo Code, or Kilo task in an editor. All fields are parsed from JSON. */
 export interface ClineInput extends ClineDocument {
   readonly sessionId: string;
-  /** The manifest `<id>.json`, or the task's item in the history of the editor. */
+  /** The manifest `<id>.json`, or the task's item in the editor's history. */
   readonly manifest?: unknown;
   /** Content of `<id>.compaction.json`. */
   readonly compaction?: unknown;
   /** Content of `ui_messages.json`. */
   readonly viewRows?: unknown;
-  /** Files of agents that this one started. */
+  /** Files of agents that this session's agent started. */
   readonly subagents?: readonly ClineDocument[];
-  /** Id of the session that begins with the same messages, if the manifest names none. */
+  /** Id of the session that begins with the same messages, if the manifest does not name it. */
   readonly forkedFrom?: string;
   readonly cwd?: string;
   /** ISO 8601. */
   readonly importedAt: string;
 }
 
-/** Supported version of documents. */
+/** Supported document version. */
 const VERSION = 1;
 
 /**
- * Converts a session of Cline, Roo Code or Kilo to sessions: its own, and those of its subagents.
+ * Converts a session of Cline, Roo Code, or Kilo to sessions: its own and those of its subagents.
  *
- * A condensed history becomes a compaction. Messages keep their ids in forks, so that they count once.
+ * A condensed history becomes a compaction. Messages keep their ids in forks, so each is counted only once.
  *
- * @returns The main session first; empty without messages.
+ * @returns The main session first; empty if there are no messages.
  * @remarks Cost: O(messages). Source: docs/import-records.md#cline-roo-code-and-kilo
  */
 export function importCline(input: ClineInput): ImportedSession[] {
@@ -81,16 +81,16 @@ export function importCline(input: ClineInput): ImportedSession[] {
     .map((agent) => new AgentImport(input, agent, main, starts).run());
 }
 
-/** Reads a file of messages; of a truncated file, the complete messages in it. */
+/** Parses a file of messages. From a truncated file, returns the complete messages. */
 export function readClineText(text: string): ClineDocument {
   const parsed = parseJson(text);
   if (parsed !== undefined) return { document: parsed.value };
   const list = text.search(/"messages":\s*\[/);
   const fields = list === -1 ? undefined : parseRecord(`${text.slice(0, list)}"messages":[]}`);
-  // Line breaks only occur between records, never within strings.
+  // Line breaks occur only between tokens, never within strings.
   const bytes = new TextEncoder().encode(text.replaceAll("\n", " "));
   const messages = recoverRecords(bytes, MESSAGE_FORM).map(({ record }) => record);
-  const message = `The file was cut off; its ${messages.length} whole messages were imported.`;
+  const message = `The file was truncated; its ${messages.length} complete messages were imported.`;
   const document = fields === undefined ? messages : { ...fields, messages };
   return { document, issues: [makeIssue("TAIL_TORN", message)] };
 }
@@ -104,7 +104,7 @@ function isSpoken({ role }: JsonRecord): boolean {
   return role === "user" || role === "assistant";
 }
 
-/** Returns the session and the agent that a document of messages belongs to; undefined for those that it does not name. */
+/** Returns the session and the agent that a message document belongs to. Omits those that the document does not name. */
 export function findClineOwner(document: unknown): { sessionId?: string; agentId?: string } {
   const { sessionId, agent, origin } = toRecord(document);
   const own = toNonemptyText(sessionId);
@@ -116,14 +116,14 @@ export function findClineOwner(document: unknown): { sessionId?: string; agentId
   return { sessionId: owner, agentId: toNonemptyText(subagent) ?? agentId ?? own };
 }
 
-/** Returns the messages of a document. */
+/** Returns the messages in a document. */
 export function getClineMessages(document: unknown): JsonRecord[] {
   const list = Array.isArray(document) ? document : toArray(toRecord(document)["messages"]);
   const rows = list.filter(isShownRow);
   return rows.length > 0 ? readShownMessages(rows) : list.filter(isJsonRecord).filter(isSpoken);
 }
 
-/** Issue if only the rows of an editor are left. */
+/** Issue message for a task that has only the rows shown by an editor. */
 const ONLY_SHOWN =
   "The messages of this task are missing; only what the editor showed of them was imported, with tool calls as notices. If the program still has api_conversation_history.json, put it next to ui_messages.json and import again.";
 
@@ -133,7 +133,7 @@ interface Agent {
   readonly issues: readonly SessionIssue[];
   readonly fields: JsonRecord;
   readonly messages: readonly JsonRecord[];
-  /** Id of its session in the program, and in sessiontree. */
+  /** Id of the agent's session in Cline. */
   readonly sourceId: string;
   readonly id: string;
   /** Undefined for the main agent. */
@@ -182,7 +182,7 @@ function findStarts([main, ...others]: readonly Agent[]): Start[] {
   return starts;
 }
 
-/** An entry that is not a message, at its time. */
+/** An entry that is not a message, and its time. */
 interface Aside {
   readonly time: unknown;
   readonly key: string;
@@ -198,7 +198,7 @@ class AgentImport {
   readonly #rows: ViewRows;
   readonly #asides: Aside[];
   readonly #usages: ReadonlyMap<JsonRecord, Usage>;
-  /** Messages that no later context contains, because a summary or a mark replaces them. */
+  /** Messages that are missing from all later contexts, because a summary or a mark replaces them. */
   readonly #hidden: ReadonlySet<JsonRecord>;
   /** Messages sent so far that are not hidden. */
   readonly #visible: SentMessage[] = [];
@@ -327,7 +327,7 @@ class AgentImport {
     }
   }
 
-  /** Adds the context after a compaction, which is stored next to the whole history. */
+  /** Adds the context after a compaction, which is stored separately from the full history. */
   #compactTo({ messages }: JsonRecord): void {
     const all = getClineMessages(messages);
     const summary = all.find(isSummary);
@@ -340,7 +340,7 @@ class AgentImport {
     this.#compact(key, summary ?? {}, tail, getMember(summary ?? {}, "metadata"));
   }
 
-  /** Adds a compaction, with the facts that the program reports about it. */
+  /** Adds a compaction, including the facts that Cline reports about it. */
   #compact(key: string, message: JsonRecord, tail: readonly SentMessage[], told: JsonRecord): void {
     const { prevContextTokens, tokensBefore = prevContextTokens, generatedAt, cost, summary } = told;
     const body = {
@@ -361,7 +361,7 @@ class AgentImport {
     return this.#tip;
   }
 
-  /** Returns a message's key: its id, which a fork keeps; else its time, else its content. */
+  /** Returns a message's key: its id, which forks preserve, or its time, or its content. */
   #makeKey({ id, ts, role, content }: JsonRecord): string {
     const own = toNonemptyText(id);
     if (own !== undefined) return makeIdKey("cline", own);
@@ -376,7 +376,7 @@ function getOrigin({ manifest, forkedFrom }: ClineInput): Pick<SessionOrigin, "f
   return { startedBy: toNonemptyText(parentTaskId), forkOf: original ?? forkedFrom };
 }
 
-/** Returns the time with which an id begins, Unix milliseconds. */
+/** Returns the time at the start of an id, in Unix milliseconds. */
 function parseIdTime(sessionId: string): number | undefined {
   const digits = /^\d{13}/.exec(sessionId)?.[0];
   return digits === undefined ? undefined : Number(digits);
@@ -384,22 +384,22 @@ function parseIdTime(sessionId: string): number | undefined {
 
 function checkVersion({ version = VERSION }: JsonRecord): SessionIssue[] {
   if (version === VERSION) return [];
-  const message = `The messages state version ${String(version)}, which is unknown; they were read as version ${VERSION}.`;
+  const message = `The messages have version ${String(version)}, which is unknown; they were read as version ${VERSION}.`;
   return [makeIssue("VERSION_UNCLEAR", message)];
 }
 
-/** Returns whether a message replaces others: a summary of them, or a mark that they were cut off. */
+/** Returns whether a message replaces others: either a summary of them, or a mark that they were removed. */
 function isSummary(message: JsonRecord): boolean {
   if (message["isSummary"] === true || message["isTruncationMarker"] === true) return true;
   return getMember(message, "metadata")["kind"] === "compaction_summary";
 }
 
-/** Returns whether a message is the answer of a call. Roo Code stores the encrypted part of an answer as another message. */
+/** Returns whether a message is a model's answer. Roo Code stores an answer's encrypted part as a separate message. */
 function isAnswer(message: JsonRecord): boolean {
   return message["role"] === "assistant" && message["type"] !== "reasoning" && !isSummary(message);
 }
 
-/** Fields in which tasks keep reasoning in the form of its provider. */
+/** Names of fields that store reasoning in the provider's format. */
 const REASONING = ["encrypted_content", "reasoning_content", "reasoning_details", "summary"];
 
 function findReasoning(message: JsonRecord): JsonRecord | undefined {
@@ -407,7 +407,7 @@ function findReasoning(message: JsonRecord): JsonRecord | undefined {
   return told.length === 0 ? undefined : Object.fromEntries(told);
 }
 
-/** Returns the messages that name an existing summary or mark as their replacement. */
+/** Returns the messages that are replaced by an existing summary or mark. */
 function findHidden(messages: readonly JsonRecord[]): Set<JsonRecord> {
   const ids = new Set(
     messages
@@ -423,7 +423,7 @@ function findHidden(messages: readonly JsonRecord[]): Set<JsonRecord> {
   );
 }
 
-/** Returns the index of the last message that a compaction replaces; -1 without a compaction. */
+/** Returns the index of the last message that a compaction replaces; -1 if there is no compaction. */
 function findLastReplaced(
   { messages, source_message_count: count }: JsonRecord,
   all: readonly JsonRecord[],

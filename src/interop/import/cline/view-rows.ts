@@ -5,31 +5,31 @@ import { parseRecord } from "../../../core/jsonl/decode.ts";
 import { toUsage } from "../../convert/answer.ts";
 import { getMember, toNonemptyText } from "../source-text.ts";
 
-/** A call of a model, in the list of rows that the editor shows. */
+/** A model call, from the rows that the editor shows. */
 export interface ViewCall {
   readonly time: unknown;
   readonly usage: Usage;
-  /** Whether it was canceled: then it may have no answer. */
+  /** Whether the call was canceled. It may then have no answer. */
   readonly isCancelled: boolean;
 }
 
-/** A state of the files that the program recorded. */
+/** A recorded state of the working files. */
 export interface Checkpoint {
   readonly ref: string;
   readonly createdAt: unknown;
   readonly [field: string]: unknown;
 }
 
-/** Facts in an editor's list that are not in the messages. */
+/** Facts in an editor's rows that are missing from the messages. */
 export interface ViewRows {
   readonly calls: readonly ViewCall[];
   readonly checkpoints: readonly Checkpoint[];
-  /** Condensed histories by their ids. */
+  /** Condensed histories by id. */
   readonly condensed: ReadonlyMap<unknown, JsonRecord>;
   readonly size: number;
 }
 
-/** Reads `ui_messages.json`, which repeats the conversation for display, and is the only source of tokens and costs. */
+/** Reads `ui_messages.json`, which repeats the conversation for display and is the only source of tokens and costs. */
 export function readViewRows(rows: unknown): ViewRows {
   const calls: ViewCall[] = [];
   const checkpoints: Checkpoint[] = [];
@@ -59,7 +59,7 @@ export function isShownRow(value: unknown): value is JsonRecord {
   return (type === "say" || type === "ask") && typeof ts === "number" && role === undefined;
 }
 
-/** Speaker of a row, by its kind; other rows are the program's own, such as the output of a command. */
+/** Speaker of each kind of row. All other rows belong to the program, such as a command's output. */
 const SPEAKERS: ReadonlyMap<unknown, "user" | "assistant"> = new Map([
   ["task", "user"],
   ["user_feedback", "user"],
@@ -71,14 +71,14 @@ const SPEAKERS: ReadonlyMap<unknown, "user" | "assistant"> = new Map([
   ["plan_mode_respond", "assistant"],
 ]);
 
-/** Kinds of rows that `readViewRows` reads. */
+/** Kinds of rows that `readViewRows` handles. */
 const TOLD_BESIDE: ReadonlySet<unknown> = new Set([
   "api_req_started",
   "checkpoint_created",
   "checkpoint_saved",
 ]);
 
-/** Returns the messages that an editor shows, for a task whose other files are missing; calls of tools are notices there. */
+/** Returns the messages that an editor shows, for a task whose other files are missing. Tool calls become notices. */
 export function readShownMessages(rows: readonly JsonRecord[]): JsonRecord[] {
   return rows.flatMap((row): JsonRecord[] => {
     const { say, ask, ts, text } = row;
@@ -94,7 +94,7 @@ export function readShownMessages(rows: readonly JsonRecord[]): JsonRecord[] {
   });
 }
 
-/** Converts the tokens of a call; its input includes both caches if the provider's protocol is OpenAI's. */
+/** Converts a call's token counts. With an OpenAI protocol, the input count includes both caches. */
 function convertRequestUsage(request: JsonRecord): Usage {
   const { tokensIn, tokensOut, cacheReads, cacheWrites, cost, apiProtocol } = request;
   return toUsage({
@@ -107,11 +107,11 @@ function convertRequestUsage(request: JsonRecord): Usage {
 }
 
 /**
- * Finds the call of each answer: the last one that began before it, and after the previous answer.
+ * Finds the call for each answer: the last call that began before the answer and after the previous answer.
  *
- * Without times, calls and answers are matched in order.
+ * If times are missing, calls and answers are matched in order.
  *
- * @returns Calls by their answers, and those whose answers no longer exist. A call that has no answer yet is neither.
+ * @returns Calls by answer, and the calls whose answers no longer exist. A call still waiting for its answer is in neither.
  */
 export function assignCalls(
   answers: readonly JsonRecord[],
@@ -135,7 +135,7 @@ export function assignCalls(
   return { byAnswer, lost: [...lost, ...calls.slice(next).filter(({ isCancelled }) => isCancelled)] };
 }
 
-/** Returns the checkpoints that a manifest lists. */
+/** Returns the checkpoints in a manifest. */
 export function listCheckpoints(manifest: JsonRecord): Checkpoint[] {
   const { history } = getMember(getMember(manifest, "metadata"), "checkpoint");
   return toArray(history).flatMap((one) => {

@@ -25,25 +25,25 @@ import {
 } from "./rollout.ts";
 import { type SessionContext, ThreadWriter } from "./thread-writer.ts";
 
-/** A thread of Codex: its files, and those that they continue. */
+/** A Codex thread: its files, and the files that they continue. */
 export interface CodexInput {
   /** All files of the thread, in any order. */
   readonly rollouts: readonly CodexRolloutText[];
-  /** Files of other threads: those that these files name as the start of their history, and the parent's. */
+  /** Files of other threads: those that contain the start of this thread's history, and the parent's. */
   readonly others?: readonly CodexRolloutText[];
-  /** Name of the thread, from the program's own list. */
+  /** Thread name from Codex's own list. */
   readonly title?: string;
   /** ISO 8601. */
   readonly importedAt: string;
 }
 
 /**
- * Converts a thread of Codex to a session.
+ * Converts a Codex thread to a session.
  *
- * A rollback keeps the old turns as a branch, whether the program records it or begins another file. If a fork does not contain
- * the history that it shares with its parent, that history is read from the parent's file.
+ * After a rollback, the old turns remain as a branch, whether Codex records the rollback or begins another file. If a fork does
+ * not contain the history that it shares with its parent, that history is read from the parent's file.
  *
- * @returns Undefined if the files contain no conversation.
+ * @returns The session; undefined if the files contain no conversation.
  * @remarks Cost: O(records). Source: docs/import-records.md#codex
  */
 export function importCodex(input: CodexInput): ImportedSession | undefined {
@@ -131,7 +131,7 @@ class ThreadImport {
     return end === undefined ? reader.state : (reader.stateBefore(end) ?? reader.state);
   }
 
-  /** Finds the state where the history of a file begins: in another file that it names, else an empty state. */
+  /** Returns the state at the start of a file's history, from another file that it names, or an empty state. */
   #stateAtBase(rollout: Rollout): ThreadState {
     const base = rollout.meta["history_base"];
     if (base === undefined || base === null) return THREAD_START;
@@ -148,7 +148,7 @@ class ThreadImport {
     return this.#read(found, end);
   }
 
-  /** Adds a link to the parent's call that started this thread, if there is one. */
+  /** Adds a link to the parent's call that started this thread, if there is a parent. */
   #linkParent({ meta, threadId }: Rollout): void {
     const parentId = toNonemptyText(meta["parent_thread_id"]);
     if (parentId === undefined || threadId === undefined) return;
@@ -195,24 +195,24 @@ const DROPPED_ITEMS: ReadonlySet<string> = new Set([
   "other",
 ]);
 
-/** Handler of a record's content. */
+/** Handles a record's content. */
 type Taker = (payload: JsonRecord, record: SourceRecord) => void;
 
-/** Makes entries from the records of one file, in order. */
+/** Creates entries from the records of one file, in order. */
 class RolloutReader {
   readonly #writer: ThreadWriter;
   readonly #rollout: Rollout;
   readonly #builder: SessionBuilder;
-  /** Number of records copied from a parent, which counts their tokens. */
+  /** Number of records copied from a parent, where their tokens are already counted. */
   readonly #copied: number;
-  /** State of the thread after a record, by the record's number. */
+  /** Thread states after each record, with the record's ordinal. */
   readonly #states: { ordinal: number; state: ThreadState }[] = [];
   readonly #confirmed: ReadonlySet<string>;
   readonly #hasItems: boolean;
   readonly #hasRecordsOfUsage: boolean;
   #next = 0;
   #total = -1;
-  /** Handlers of records, by their type; others are kept, as are items of other roles. */
+  /** Record handlers by type. Records of other types are kept, as are items with other roles. */
   readonly #takers = new Map<string, Taker>([
     ["response_item", (item, record) => this.#takeItem(item, record)],
     ["event_msg", (event, record) => this.#takeEvent(event, record)],
@@ -236,7 +236,7 @@ class RolloutReader {
     ["agent", (item, record) => this.#writer.note(record, item, "agent_message")],
     ["image", (item, record) => this.#writer.addImage(record, item)],
   ]);
-  /** Handlers of events; others are omitted. */
+  /** Event handlers by type. Other events are omitted. */
   readonly #eventTakers = new Map<string, Taker>([
     ["task_started", () => this.#writer.startTurn()],
     ["turn_started", () => this.#writer.startTurn()],
@@ -262,7 +262,7 @@ class RolloutReader {
     return this.#writer.state;
   }
 
-  /** Continues reading, up to the record with a number. */
+  /** Continues reading, up to but not including the record with the given ordinal. */
   readTo(end = Number.POSITIVE_INFINITY): void {
     const { records } = this.#rollout;
     for (let record = records[this.#next]; record !== undefined; record = records[this.#next]) {
@@ -275,7 +275,7 @@ class RolloutReader {
     }
   }
 
-  /** Returns the state of the thread before a record; undefined if no record precedes it. */
+  /** Returns the thread's state before a record; undefined if no record precedes it. */
   stateBefore(ordinal: number): ThreadState | undefined {
     return this.#states.findLast((one) => one.ordinal < ordinal)?.state;
   }
@@ -290,12 +290,12 @@ class RolloutReader {
     else this.#writer.keepItem(record, type, getData(value));
   }
 
-  /** Counts the tokens of a call, unless the record was copied from a parent, which counts them. */
+  /** Counts a call's tokens, unless the record was copied from a parent, where they are already counted. */
   #count(record: SourceRecord, tokens: unknown, responseId?: string): void {
     this.#writer.count(record, toRecord(tokens), responseId, this.#next < this.#copied);
   }
 
-  /** Reads the record that everything so far was copied from a session of ours. */
+  /** Reads the record that marks everything so far as copied from a sessiontree session. */
   #takeContinued(record: SourceRecord, payload: JsonRecord): void {
     const continued = parseContinuedSession(payload);
     if (continued === undefined) {
@@ -333,7 +333,7 @@ class RolloutReader {
     else this.#writer.keepText(record, item, own.kind);
   }
 
-  /** Reads messages from files so old that they contain only events. */
+  /** Reads messages from a file so old that it contains only events. */
   #takeSpoken(record: SourceRecord, type: string, event: JsonRecord): void {
     if (type === "user_message") {
       this.#writer.addPrompt(record, this.#writer.makeKey(event), toNonemptyText(event["message"]) ?? "");
@@ -346,7 +346,7 @@ class RolloutReader {
     }
   }
 
-  /** Reads running totals: if no other record reports calls, their growth reveals one. */
+  /** Reads running totals. If no other record reports calls, an increase reveals a call. */
   #takeTotals(record: SourceRecord, info: JsonRecord): void {
     const total = getMember(info, "total_token_usage")["total_tokens"];
     const isNews = typeof total === "number" && total !== this.#total;
@@ -356,7 +356,7 @@ class RolloutReader {
   }
 }
 
-/** Returns the content of an unknown record: in its envelope, or without one. */
+/** Returns the content of an unknown record, with or without an envelope. */
 function getData({ type: _type, timestamp: _time, ...rest }: JsonRecord): JsonRecord {
   const { payload } = rest;
   return isJsonRecord(payload) ? payload : rest;
@@ -366,7 +366,7 @@ function toItem(value: JsonRecord): JsonRecord {
   return value["type"] === "response_item" ? getMember(value, "payload") : {};
 }
 
-/** Returns the text typed by the user, according to an event; undefined if it is another event. */
+/** Returns the user's text from an event; undefined for all other events. */
 function findTypedText(value: JsonRecord): string | undefined {
   const payload = getMember(value, "payload");
   if (payload["type"] === "user_message") return toNonemptyText(payload["message"]);

@@ -18,7 +18,7 @@ import { getMember, toNonemptyText } from "../source-text.ts";
 /** Role of an item in the conversation. */
 export type ItemRole = "answer" | "result" | "user" | "instructions" | "agent" | "image" | "opaque" | "other";
 
-/** Classifies an item. */
+/** Returns the role of an item. */
 export function classifyItem(item: JsonRecord): ItemRole {
   switch (getItemType(item)) {
     case "message":
@@ -47,7 +47,7 @@ export function classifyItem(item: JsonRecord): ItemRole {
   }
 }
 
-/** Returns the type of an item; the oldest items and those in test files have a role and no type. */
+/** Returns an item's type. The oldest items, and those in test files, have a role but no type. */
 export function getItemType(item: JsonRecord): string {
   return toNonemptyText(item["type"]) ?? (toNonemptyText(item["role"]) === undefined ? "" : "message");
 }
@@ -57,7 +57,7 @@ function classifyMessageRole(role: unknown): ItemRole {
   return role === "user" ? "user" : "instructions";
 }
 
-/** Converts an item that belongs to an answer. */
+/** Converts an item that is part of an answer. */
 export function convertAnswerItem(item: JsonRecord): AnswerBlock[] {
   switch (getItemType(item)) {
     case "message":
@@ -78,7 +78,7 @@ function makeAnswerText(item: JsonRecord, block: JsonRecord): TextContent {
   };
 }
 
-/** Converts reasoning; the signature is the item itself, because the provider expects it back. */
+/** Converts reasoning. The signature is the item itself, because the provider expects it back. */
 function makeThinkingBlock(item: JsonRecord): ThinkingContent {
   const { id, content, encrypted_content: encrypted } = item;
   const signature = {
@@ -104,13 +104,13 @@ function makeCallBlock(item: JsonRecord): ToolCall {
   };
 }
 
-/** A call: its id here, and its tool. */
+/** A call: its id in sessiontree, and its tool. */
 export interface CodexCall {
   readonly id: string;
   readonly name: string;
 }
 
-/** Returns the id of a call: the id that its result refers to, and that of the item. */
+/** Returns a call's id, which combines the id that its result refers to with the item's id. */
 export function getCallId(item: JsonRecord): string {
   const [call, id] = [toNonemptyText(item["call_id"]), toNonemptyText(item["id"])];
   return call === undefined ? (id ?? "") : withItemId(call, id);
@@ -123,15 +123,15 @@ export function findCallArguments(item: JsonRecord): ToolCall["arguments"] | und
   return parseArguments(item["arguments"]);
 }
 
-/** The output of a tool. */
+/** Output of a tool. */
 interface ItemResult {
   readonly content: UserBlock[];
-  /** Undefined if the output does not state it. */
+  /** Undefined if the output does not report it. */
   readonly isError: boolean | undefined;
   readonly details: JsonRecord | undefined;
 }
 
-/** Converts the output of a tool; old outputs are JSON with the output and the exit state of the command. */
+/** Converts a tool's output. Older outputs are JSON that contains the output and the command's exit status. */
 export function toResult(item: JsonRecord): ItemResult {
   const { output } = item;
   if (typeof output === "string") return toTextResult(output);
@@ -144,7 +144,7 @@ export function toResult(item: JsonRecord): ItemResult {
   return { ...rest, isError: typeof success === "boolean" ? !success : isError };
 }
 
-/** Exit code of a command, as tools state it before its output. */
+/** Pattern of the exit code that tools report before a command's output. */
 const EXIT_CODE = /^(?:Process exited with code|Exit code:) (-?\d+)$/m;
 
 function toTextResult(text: string): ItemResult {
@@ -155,7 +155,7 @@ function toTextResult(text: string): ItemResult {
     const isError = typeof exitCode === "number" ? exitCode !== 0 : undefined;
     return { content: [{ type: "text", text: output }], isError, details: metadata };
   }
-  // Search only the head, because a command may print anything.
+  // Search only the head, because a command can print anything.
   const [head = ""] = text.split("\nOutput:\n", 1);
   const code = head === text ? undefined : EXIT_CODE.exec(head)?.[1];
   const isError = code === undefined ? undefined : code !== "0";
@@ -164,7 +164,7 @@ function toTextResult(text: string): ItemResult {
 
 const IMAGE_LABEL = /^<image name=\[Image #\d+\][^>]*>$/;
 
-/** Converts input to a model, without the labels that the program puts around images. */
+/** Converts model input, without the labels that Codex puts around images. */
 export function convertInput(content: unknown): UserBlock[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   const blocks = toArray(content).map((block) => convertInputBlock(toRecord(block)));
@@ -187,12 +187,12 @@ function convertInputBlock(block: JsonRecord): UserBlock {
   return makePlaceholder(toNonemptyText(type) ?? "block of no type");
 }
 
-/** Beginnings of texts that the program writes in the user's name: its own, and its reports. */
+/** Start of texts that Codex writes on the user's behalf: its own texts, and its reports. */
 const OWN_TEXT =
   /^\s*(?:<(?:(?:\w+[_ ])?(?:instructions|context)|turn_aborted|skills?|model_switch|personality_spec|collaboration_mode)>|# AGENTS\.md instructions)/i;
 const REPORT = /^\s*<(user_shell_command|subagent_notification)>/;
 
-/** Returns the kind of a text in a user's message if the program wrote it; undefined if the user typed it. */
+/** Returns the kind of a text in a user message that Codex wrote; undefined if the user typed it. */
 export function readProgramText(
   text: string,
 ): { readonly kind: string; readonly isReport: boolean } | undefined {
@@ -201,15 +201,15 @@ export function readProgramText(
   return OWN_TEXT.test(text) ? { kind: "context", isReport: false } : undefined;
 }
 
-/** Outcome of a tool call, according to events. */
+/** Outcome of a tool call, as reported by events. */
 export interface CallOutcome {
   readonly isError: boolean;
   readonly details: JsonRecord;
 }
 
 /**
- * Collects from events, by call id, the exit states of commands and whether tools failed, because outputs do not always state
- * them.
+ * Collects the outcomes of tool calls from events, by call id: the exit status of commands, and whether tools failed. Outputs do
+ * not always report them.
  */
 export function collectOutcomes(records: readonly SourceRecord[]): Map<string, CallOutcome> {
   const outcomes = new Map<string, CallOutcome>();

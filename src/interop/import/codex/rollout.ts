@@ -6,13 +6,13 @@ import { findContinuedSession } from "../continued-session.ts";
 import type { SourceRecord, SourceText } from "../source-text.ts";
 import { getMember, toNonemptyText } from "../source-text.ts";
 
-/** One file of Codex. */
+/** A Codex file. */
 export interface CodexRolloutText extends SourceText {
   /** Path of the file. */
   readonly path?: string;
 }
 
-/** Parses the single JSON object that the first versions of Codex wrote; undefined if the text is not one. */
+/** Parses the single JSON object that the first versions of Codex wrote; undefined if the text is not such an object. */
 export function readOldCodexText(text: string): SourceText | undefined {
   const { session, items } = toRecord(parseJson(text)?.value);
   if (!isJsonRecord(session) || !Array.isArray(items)) return undefined;
@@ -20,30 +20,30 @@ export function readOldCodexText(text: string): SourceText | undefined {
   return { records: values.map((value) => ({ value, line: 1, offset: 0 })), issues: [] };
 }
 
-/** A file of Codex, and the part of a thread that it contains. */
+/** A Codex file, and the part of a thread that it contains. */
 export interface Rollout {
   readonly text: CodexRolloutText;
-  /** In the order in which they were written, without duplicates. */
+  /** Records in the order they were written, without duplicates. */
   readonly records: readonly SourceRecord[];
   /** Content of the first `session_meta`; empty if there is none. */
   readonly meta: JsonRecord;
   readonly threadId: string | undefined;
-  /** Id by which other files refer to this one: the last id in its name, else the thread's. */
+  /** Id that other files use to refer to this file: the last id in its name, or the thread's id. */
   readonly rolloutId: string | undefined;
-  /** Number of records that repeat another one. */
+  /** Number of records that repeat an earlier record. */
   readonly repeated: number;
 }
 
 const LAST_ID = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl(?:\.zst)?$/;
 
-/** Determines the part of a thread that a file contains. */
+/** Determines which part of a thread a file contains. */
 export function readRollout(text: CodexRolloutText): Rollout {
   const first = text.records.find(({ value }) => isMeta(value));
   const meta = first === undefined ? getBareMeta(text.records[0]) : getMember(first.value, "payload");
   const threadId = toNonemptyText(meta["id"]);
   const rolloutId = LAST_ID.exec(text.path ?? "")?.[1] ?? threadId;
   const enveloped = text.records.map(withEnvelope);
-  // All records of a copied or exported history may have the same time: then equal records are real repetitions.
+  // In a copied or exported history, all records may have the same time. Equal records are then real repetitions.
   const threads = new Set(
     enveloped.flatMap(({ value }) => (isMeta(value) ? getMember(value, "payload")["id"] : [])),
   );
@@ -56,7 +56,7 @@ function isMeta({ type }: JsonRecord): boolean {
   return type === "session_meta";
 }
 
-/** Returns the first record of the oldest files, which has the form of a later `session_meta` payload; else empty. */
+/** Returns the first record if it is a bare `session_meta` payload, as in the oldest files; otherwise an empty object. */
 function getBareMeta(record: SourceRecord | undefined): JsonRecord {
   const value = toRecord(record?.value);
   return value["type"] === undefined && toNonemptyText(value["id"]) !== undefined ? value : {};
@@ -75,14 +75,14 @@ const ITEM_TYPES: ReadonlySet<unknown> = new Set([
   "ghost_snapshot",
 ]);
 
-/** Wraps a bare item, as in the oldest files, in the form of later ones. */
+/** Wraps a bare item from an old file in the envelope that newer files use. */
 function withEnvelope(record: SourceRecord): SourceRecord {
   const { value } = record;
   if (value["payload"] !== undefined || !ITEM_TYPES.has(value["type"])) return record;
   return { ...record, value: { type: "response_item", timestamp: value["timestamp"], payload: value } };
 }
 
-/** Sorts numbered records, and omits those that repeat another one. */
+/** Sorts records by ordinal if all of them have one, and omits duplicates. */
 function sortRecords(
   records: readonly SourceRecord[],
   isCopy: boolean,
@@ -92,7 +92,7 @@ function sortRecords(
   for (const { value } of records) times.set(value["timestamp"], (times.get(value["timestamp"]) ?? 0) + 1);
   const kept = records.filter((record) => {
     const isNumbered = findOrdinal(record) !== undefined;
-    // Only records with the same time can be equal, and serializing them takes longer than everything else.
+    // Only records with the same time can be equal, and serializing records takes longer than everything else.
     if (!isNumbered && (isCopy || times.get(record.value["timestamp"]) === 1)) return true;
     const key = makeRecordIdentity(record);
     if (seen.has(key)) return false;
@@ -106,23 +106,23 @@ function sortRecords(
   return { records: kept, repeated };
 }
 
-/** Returns a key that identifies a record: its number, else its content and time. */
+/** Returns a key that identifies a record: its ordinal, or its content and time. */
 function makeRecordIdentity({ value }: SourceRecord): string {
   const { ordinal } = value;
   return typeof ordinal === "number" ? String(ordinal) : encodeParsed(value);
 }
 
-/** Returns the number of a record; undefined if its file does not number them. */
+/** Returns a record's ordinal; undefined if its file does not number records. */
 export function findOrdinal({ value }: SourceRecord): number | undefined {
   const { ordinal } = value;
   return typeof ordinal === "number" ? ordinal : undefined;
 }
 
 /**
- * Counts the records that a fork copied from its parent before its own.
+ * Counts the records at the start of a fork that were copied from its parent.
  *
- * Such a file names the parent in a second `session_meta`. The copy ends where the first one returns, else where the records
- * differ from the parent's, else at the end of the burst of time in which they were copied.
+ * Such a file names the parent in a second `session_meta`. The copy ends at the next `session_meta` of the fork itself, or else
+ * at the first difference from the parent's records. Without the parent's file, it ends with the burst of copied records.
  *
  * @param parent - The parent's file, if it exists.
  */
@@ -156,7 +156,7 @@ function findCommonEnd(
   return at;
 }
 
-/** Milliseconds within which a history is copied. */
+/** Maximum time for copying a history, in milliseconds. */
 const BURST_MS = 1000;
 
 function findBurstEnd(records: readonly SourceRecord[], start: number): number {

@@ -40,23 +40,23 @@ import {
   toResult,
 } from "./response-items.ts";
 
-/** State that all files of a session share. */
+/** State shared by all files of a session. */
 export interface SessionContext {
   readonly builder: SessionBuilder;
   readonly provider: string | undefined;
   readonly outcomes: ReadonlyMap<string, CallOutcome>;
-  /** Calls by the ids that their results name. */
+  /** Calls by the id that their results refer to. */
   readonly calls: Map<string, CodexCall>;
 }
 
-/** Makes the entries of a thread, one after the other. */
+/** Adds the entries of a thread, in order. */
 export class ThreadWriter extends EntryThread {
   readonly #context: SessionContext;
-  /** The unfinished answer, to which items are still added. */
+  /** The unfinished answer, which later items extend. */
   #open: Answer | undefined;
-  /** The last answer, finished or not. */
+  /** The last answer, whether finished or not. */
   #last: Answer | undefined;
-  /** Start of the turn, if known, and whether it contains a prompt of the user. */
+  /** State before the current turn, if known, and whether the turn contains a prompt by the user. */
   #turn: { before: ThreadState; isUsers: boolean } | undefined;
 
   constructor(context: SessionContext, start: ThreadState) {
@@ -69,7 +69,7 @@ export class ThreadWriter extends EntryThread {
     this.#turn = { before: this.state, isUsers: false };
   }
 
-  /** Ends the last answer: tokens that are reported later are not its own. */
+  /** Closes the last answer, so that tokens reported later are not assigned to it. */
   closeAnswer(): void {
     this.#open = undefined;
     this.#last = undefined;
@@ -130,21 +130,21 @@ export class ThreadWriter extends EntryThread {
     this.say(key, record.value["timestamp"], content);
   }
 
-  /** Records that the turn has a prompt of the user, so that it can be rolled back. */
+  /** Records that the turn contains a prompt by the user, so that it can be rolled back. */
   #beginUsersTurn(): void {
     if (this.#turn?.isUsers === true) return;
     this.beginTurn(this.#turn?.before);
     if (this.#turn !== undefined) this.#turn.isUsers = true;
   }
 
-  /** Adds a report of the program or of another agent, visible to the model. */
+  /** Adds a report by Codex or by another agent. The model sees it. */
   note(record: SourceRecord, item: JsonRecord, kind: string): void {
     this.#open = undefined;
     const body = makeCustomMessage(`codex.${kind}`, convertInput(item["content"]), true);
     this.add(this.makeKey(item), record.value["timestamp"], body);
   }
 
-  /** Keeps a text that the program itself wrote. */
+  /** Keeps a text that Codex itself wrote. */
   keepText(record: SourceRecord, item: JsonRecord, kind: string): void {
     this.#open = undefined;
     const content = convertInput(item["content"]);
@@ -195,7 +195,7 @@ export class ThreadWriter extends EntryThread {
     }
   }
 
-  /** Counts the tokens of a call; their record follows its answer. */
+  /** Counts the tokens of a call. The token record follows the call's answer. */
   count(record: SourceRecord, tokens: JsonRecord, responseId: string | undefined, isCopied: boolean): void {
     const usage = convertTokens(tokens);
     const answer = this.#last;
@@ -205,7 +205,7 @@ export class ThreadWriter extends EntryThread {
       if (!isCopied) answer.message.usage = usage;
       if (responseId !== undefined) answer.message.responseId = responseId;
     } else if (!isCopied && usage.totalTokens > 0) {
-      // The answer itself was lost, as happens when the user interrupts it.
+      // The answer itself is missing, which happens when the user interrupts it.
       const { provider = "openai-codex" } = this.#context;
       const key = `codex usage ${responseId ?? encodeParsed(record.value)}`;
       const model = this.state.model ?? UNKNOWN_NAME;
@@ -240,7 +240,7 @@ export class ThreadWriter extends EntryThread {
     });
   }
 
-  /** Removes the answer that is the summary, because it is in the thread like any other answer before it is used. */
+  /** Removes the answer that became the summary. Until then, it is in the thread like any other answer. */
   #takeBackSummary(told: string): Answer["message"] | undefined {
     const answer = this.#last;
     this.#open = undefined;
@@ -254,14 +254,14 @@ export class ThreadWriter extends EntryThread {
     return answer.message;
   }
 
-  /** Derives a record's key from its item's id, else from its content and the number of equal records before it. */
+  /** Derives a record's key from its item's id, or from its content, plus the number of equal records before it. */
   makeKey(item: JsonRecord): string {
     const id = toNonemptyText(item["id"]);
     return this.builder.numbered(`codex ${id ?? encodeParsed(item)}`);
   }
 }
 
-/** Reads the id of the agent that a call started from the call's output; undefined if it started none. */
+/** Reads the id of the agent that a call started from the call's output; undefined if the call did not start one. */
 function findStartedAgent(output: string): string | undefined {
   // Most outputs are not JSON, and trying to parse them takes longer than everything else.
   const isLikely = output.startsWith("{") && output.includes('"agent_id"');
@@ -271,9 +271,9 @@ function findStartedAgent(output: string): string | undefined {
 /**
  * Converts the history that remains after a compaction.
  *
- * @param knownCalls - The thread's calls by the ids that results name: their ids remain, because results may follow later.
- * @returns The kept messages; the text of the item that looks like the summary, empty if there is none; and whether there is an
- *   item that only its provider can read.
+ * @param knownCalls - The thread's calls by the id that results refer to. Their ids are kept, because results may follow later.
+ * @returns The messages to keep; the text of the item that looks like the summary, empty if there is none; and whether the
+ *   history includes an item that only its provider can read.
  */
 function readReplacement(
   items: unknown,
@@ -287,7 +287,7 @@ function readReplacement(
   const userTexts = all.map((item) =>
     classifyItem(item) === "user" ? getTexts(convertInput(item["content"])).join("") : "",
   );
-  // The summary comes last; an earlier prompt with the same text is a prompt.
+  // The summary comes last. An earlier prompt with the same text is an ordinary prompt.
   const at = summary === "" ? -1 : userTexts.lastIndexOf(summary);
   for (const [i, item] of all.entries()) if (i !== at) reader.take(item);
   const found = summary === "" ? (userTexts.findLast((text) => text !== "") ?? "") : summary;
@@ -349,29 +349,29 @@ class ReplacementReader {
     const content = convertInput(item["content"]);
     const own = role === "user" ? readProgramText(getTexts(content).join("")) : undefined;
     if (role === "user" && own === undefined) return { role: "user", content, timestamp };
-    // The program's own texts are in no context.
+    // Codex's own texts are not part of any context.
     if (own?.isReport === false) return undefined;
     const customType = `codex.${own?.kind ?? getItemType(item)}`;
     return { role: "custom", customType, content, display: true, timestamp };
   }
 }
 
-/** An unfinished answer: items are added to it, and its usage follows later. */
+/** An unfinished answer. Its usage follows later. */
 interface Answer {
   readonly draft: Draft;
   readonly message: AssistantMessage;
   readonly before: ThreadState;
-  /** Whether its usage is known. */
+  /** Whether the answer's usage is known. */
   isCounted: boolean;
 }
 
-/** Provider and model of the answer. */
+/** Provider and model of an answer. */
 interface AnsweringModel {
   readonly provider: string | undefined;
   readonly model: string | undefined;
 }
 
-/** Creates an answer without blocks. */
+/** Creates an answer without content blocks. */
 function makeEmptyAnswer({ provider, model }: AnsweringModel, timestamp: number): AssistantMessage {
   return assistantMessage([], {
     api: provider === undefined ? "openai-codex-responses" : "openai-responses",
@@ -381,12 +381,12 @@ function makeEmptyAnswer({ provider, model }: AnsweringModel, timestamp: number)
   });
 }
 
-/** Returns whether an answer has content, but no calls. */
+/** Returns whether an answer has content but no tool calls. */
 function isText(message: AssistantMessage): boolean {
   return message.content.length > 0 && message.content.every(({ type }) => type !== "toolCall");
 }
 
-/** Converts the tokens of a call; the source's input includes cache reads and writes. */
+/** Converts a call's token counts. The source's input count includes cache reads and writes. */
 function convertTokens(tokens: JsonRecord): Usage {
   return toUsage({
     inputWithCache: tokens["input_tokens"],

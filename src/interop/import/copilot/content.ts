@@ -11,7 +11,7 @@ import { convertAnswerItem } from "../codex/response-items.ts";
 import { getMember, type SourceRecord, toNonemptyText } from "../source-text.ts";
 import { addTokens, NO_TOKENS, type Tokens, takeLesserTokens } from "../token-sums.ts";
 
-/** A converted answer, or a part of one. */
+/** A converted answer, or part of one. */
 export interface Answer {
   readonly content: AnswerBlock[];
   readonly calls: readonly ToolCall[];
@@ -19,7 +19,7 @@ export interface Answer {
   readonly others: JsonRecord | undefined;
 }
 
-/** Converts an answer of the model: its reasoning, text and calls. */
+/** Converts a model's answer: its reasoning, text, and calls. */
 export function toAnswer(data: JsonRecord): Answer {
   const requests = toArray(data["toolRequests"]).map(toRecord);
   const calls = requests.map(
@@ -50,7 +50,7 @@ export function toAnswer(data: JsonRecord): Answer {
   return { content, calls, others: Object.keys(others).length === 0 ? undefined : others };
 }
 
-/** Converts reasoning: as the provider wrote it, with its signatures, else its text. */
+/** Converts reasoning to the provider's own blocks, with signatures, or to its plain text if there are no blocks. */
 function toReasoning(data: JsonRecord): AnswerBlock[] {
   const blocks = toArray(getMember(data, "reasoningBlocks")["blocks"]).map(toRecord);
   const written = blocks.flatMap((block) =>
@@ -61,7 +61,7 @@ function toReasoning(data: JsonRecord): AnswerBlock[] {
   return [{ type: "thinking", thinking }];
 }
 
-/** Returns the images that the user attached. */
+/** Returns the images that the user attached to a prompt. */
 export function getAttachedImages(attachments: unknown, assets: ReadonlyMap<string, string>): UserBlock[] {
   return toArray(attachments).flatMap((attachment) => readImage(toRecord(attachment), assets) ?? []);
 }
@@ -70,7 +70,7 @@ function readImage({ mimeType, data, assetId }: JsonRecord, assets: ReadonlyMap<
   return toImage(mimeType, data ?? assets.get(toNonemptyText(assetId) ?? ""));
 }
 
-/** Outcome of a call. */
+/** Result of a call. */
 export interface CallResult {
   readonly content: UserBlock[];
   readonly text: string;
@@ -80,12 +80,12 @@ export interface CallResult {
   readonly details: JsonRecord | undefined;
 }
 
-/** Line that the program appends to the output of a command. */
+/** Line that Copilot appends to a command's output. */
 const EXIT = /<(?:shellId: \S+ completed|exited) with exit code (-?\d+)>\s*$/;
 
 /**
- * Converts the result of a call. It succeeded according to its exit code, if it has one, because the program marks failed
- * commands as successful.
+ * Converts the result of a call. If there is an exit code, it determines whether the call failed, because Copilot reports
+ * failed commands as successful.
  */
 export function toResult(data: JsonRecord, assets: ReadonlyMap<string, string>): CallResult {
   const { content, binaryResultsForLlm, contents, ...rest } = getMember(data, "result");
@@ -120,9 +120,9 @@ function findExitCode(data: JsonRecord, contents: unknown, text: string): number
 }
 
 /**
- * Converts the tokens of a call or of several; the source's input includes both caches.
+ * Converts the token counts of one or several calls. The source's input count includes both caches.
  *
- * For the call that wrote a summary, only its bill may report the cache writes; older versions use other names for its counts.
+ * For a call that wrote a summary, the cache writes may only be in the bill. Older versions use other names for the counts.
  */
 export function convertTokens(tokens: JsonRecord): Usage {
   const bill = toArray(getMember(tokens, "copilotUsage")["tokenDetails"]).map(toRecord);
@@ -142,17 +142,17 @@ const APIS: ReadonlyMap<unknown, string> = new Map([
   ["/v1/messages", "anthropic-messages"],
 ]);
 
-/** Returns the API of a call, derived from its token record. */
+/** Returns the API of a call, based on its token record. */
 export function getApi(tokens: JsonRecord | undefined): string {
   return APIS.get(tokens?.["apiEndpoint"]) ?? "openai-completions";
 }
 
-/** Returns the provider of a call: GitHub, unless the user provided a key. */
+/** Returns the provider of a call, which is GitHub unless the user provided a key. */
 export function getProvider({ isByok, providerType }: JsonRecord): string {
   return (isByok === true ? toNonemptyText(providerType) : undefined) ?? "github-copilot";
 }
 
-/** Tokens that calls report, by model: the totals of a session repeat them. */
+/** Tokens reported by calls, by model. The totals of a session include them again. */
 export class CountedTokens {
   readonly #byModel = new Map<string, Tokens>();
 
@@ -161,11 +161,11 @@ export class CountedTokens {
   }
 
   /**
-   * Returns the tokens in a model's total beyond those of its calls, and counts them. Tokens of unknown models are assumed to be
-   * its own.
+   * Returns how much a model's total exceeds the tokens of its calls, and counts the difference. Tokens of unknown models are
+   * assumed to belong to this model.
    */
   takeRest(model: string, total: Tokens): Usage {
-    // Totals after a rewind may be less than the counted tokens.
+    // After a rewind, totals may be lower than the counted tokens.
     const beyond = toUsage(addTokens(total, this.#get(model), -1));
     const unnamed = model === UNKNOWN_NAME ? NO_TOKENS : takeLesserTokens(this.#get(UNKNOWN_NAME), beyond);
     this.add(UNKNOWN_NAME, addTokens(NO_TOKENS, unnamed, -1));
@@ -178,10 +178,10 @@ export class CountedTokens {
   }
 }
 
-/** Models of answers that name none, from other events: versions up to about 1.0.20 write such answers. */
+/** Models for answers that do not name one, taken from other events. Versions up to about 1.0.20 write such answers. */
 export class NamedModels {
   readonly #byCall = new Map<unknown, string>();
-  /** The first model that an agent's events name, by the agent's id; the main agent has none. */
+  /** The first model in an agent's events, by the agent's id. The id is undefined for the main agent. */
   readonly #first = new Map<unknown, string>();
 
   constructor(records: readonly SourceRecord[]) {
@@ -195,12 +195,12 @@ export class NamedModels {
     }
   }
 
-  /** Returns the model named by the results of an answer's calls. */
+  /** Returns the model that the results of an answer's calls name. */
   findCalled(calls: readonly { readonly id: string }[]): string | undefined {
     return calls.map(({ id }) => this.#byCall.get(id)).find((model) => model !== undefined);
   }
 
-  /** Returns the model that an agent begins with. */
+  /** Returns the first model of an agent. */
   getFirst(agentId: string | undefined): string | undefined {
     return this.#first.get(agentId);
   }

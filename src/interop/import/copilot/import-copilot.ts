@@ -14,32 +14,32 @@ import { CountedTokens, NamedModels } from "./content.ts";
 import { type CopilotRows, findTurnsWithoutEvents } from "./stored-turns.ts";
 import { type SharedState, ThreadWriter } from "./thread-writer.ts";
 
-/** A session of GitHub Copilot CLI: its events. */
+/** Events of a GitHub Copilot CLI session. */
 export interface CopilotInput extends SourceText {
   /** Path of the file. */
   readonly path?: string;
-  /** Id of the session if the first event of the file is missing: the name of its folder. */
+  /** Session id if the file's first event is missing: the name of the file's folder. */
   readonly sourceId?: string;
-  /** Id of the new session, from which the ids of subagents' sessions are derived. Default: made from the source's. */
+  /** Id of the new session. The ids of subagents' sessions are derived from it. Default: the source's session id. */
   readonly ownId?: string;
-  /** Text of the `workspace.yaml` next to the file. */
+  /** Content of the `workspace.yaml` next to the file. */
   readonly workspace?: string;
-  /** Entries from an earlier import of the session: the program deletes turns that the user rewinds. */
+  /** Entries from an earlier import. They preserve turns that the user rewound, because Copilot deletes them from the file. */
   readonly known?: readonly UnknownEntry[];
-  /** Rows of such turns that are still in the program's database. */
+  /** Rows from Copilot's database for turns that the user rewound. */
   readonly rows?: CopilotRows;
   /** ISO 8601. */
   readonly importedAt: string;
 }
 
-/** Supported version of the events. */
+/** Supported event version. */
 const VERSION = 1;
 
 /**
- * Converts the events of GitHub Copilot CLI to sessions: one for the conversation, and one for each subagent, whose events are
- * among those of the main agent.
+ * Converts the events of GitHub Copilot CLI to sessions: one for the main conversation, and one for each subagent. Events of
+ * subagents are mixed with those of the main agent.
  *
- * @returns The main session first; empty without messages.
+ * @returns The main session first; empty if there are no messages.
  * @remarks Cost: O(events). Source: docs/import-records.md#github-copilot-cli
  */
 export function importCopilot(input: CopilotInput): ImportedSession[] {
@@ -53,10 +53,10 @@ class CopilotImport {
   readonly #sourceId: string;
   readonly #ownId: string;
   readonly #start: JsonRecord;
-  /** Candidates for the working directory, also of subagents. */
+  /** Candidates for the working directory, also used for subagents. */
   readonly #folders: readonly unknown[];
   readonly #main: ThreadWriter;
-  /** By the id of their agent. */
+  /** Writers of the subagents' sessions, by agent id. */
   readonly #subagents = new Map<string, ThreadWriter>();
   readonly #shared: SharedState;
   readonly #seen = new Set<string>();
@@ -86,7 +86,7 @@ class CopilotImport {
     const builder = this.#makeBuilder(records[0], origin);
     const { version = VERSION } = this.#start;
     if (version !== VERSION) {
-      const message = `The events are of version ${String(version)}, which is newer than known; they were read as version ${VERSION}. Check the session.`;
+      const message = `The events have version ${String(version)}, which is not supported; they were read as version ${VERSION}. Check the session.`;
       builder.issues.push(makeIssue("VERSION_UNCLEAR", message, start));
     }
     const name = findWorkspaceField(input.workspace, "name");
@@ -117,7 +117,7 @@ class CopilotImport {
     });
   }
 
-  /** Returns the session that it was forked from, whose calls it repeats: its usage records name the original. */
+  /** Returns the session that this one was forked from and whose calls it repeats. The usage records name that session. */
   #original(): string | undefined {
     for (const { value } of this.#input.records) {
       if (value["type"] !== "session.usage_record" || value["agentId"] !== undefined) continue;
@@ -143,7 +143,7 @@ class CopilotImport {
     if (id !== undefined) this.#seen.add(id);
   }
 
-  /** Returns the thread of a subagent, which begins with its first event. */
+  /** Returns the thread of a subagent, creating it at the subagent's first event. */
   #getSubagent(agentId: string, record: SourceRecord): ThreadWriter {
     const known = this.#subagents.get(agentId);
     if (known !== undefined) return known;
@@ -168,7 +168,7 @@ class CopilotImport {
   }
 }
 
-/** Returns a single-line field of `workspace.yaml`; undefined if it is missing. */
+/** Returns a single-line field of `workspace.yaml`; undefined if the field is missing. */
 function findWorkspaceField(workspace: string | undefined, name: string): string | undefined {
   const [, raw = ""] = new RegExp(`^${name}:[ \\t]*(.*?)\\s*$`, "m").exec(workspace ?? "") ?? [];
   if (raw.startsWith('"')) return toNonemptyText(parseJson(raw)?.value);

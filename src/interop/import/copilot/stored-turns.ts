@@ -2,29 +2,29 @@ import type { JsonRecord } from "../../../core/format/json.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { getMember, toIsoTime, toNonemptyText } from "../source-text.ts";
 
-/** Rows of a session in the program's own database, which keeps them when the user rewinds. */
+/** A session's rows in Copilot's own database, which keeps them when the user rewinds. */
 export interface CopilotRows {
-  /** Rows of the table `turns`. */
+  /** Rows of the `turns` table. */
   readonly turns: readonly JsonRecord[];
-  /** Rows of the table `assistant_usage_events`: one for each call. */
+  /** Rows of the `assistant_usage_events` table, one for each call. */
   readonly calls: readonly JsonRecord[];
 }
 
-/** A turn that is not in the events. */
+/** A turn that is missing from the events. */
 export interface StoredTurn {
   readonly prompt: string;
   /** The last answer; undefined if there was none. */
   readonly answer: string | undefined;
-  /** Tokens of its calls, named as in events. */
+  /** Time and tokens of the turn's calls. Fields are named as in events. */
   readonly calls: readonly { readonly time: string; readonly tokens: JsonRecord }[];
-  /** Start of the previous turn, and of the turn itself: ISO 8601. */
+  /** Start times of the previous turn and of this turn, ISO 8601. */
   readonly since: string;
   readonly begun: string;
-  /** Latest possible time of its prompt. */
+  /** Latest possible time of the prompt, ISO 8601. */
   readonly until: string;
 }
 
-/** Returns the turns in the database that are not in the events, earliest first. */
+/** Returns the turns in the database that are missing from the events, earliest first. */
 export function findTurnsWithoutEvents(
   rows: CopilotRows | undefined,
   records: readonly SourceRecord[],
@@ -40,7 +40,7 @@ export function findTurnsWithoutEvents(
     return time === undefined ? [] : [{ prompt, answer, time }];
   });
   const prompts = collectPrompts(records);
-  // A row is written when the turn ends, or when the next prompt arrives.
+  // A row is written when its turn ends, or when the next prompt arrives.
   let [written, since] = ["", ""];
   return rowsOfTurns.sort(byTime).flatMap(({ prompt, answer, time }) => {
     const own = calls.filter((call) => call.time > written && call.time <= time).sort(byTime);
@@ -60,7 +60,7 @@ function byTime(one: Timed, other: Timed): number {
   return one.time < other.time ? -1 : 1;
 }
 
-/** Returns the times of prompts by their text, latest first. */
+/** Returns the times of prompts by prompt text, latest first. */
 function collectPrompts(records: readonly SourceRecord[]): Map<string, string[]> {
   const prompts = new Map<string, string[]>();
   for (const { value } of records) {
@@ -71,7 +71,7 @@ function collectPrompts(records: readonly SourceRecord[]): Map<string, string[]>
   return prompts;
 }
 
-/** Removes the latest prompt that may belong to a turn, so that it is not matched with another turn; false if there is none. */
+/** Removes the latest prompt that can belong to a turn, so that no other turn matches it. Returns false if there is none. */
 function takePrompt(prompts: ReadonlyMap<string, string[]>, prompt: string, until: string): boolean {
   const times = prompts.get(prompt) ?? [];
   const at = times.findIndex((said) => said <= until);
@@ -79,7 +79,7 @@ function takePrompt(prompts: ReadonlyMap<string, string[]>, prompt: string, unti
   return at !== -1;
 }
 
-/** Parses a time in ISO 8601, or in SQLite's format, which is UTC without a marker. */
+/** Parses a time in ISO 8601 or in SQLite's format, which is in UTC but does not say so. */
 function parseSqliteTime(time: unknown): string | undefined {
   const isPlain = typeof time === "string" && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(time);
   return toIsoTime(isPlain ? `${time.replace(" ", "T")}Z` : time);

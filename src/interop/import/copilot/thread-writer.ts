@@ -31,27 +31,27 @@ import {
 } from "./content.ts";
 import type { StoredTurn } from "./stored-turns.ts";
 
-/** State that the agents of a session share. */
+/** State shared by the agents of a session. */
 export interface SharedState {
-  /** Base64 data by the id of an asset. */
+  /** Base64 data by asset id. */
   readonly assets: Map<string, string>;
-  /** The subagent that made a call, by call id; calls of the main agent have none. */
+  /** Id of the subagent that made a call, by call id. Calls of the main agent are absent. */
   readonly callers: Map<string, string>;
-  /** The subagent that a call started, by call id. */
+  /** Subagent that a call started, by call id. */
   readonly agents: Map<string, { readonly agentId: string; readonly sessionId: string }>;
   readonly counted: CountedTokens;
   readonly models: NamedModels;
 }
 
-/** Sources of events that the program has deleted. */
+/** Sources of events that Copilot has deleted. */
 export interface Past {
   /** Entries from an earlier import. */
   readonly known: readonly UnknownEntry[];
-  /** Turns in the program's database. */
+  /** Turns in Copilot's database. */
   readonly turns: readonly StoredTurn[];
 }
 
-/** Types of events that other events repeat, with the reasons why they are omitted. */
+/** Types of events that repeat other events, and the reason why each is omitted. */
 const LEFT_OUT: ReadonlyMap<string, string> = new Map([
   ["assistant.turn_start", "beginning or end of a turn or run"],
   ["assistant.turn_end", "beginning or end of a turn or run"],
@@ -67,10 +67,10 @@ const LEFT_OUT: ReadonlyMap<string, string> = new Map([
   ["session.usage_info", "totals of tokens that calls have"],
 ]);
 
-/** Text that the program sends as the result of a call that the user interrupted. */
+/** Text that Copilot sends as the result of a call that the user interrupted. */
 const INTERRUPTED = "The execution of this tool, or a previous tool was interrupted.";
 
-/** Makes the entries of one agent, one event after the other. */
+/** Adds the entries of one agent, event by event. */
 export class ThreadWriter {
   readonly #builder: SessionBuilder;
   readonly #shared: SharedState;
@@ -80,17 +80,17 @@ export class ThreadWriter {
   #model: string | undefined;
   #provider = "github-copilot";
   #effort: string | undefined;
-  /** The last answer: a later event may add to it. */
+  /** The last answer, which a later event may extend. */
   #answer: { readonly message: AssistantMessage; readonly callId: string | undefined } | undefined;
-  /** The record of tokens whose answer comes next. */
+  /** Token record whose answer has not arrived yet. */
   #pending: { readonly record: SourceRecord; readonly tokens: JsonRecord } | undefined;
-  /** Calls without a result, with tool and arguments. */
+  /** Name and arguments of the calls that have no result yet, by call id. */
   readonly #openCalls = new Map<string, { readonly name: string; readonly args: unknown }>();
-  /** First message since a compaction started; undefined if none is running. */
+  /** First message since the running compaction started; undefined if none is running. */
   #firstKept: { draft: Draft | undefined } | undefined;
   /** Time of the previous event. */
   #time = "";
-  /** Handlers of events, by their type; others are kept. */
+  /** Event handlers by type. Events of other types are kept. */
   readonly #takers = new Map<string, (data: JsonRecord, record: SourceRecord) => void>([
     ["session.start", (data, record) => this.#changeSettings(data, record)],
     ["session.model_change", (data, record) => this.#changeSettings(data, record)],
@@ -122,7 +122,7 @@ export class ThreadWriter {
     this.#agentId = agentId;
   }
 
-  /** Counts an event as omitted. */
+  /** Counts an omitted event. */
   drop(reason: string): void {
     this.#builder.counts.records++;
     this.#builder.drop(reason);
@@ -135,7 +135,7 @@ export class ThreadWriter {
     const reason = isOfSummary ? "report of a call that a summary has" : LEFT_OUT.get(type);
     if (type === "session.compaction_start") this.#firstKept = { draft: undefined };
     if (type === "tool.execution_start") this.#beginCall(data);
-    // Calls that were running when the program was killed have ended.
+    // Calls that were running when Copilot was killed have ended.
     if (type === "session.resume") this.#openCalls.clear();
     if (reason !== undefined) this.drop(reason);
     else {
@@ -147,7 +147,7 @@ export class ThreadWriter {
     this.#time = toIsoTime(record.value["timestamp"]) ?? this.#time;
   }
 
-  /** Finishes the session; no event may be added after this. */
+  /** Finishes the session. No events may be added afterward. */
   finish(): ImportedSession {
     this.#flushTokens();
     this.#builder.markLeaf(this.#tip);
@@ -170,7 +170,7 @@ export class ThreadWriter {
     this.#tip = this.#builder.keep(makeRecordKey(record), this.#tip, timestamp, type || "event", data);
   }
 
-  /** Adds a text that the user did not type, visible to the model. */
+  /** Adds a text that the user did not type. The model sees it. */
   #notify(content: unknown, record: SourceRecord): void {
     this.#add(
       makeRecordKey(record),
@@ -217,7 +217,7 @@ export class ThreadWriter {
   #addPrompt(data: JsonRecord, record: SourceRecord): void {
     const { content, transformedContent, source } = data;
     const text = toNonemptyText(content) ?? "";
-    // Skills and other parts of the program write prompts in the user's name.
+    // Skills and other parts of Copilot write prompts on the user's behalf.
     if (toNonemptyText(source) !== undefined && !/^(?:user$|agent-)/.test(String(source))) {
       this.#keep("injected", { content: toNonemptyText(transformedContent) ?? text }, record);
       return;
@@ -241,7 +241,7 @@ export class ThreadWriter {
       this.#openCalls.set(id, { name, args: undefined });
       if (this.#agentId !== undefined) this.#shared.callers.set(id, this.#agentId);
     }
-    // One response may be split into several events.
+    // One response may be split across several events.
     const open = this.#answer;
     if (open !== undefined && callId !== undefined && open.callId === callId) {
       addBlocks(open.message, answer.content);
@@ -278,7 +278,7 @@ export class ThreadWriter {
     this.#answer = { message, callId };
   }
 
-  /** Returns the tokens that were reported before the answer of a call. */
+  /** Returns the tokens that were reported before a call's answer. */
   #takeTokens(callId: string | undefined): JsonRecord | undefined {
     if (this.#pending === undefined) return undefined;
     const { record, tokens } = this.#pending;
@@ -289,12 +289,12 @@ export class ThreadWriter {
     }
     this.#pending = undefined;
     this.#provider = getProvider(tokens);
-    // A file that ended before the answer yields an entry for the record.
+    // If the file was imported before this answer arrived, that import created an entry for the record.
     this.#builder.withdraw(makeEntryId(makeRecordKey(record)));
     return tokens;
   }
 
-  /** Counts a call whose answer did not arrive. */
+  /** Counts a call whose answer never arrived. */
   #flushTokens(): void {
     if (this.#pending === undefined) return;
     const { record, tokens } = this.#pending;
@@ -314,7 +314,7 @@ export class ThreadWriter {
     note?: string,
   ): void {
     this.#add(key, record, makeUsageEntry(`copilot.${kind}`, this.#provider, model, usage, note));
-    // Totals do not include the tokens of compactions that were not applied, or of turns that were rewound.
+    // Totals exclude the tokens of compactions that were not applied and of turns that were rewound.
     if (kind === "call") this.#shared.counted.add(model, usage);
   }
 
@@ -403,7 +403,7 @@ export class ThreadWriter {
     });
   }
 
-  /** Ends a turn that the user interrupted, with the results that the program sends for the interrupted calls. */
+  /** Ends a turn that the user interrupted. Adds the results that Copilot sends for the interrupted calls. */
   #abort(record: SourceRecord): void {
     this.#flushTokens();
     const answer = this.#answer?.message;
@@ -418,7 +418,7 @@ export class ThreadWriter {
     this.#openCalls.clear();
   }
 
-  /** Counts the tokens in totals beyond those of reported calls: versions before 1.0.102 report only output tokens. */
+  /** Counts the part of the totals that calls did not report. Versions before 1.0.102 report only output tokens. */
   #addTotals(data: JsonRecord, record: SourceRecord): void {
     this.#flushTokens();
     const models = getMember(data, "modelMetrics");
@@ -431,7 +431,7 @@ export class ThreadWriter {
     this.#builder.drop("totals of tokens that calls have");
   }
 
-  /** Keeps rewound turns from an earlier import, else from the database, because the program deletes their events. */
+  /** Keeps rewound turns, from an earlier import or else from the database, because Copilot deletes their events. */
   #keepRewound(record: SourceRecord): void {
     const rewoundAt = toIsoTime(record.value["timestamp"]) ?? "";
     const isRewound = (time: string) => time > this.#time && time < rewoundAt;
@@ -444,7 +444,7 @@ export class ThreadWriter {
       this.#tip = this.#builder.add(id, parent, timestamp, { type, ...fields }, id);
     }
     const prompts = known.filter(({ message }) => toRecord(message)["role"] === "user");
-    // A redacted prompt can only be matched by its time.
+    // A redacted prompt can be matched only by its time.
     const isKnown = ({ prompt, since, until }: StoredTurn) =>
       prompts.some(({ message, timestamp }) => {
         const isMeanwhile = timestamp > since && timestamp <= until;
@@ -454,7 +454,7 @@ export class ThreadWriter {
     this.#tip = back;
   }
 
-  /** Adds a turn that only has the prompt, the last answer and the tokens of its calls. */
+  /** Adds a turn for which only the prompt, the last answer, and the tokens of its calls are known. */
   #addTurn({ prompt, answer, calls, begun }: StoredTurn): void {
     const key = `copilot turn ${begun} ${prompt}`;
     const at = (timestamp = begun) => ({ value: { timestamp } });

@@ -26,13 +26,13 @@ import {
 } from "./parts.ts";
 import { applyPatches, type LogNode } from "./patch-log.ts";
 
-/** A session of Gemini CLI: its file. */
+/** A Gemini CLI session: the records of its file. */
 export interface GeminiInput extends SourceText {
-  /** Other files of the same session: the program continues in a new file if it resumes a session in an older format. */
+  /** Other files of the session. Gemini CLI starts a new file when it resumes a session that is stored in an older format. */
   readonly others?: readonly SourceText[];
   /** Path of the file. */
   readonly path?: string;
-  /** Working directory: the file contains only a digest of it. */
+  /** Working directory. The file contains only a hash of it. */
   readonly cwd?: string;
   /** Id of the session whose agent started this one. */
   readonly parentId?: string;
@@ -40,7 +40,7 @@ export interface GeminiInput extends SourceText {
   readonly importedAt: string;
 }
 
-/** Parses a file of Gemini CLI: a log of patches, or the single JSON object that older versions wrote. */
+/** Parses a Gemini CLI file: a log of patches, or the single JSON object that older versions wrote. */
 export function readGeminiText(text: string): SourceText {
   const whole = parseJson(text)?.value;
   const isDocument = Array.isArray(toRecord(whole)["messages"]);
@@ -50,11 +50,11 @@ export function readGeminiText(text: string): SourceText {
 }
 
 /**
- * Converts the records of Gemini CLI to a session.
+ * Converts the records of a Gemini CLI session.
  *
- * A rollback keeps the old messages as a branch, and a compressed history becomes a compaction.
+ * After a rollback, the old messages remain as a branch. A compressed history becomes a compaction.
  *
- * @returns Undefined if the file contains no conversation.
+ * @returns The session; undefined if the file contains no conversation.
  * @remarks Cost: O(records). Source: docs/import-records.md#gemini-cli
  */
 export function importGemini(input: GeminiInput): ImportedSession | undefined {
@@ -133,7 +133,7 @@ function emitNode(
   return builder.keep(makeNodeKey(node), parent, timestamp, kind, data);
 }
 
-/** Adds sent content: the results of calls that are not in an answer, then the prompt. */
+/** Adds input that was sent to the model: results of calls that no answer contains, then the prompt. */
 function emitSent(node: LogNode, parent: Draft | undefined, builder: SessionBuilder, open: OpenCalls): Draft {
   const { content, timestamp } = node.message;
   let last = parent;
@@ -170,7 +170,7 @@ function emitCompaction(
   });
 }
 
-/** Returns the size of the context according to the previous answer. */
+/** Returns the context size according to the previous answer, in tokens. */
 function getTokensBefore({ parent }: LogNode): number {
   for (let node = parent; node !== undefined; node = node.parent) {
     const total = toCount(getMember(node.message, "tokens")["total"]);
@@ -231,7 +231,7 @@ function emitResults(
   return last;
 }
 
-/** Converts the tokens of a call; the source's input includes cached tokens, and its output excludes thoughts. */
+/** Converts a call's token counts. The source's input count includes cached tokens; its output count excludes thoughts. */
 function convertTokens(tokens: JsonRecord) {
   const { input, cached, output, thoughts, total } = tokens;
   return toUsage({

@@ -7,7 +7,7 @@ import { makePlaceholder, toImage } from "../../convert/images.ts";
 import { parseArguments } from "../../convert/tool-arguments.ts";
 import { joinContentText, toNonemptyText } from "../source-text.ts";
 
-/** Converts a message of the model: its parts if they include calls and thoughts, else the fields next to its text. */
+/** Converts a model's message, from its parts if they include calls or thoughts, or else from its text and other fields. */
 export function convertModelMessage(message: JsonRecord): ModelAnswer {
   const parts = toParts(message["content"]);
   const records = toArray(message["toolCalls"]).map(toRecord);
@@ -19,17 +19,17 @@ export function convertModelMessage(message: JsonRecord): ModelAnswer {
   return answer;
 }
 
-/** A call in a message of the model. */
+/** A call in a model's message. */
 export interface ModelCall {
   readonly id: string;
   readonly name: string;
-  /** The program's record of the call. */
+  /** Gemini CLI's record of the call. */
   readonly record: JsonRecord | undefined;
-  /** Whether its id is from the source: models before Gemini 3 provide none. */
+  /** Whether the id comes from the source. Models before Gemini 3 do not provide one. */
   readonly isNamed: boolean;
 }
 
-/** The calls of the latest answer that have no result yet, in order. */
+/** Calls of the latest answer that have no result yet, in order. */
 export class OpenCalls {
   #calls: readonly ModelCall[] = [];
 
@@ -41,7 +41,7 @@ export class OpenCalls {
     this.#calls = [...this.#calls, ...calls];
   }
 
-  /** Returns the call that a result answers: the named one, else the next call of that tool without an id. */
+  /** Removes and returns the call that a result answers: the call with its id, or the next call of the tool without an id. */
   takeAnswered(id: string | undefined, name: string | undefined): ModelCall | undefined {
     const call =
       this.#calls.find((one) => one.isNamed && one.id === id) ??
@@ -51,7 +51,7 @@ export class OpenCalls {
   }
 }
 
-/** A converted message of the model. */
+/** A converted model message. */
 export class ModelAnswer {
   readonly content: AnswerBlock[] = [];
   /** Parts that a message cannot contain. */
@@ -97,7 +97,7 @@ export class ModelAnswer {
     this.calls.push({ id, name, record, isNamed: told !== undefined });
   }
 
-  /** Finds the record of a call by its id, else the next record of a tool with this name. */
+  /** Finds a call's record by id, or else the next record for a tool with the same name. */
   #recordFor({ id, name }: JsonRecord): JsonRecord | undefined {
     const byId = this.#open.findIndex((record) => id !== undefined && record["id"] === id);
     const at = byId === -1 ? this.#open.findIndex((record) => record["name"] === name) : byId;
@@ -114,7 +114,7 @@ function toParts(content: unknown): JsonRecord[] {
   });
 }
 
-/** Converts sent content: texts and images; a text describes each other part. */
+/** Converts input that was sent to the model: text and images. Each other part becomes a short description. */
 export function convertSentParts(content: unknown): UserBlock[] {
   return toParts(content).flatMap(toSentBlocks);
 }
@@ -131,7 +131,7 @@ function toSentBlocks(part: JsonRecord): UserBlock[] {
   return [makePlaceholder(Object.keys(part)[0] ?? "part")];
 }
 
-/** Result of a tool, in the form in which it is sent. */
+/** Result of a tool, in the format sent to the model. */
 export interface SentResponse {
   readonly id: string | undefined;
   readonly name: string | undefined;
@@ -139,7 +139,7 @@ export interface SentResponse {
   readonly isError: boolean;
 }
 
-/** Returns the results of tools in sent content. */
+/** Returns the tool results in input that was sent to the model. */
 export function getSentResponses(content: unknown): SentResponse[] {
   return toParts(content).flatMap(({ functionResponse }) => {
     if (functionResponse === undefined) return [];
@@ -157,7 +157,7 @@ export function getSentResponses(content: unknown): SentResponse[] {
 }
 
 /**
- * Returns whether a message is not a prompt: a command to the program, or a text that the program or a hook inserted before a
+ * Returns whether a message is not a prompt but a command to Gemini CLI, or a text that Gemini CLI or a hook inserted before a
  * prompt.
  */
 export function isAside({ content }: JsonRecord): boolean {
@@ -174,7 +174,7 @@ function toResponseBlocks({ response, parts }: JsonRecord): UserBlock[] {
   return [...blocks, ...convertSentParts(toArray(parts))];
 }
 
-/** Returns a tool's output, as far as the program stored it; undefined if it stored none. */
+/** Returns a tool's output, as far as Gemini CLI stored it; undefined if it stored none. */
 export function findCallResult(record: JsonRecord): { content: UserBlock[]; isError: boolean } | undefined {
   const { result, status, resultDisplay } = record;
   const isError = status === "error" || status === "cancelled";

@@ -6,29 +6,29 @@ import type { SourceRecord } from "../source-text.ts";
 import { joinContentText, toNonemptyText } from "../source-text.ts";
 import { findCallResult, getSentResponses, isAside } from "./parts.ts";
 
-/** A message, or a compaction, with its parent. */
+/** A message or a compaction, with its parent. */
 export interface LogNode {
-  /** Unique in the session: the message's id, with a number if the id was used before. */
+  /** Unique key in the session: the message's id, plus a number if the id was used before. */
   readonly key: string;
-  /** Latest version of the message; for a compaction, of its summary. */
+  /** Latest version of the message or, for a compaction, of its summary. */
   message: JsonRecord;
   readonly parent: LogNode | undefined;
   readonly isCompaction: boolean;
-  /** For a compaction: the first message that remains in the context. */
+  /** First message that remains in the context after a compaction. */
   readonly firstKept: LogNode | undefined;
-  /** Whether the message occurred before under another key, which counts its tokens. */
+  /** Whether the message already occurred under another key, where its tokens are counted. */
   readonly isCopy: boolean;
 }
 
 const SNAPSHOT = "<state_snapshot>";
 
 /**
- * Applies the patches in the files of a Gemini CLI session, and keeps removed messages as branches.
+ * Applies the patches in the files of a Gemini CLI session. Removed messages remain as branches.
  *
- * A message that a later file repeats after the same messages is the same message. Messages that a later file has after other
- * messages are a branch; if the file repeats none, it continues at the end of the previous file.
+ * If a later file repeats a message after the same messages, it is the same message. Messages that a later file has after other
+ * messages form a branch. A file that does not repeat any messages continues at the end of the previous file.
  *
- * @param files - Records of each file.
+ * @param files - Records of each file, in order.
  */
 export function applyPatches(files: readonly (readonly SourceRecord[])[]): PatchLog {
   const log = new PatchLog();
@@ -39,40 +39,40 @@ export function applyPatches(files: readonly (readonly SourceRecord[])[]): Patch
   return log;
 }
 
-/** The messages of a session, after its patches. */
+/** Messages of a session after its patches were applied. */
 class PatchLog {
-  /** Fields of the session: `sessionId`, `startTime`, `summary` and others. */
+  /** Fields of the session, such as `sessionId`, `startTime`, and `summary`. */
   readonly metadata: JsonRecord = {};
   /** In order of arrival. */
   readonly nodes: LogNode[] = [];
   readonly unknown: SourceRecord[] = [];
-  /** Records that are newer versions of a message. */
+  /** Number of records that are newer versions of a message. */
   replaced = 0;
   /** Number of messages that arrived in lists rather than as separate records. */
   listed = 0;
-  /** Number of those that the program added after a summary as the model's thanks, which the model did not write. */
+  /** Number of messages that Gemini CLI itself added after a summary, as if the model thanked for it. */
   thanks = 0;
-  /** Number of records with results of tools that earlier calls also contain. */
+  /** Number of records that repeat tool results of an earlier answer. */
   repeated = 0;
-  /** The session of ours that this one continues. */
+  /** Sessiontree session that this one continues. */
   continued: ContinuedSession | undefined;
-  /** Ids of the messages that were copied from it. */
+  /** Ids of the messages that were copied from that session. */
   readonly copiedIds = new Set<unknown>();
   /** Current state of the session. */
   #current: LogNode[] = [];
   #byId = new Map<unknown, LogNode>();
   readonly #keys = new Map<string, number>();
-  /** Messages of earlier files, by the message that they follow. */
+  /** Messages of earlier files by parent. */
   #earlier: ReadonlyMap<LogNode | undefined, LogNode[]> = new Map();
-  /** End of the previous file, until the first message of the next file shows whether it repeats that file. */
+  /** Messages of the previous file, until the first message of the next file shows whether it repeats them. */
   #resumable: LogNode[] = [];
 
-  /** The last message of the session's current state. */
+  /** Last message in the session's current state. */
   get tip(): LogNode | undefined {
     return this.#current.at(-1);
   }
 
-  /** Begins the next file: its messages are compared with those of the previous files. */
+  /** Begins the next file. Its messages are compared with those of the previous files. */
   beginFile(): void {
     this.#earlier = groupBy(this.nodes, ({ parent }) => parent);
     this.#resumable = this.#current;
@@ -138,7 +138,7 @@ class PatchLog {
     if (!node.isCompaction) this.#byId.set(message["id"], node);
   }
 
-  /** Reuses a message of an earlier file at the same position; else updates an older version. False if the message is new. */
+  /** Reuses the message of an earlier file at the same position, or updates an older version. Returns false if it is new. */
   #reuse(message: JsonRecord): boolean {
     const known = this.#earlier.get(this.tip)?.find((node) => node.message["id"] === message["id"]);
     if (known === undefined) {
@@ -154,7 +154,7 @@ class PatchLog {
     return true;
   }
 
-  /** Replaces the older version of a message; false if there is none. */
+  /** Replaces the older version of a message. Returns false if there is none. */
   #update(message: JsonRecord): boolean {
     const known = this.#byId.get(message["id"]);
     if (known === undefined) return false;
@@ -163,7 +163,7 @@ class PatchLog {
     return true;
   }
 
-  /** Applies a list of messages that replaces the session; such lists lack notes, and may repeat a summary. */
+  /** Applies a list of messages that replaces the session. Such lists lack notes and may repeat a summary. */
   #checkpoint(listed: readonly JsonRecord[]): void {
     let answer: JsonRecord | undefined;
     const told = listed.filter((message) => {
@@ -197,7 +197,7 @@ class PatchLog {
     this.listed += this.nodes.length - before + this.replaced - replaced;
   }
 
-  /** Moves the notes that the program inserts before copied messages on resuming to after all known messages. */
+  /** Moves the notes that Gemini CLI inserts before copied messages when it resumes, so that they follow all known messages. */
   #withCopiesFirst(messages: readonly JsonRecord[]): readonly JsonRecord[] {
     const start = messages.findIndex(({ id }) => this.copiedIds.has(id));
     const front = messages.slice(0, Math.max(0, start));
@@ -208,7 +208,7 @@ class PatchLog {
     return [...rest.slice(0, end), ...notes, ...rest.slice(end)];
   }
 
-  /** Applies a list that begins with a summary of the history: it continues after the whole history. */
+  /** Applies a list that begins with a summary of the history. The summary continues after the whole history. */
   #compact(summary: JsonRecord, following: readonly JsonRecord[]): void {
     const kept = withoutThanks(following);
     this.thanks += following.length - kept.length;
@@ -223,13 +223,13 @@ class PatchLog {
   }
 }
 
-/** Returns whether a message is a note of the program to the user, or precedes a prompt. */
+/** Returns whether a message is a note by Gemini CLI rather than part of the conversation. */
 function isNote({ message }: LogNode): boolean {
   const { type } = message;
   return type === "user" ? isAside(message) : type !== "gemini";
 }
 
-/** Returns whether a message only has results of calls that an answer already contains with their results. */
+/** Returns whether a message contains only tool results that an answer already contains. */
 function isRepeatingResults(message: JsonRecord, answer: JsonRecord | undefined): boolean {
   if (message["type"] !== "user" || answer === undefined) return false;
   const responses = getSentResponses(message["content"]);
@@ -247,7 +247,7 @@ function isRepeatingResults(message: JsonRecord, answer: JsonRecord | undefined)
   );
 }
 
-/** Returns the messages after a summary, without a first one that acknowledges it. */
+/** Returns the messages after a summary, without a first message that only acknowledges the summary. */
 function withoutThanks(messages: readonly JsonRecord[]): readonly JsonRecord[] {
   const [first] = messages;
   const isThanks = first?.["type"] === "gemini" && joinContentText(first["content"]).startsWith("Got it.");

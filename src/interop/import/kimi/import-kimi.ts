@@ -12,7 +12,7 @@ import {
 import { getMember, makeIssue, readRecords, type SourceText, toNonemptyText } from "../source-text.ts";
 import { convertAnswerPart, findError, makeCallBlock, WireWriter } from "./wire-writer.ts";
 
-/** The wire log of an agent of Kimi Code, as `read` of its importer returns it. */
+/** Wire log of a Kimi Code agent, as returned by the importer's `read`. */
 export interface KimiWire extends SourceText {
   /** `main`, or the id of a subagent. */
   readonly agentId: string;
@@ -20,7 +20,7 @@ export interface KimiWire extends SourceText {
   readonly path?: string;
 }
 
-/** A session of Kimi Code: the logs of its agents. */
+/** A Kimi Code session: the logs of its agents. */
 export interface KimiInput {
   readonly sessionId: string;
   readonly wires: readonly KimiWire[];
@@ -34,7 +34,7 @@ export interface KimiInput {
 /** Id of the main agent. */
 const MAIN = "main";
 
-/** Reads a wire log. */
+/** Parses a wire log. */
 export function readKimiText(input: string | Uint8Array | Iterable<Uint8Array>): SourceText {
   return readRecords(input, {
     firstKey: /^"(?:type|message|turnId)"\s*:/,
@@ -44,11 +44,11 @@ export function readKimiText(input: string | Uint8Array | Iterable<Uint8Array>):
 }
 
 /**
- * Converts the wire logs of Kimi Code to sessions: the main agent's, and those of its subagents.
+ * Converts the wire logs of Kimi Code to sessions: the main agent's session, and those of its subagents.
  *
- * An undo keeps the turns as a branch. Tokens are read from `usage.record`, which every call has.
+ * After an undo, the removed turns remain as a branch. Tokens are read from `usage.record`, which every call has.
  *
- * @returns The main session first; none if the logs contain no conversation.
+ * @returns The main session first; empty if the logs contain no conversation.
  * @remarks Cost: O(records). Source: docs/import-records.md#kimi-code
  */
 export function importKimi(input: KimiInput): ImportedSession[] {
@@ -115,7 +115,7 @@ function linkParent(builder: SessionBuilder, agentId: string, start: JsonRecord 
   builder.addBehind(`kimi agent ${agentId}`, undefined, link);
 }
 
-/** Returns links to the sessions of the agents that an agent has started, by their calls. */
+/** Returns links to the sessions of the agents that an agent started, by the ids of the calls that started them. */
 function makeLinks(
   sessionId: string,
   agentId: string,
@@ -143,20 +143,20 @@ function getOrigin(
   return { startedBy: makeSourceId(sessionId, starter === agentId ? MAIN : starter) };
 }
 
-/** Supported versions of the log: 1.x. */
+/** Supported log versions: 1.x. */
 const KNOWN_VERSION = /^1\./;
 
 function checkVersion({ protocol_version: version }: JsonRecord) {
   if (typeof version !== "string" || KNOWN_VERSION.test(version)) return [];
-  const message = `The log states protocol ${version}, which is unknown; it was read as 1.5. Compare what came of it with the program, or import with a newer sessiontree.`;
+  const message = `The log has protocol version ${version}, which is unknown; it was read as 1.5. Compare the result with the program, or import with a newer version of sessiontree.`;
   return [makeIssue("VERSION_UNCLEAR", message)];
 }
 
-/** Beginnings of types of records that repeat others, or contain the program's state. */
+/** Prefixes of the types of records that repeat others or contain Kimi Code's own state. */
 const DROPPED =
   /^(?:metadata|runtime|profile|config|permission|plugin|llm|token_counting|agent|subagent|prompt|turn|full_compaction|context\.undone|forked)\b/;
 
-/** Handlers of records, by their type; others are kept. */
+/** Record handlers by type. Records of other types are kept. */
 const TAKERS = new Map<unknown, (writer: WireWriter, record: JsonRecord) => void>([
   ["turn.prompt", (writer) => writer.startTurn()],
   ["context.append_message", (writer, record) => writer.takeMessage(record)],
@@ -178,7 +178,7 @@ function takeRecord(record: JsonRecord, writer: WireWriter): void {
   else writer.keepRecord(record, type);
 }
 
-/** Handlers of a loop's events, by their type; others are kept. */
+/** Handlers of loop events by type. Events of other types are kept. */
 const EVENT_TAKERS = new Map<unknown, (writer: WireWriter, event: JsonRecord, time: unknown) => void>([
   ["step.begin", (writer, event) => writer.beginStep(event)],
   [

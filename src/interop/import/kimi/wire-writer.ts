@@ -22,31 +22,31 @@ import { EntryThread } from "../entry-thread.ts";
 import { makeEntryId, type SessionBuilder } from "../session-builder.ts";
 import { getMember, toNonemptyText } from "../source-text.ts";
 
-/** A step of an agent: one call of a model. */
+/** A step of an agent, which is one model call. */
 interface Step {
   readonly uuid: string;
   model: ReturnType<typeof getModel>;
-  /** Undefined until a part of the answer arrives. */
+  /** Undefined until part of the answer arrives. */
   message: AssistantMessage | undefined;
   /** Tokens that no message reports yet. */
   usage: UnclaimedUsage | undefined;
 }
 
-/** Tokens of a call whose answer has not arrived yet, or never does. */
+/** Tokens of a call whose answer has not arrived yet, or never will. */
 interface UnclaimedUsage {
   readonly key: string;
   readonly time: unknown;
   readonly usage: Usage;
 }
 
-/** Makes the entries of an agent's wire log, one after the other. */
+/** Adds the entries of an agent's wire log, record by record. */
 export class WireWriter extends EntryThread {
-  /** Sessions of agents by the calls that started them. */
+  /** Links to agents by the id of the call that started them. */
   readonly #agents: ReadonlyMap<string, SubagentLink>;
   readonly #isSubagent: boolean;
   readonly #toolNames = new Map<string, string>();
   #step: Step | undefined;
-  /** Tokens of calls outside the turns: those of a compaction, until it is applied. */
+  /** Tokens of a call outside the turns. Those of a compaction are stored here until it is applied. */
   #aside: UnclaimedUsage | undefined;
 
   constructor(builder: SessionBuilder, agents: ReadonlyMap<string, SubagentLink>, isSubagent: boolean) {
@@ -84,7 +84,7 @@ export class WireWriter extends EntryThread {
     if (this.#step !== undefined && record["kind"] !== "compaction") this.#step.model = getModel(record);
   }
 
-  /** Counts the tokens of a call: they precede its answer. */
+  /** Counts the tokens of a call. They precede its answer. */
   count(record: JsonRecord): void {
     const usage = convertTokens(getMember(record, "usage"));
     const { uuid } = this.#step ?? {};
@@ -188,7 +188,7 @@ export class WireWriter extends EntryThread {
     });
   }
 
-  /** Changes the thinking level; `on` is ignored, because it does not state a level. */
+  /** Changes the thinking level. The value `on` is ignored, because it does not specify a level. */
   think(effort: unknown, time: unknown): void {
     const level = toNonemptyText(effort);
     if (level === undefined || level === "on" || level === this.state.effort) return;
@@ -212,25 +212,25 @@ export class WireWriter extends EntryThread {
     this.#step = undefined;
   }
 
-  /** Adds the tokens of a call whose answer was lost. */
+  /** Adds the tokens of a call whose answer is missing. */
   #flush(told: UnclaimedUsage | undefined): void {
     if (told === undefined || told.usage.totalTokens === 0) return;
     const { provider = UNKNOWN_NAME, model = UNKNOWN_NAME } = this.#step?.model ?? {};
     this.add(told.key, told.time, makeUsageEntry("kimi.call", provider, model, told.usage));
   }
 
-  /** Records that another entry reports these tokens: a log that ended before that entry yields an entry for them alone. */
+  /** Marks tokens as reported by an entry. If the log had ended before that entry, they would have an entry of their own. */
   #claim({ key }: UnclaimedUsage): void {
     this.builder.withdraw(makeEntryId(key));
   }
 
-  /** Derives a record's key from its content, and the number of equal records before it. */
+  /** Derives a record's key from its content and the number of equal records before it. */
   #makeKey(record: JsonRecord): string {
     return this.builder.numbered(`kimi ${encodeParsed(record)}`);
   }
 }
 
-/** Converts sent content: texts and inline images; a text describes each other part. */
+/** Converts input that was sent to the model: text and inline images. Each other part becomes a short description. */
 function convertSent(content: unknown): UserBlock[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   return toArray(content).map(toRecord).flatMap(convertSentPart);
@@ -246,7 +246,7 @@ function convertSentPart(part: JsonRecord): UserBlock[] {
   ];
 }
 
-/** Converts a part of an answer. */
+/** Converts part of an answer. */
 export function convertAnswerPart(part: JsonRecord): AnswerBlock {
   const { type, text, think, encrypted } = part;
   if (type === "think") {
@@ -260,7 +260,7 @@ export function convertAnswerPart(part: JsonRecord): AnswerBlock {
   return { type: "text", text: toNonemptyText(text) ?? makePlaceholder(toNonemptyText(type) ?? "part").text };
 }
 
-/** Converts a call of a tool. */
+/** Converts a tool call. */
 export function makeCallBlock({ toolCallId, name, args }: JsonRecord): ToolCall {
   return {
     type: "toolCall",
@@ -270,7 +270,7 @@ export function makeCallBlock({ toolCallId, name, args }: JsonRecord): ToolCall 
   };
 }
 
-/** Converts the result of a tool, including its note, which was also sent. */
+/** Converts a tool's result, including its note, which was also sent to the model. */
 function convertResult(result: JsonRecord): UserBlock[] {
   const blocks = convertSent(result["output"]);
   const note = toNonemptyText(result["note"]);
@@ -280,7 +280,7 @@ function convertResult(result: JsonRecord): UserBlock[] {
   return [...blocks.slice(0, -1), { type: "text", text: `${last.text}\n${note}` }];
 }
 
-/** Converts the tokens of a call; the source's input excludes both caches. */
+/** Converts a call's token counts. The source's input count excludes both caches. */
 function convertTokens(tokens: JsonRecord): Usage {
   return toUsage({
     input: tokens["inputOther"],
@@ -290,7 +290,7 @@ function convertTokens(tokens: JsonRecord): Usage {
   });
 }
 
-/** APIs by the types of providers. */
+/** APIs by provider type. */
 const APIS: ReadonlyMap<unknown, string> = new Map([
   ["kimi", "openai-completions"],
   ["openai", "openai-completions"],
@@ -301,7 +301,7 @@ const APIS: ReadonlyMap<unknown, string> = new Map([
   ["gemini", "google-generative-ai"],
 ]);
 
-/** Returns the model that a request names, in the fields of a message. */
+/** Returns the model that a request specifies, in the fields of a message. */
 function getModel(request: JsonRecord): { provider?: string; model?: string; api?: string } {
   const [provider, model] = [toNonemptyText(request["provider"]), toNonemptyText(request["model"])];
   const api = APIS.get(provider);
@@ -312,7 +312,7 @@ function getModel(request: JsonRecord): { provider?: string; model?: string; api
   };
 }
 
-/** Returns the error message in a record of the end of a turn; undefined if it has none. */
+/** Returns the error message from a record that ends a turn; undefined if it has none. */
 export function findError(record: JsonRecord): string | undefined {
   return toNonemptyText(getMember(record, "error")["message"]) ?? toNonemptyText(record["error"]);
 }

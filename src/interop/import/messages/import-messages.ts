@@ -19,29 +19,29 @@ import type { ImportedSession } from "../imported-session.ts";
 import { type Draft, makeEntryId, SessionBuilder } from "../session-builder.ts";
 import { getMember, makeIssue, toIsoTime, toNonemptyText } from "../source-text.ts";
 
-/** Stored messages of an SDK. */
+/** Messages stored by an SDK. */
 export interface MessagesInput {
-  /** An array of messages or items, a request with its instructions, or a stored chat; parsed from JSON. */
+  /** Parsed JSON: an array of messages or items, a request with its instructions, or a stored chat. */
   readonly document: unknown;
   /** Id of the conversation. */
   readonly sourceId: string;
   /** Path of the file. */
   readonly path?: string;
   readonly cwd?: string;
-  /** Time of messages without one, ISO 8601; after a message with a time, they get that time. */
+  /** Time for messages without one, ISO 8601. After a message that has a time, that time is used instead. */
   readonly startedAt: string;
   /** ISO 8601. */
   readonly importedAt: string;
 }
 
 /**
- * Converts an array of messages to a session, with the converters of `sessiontree/convert`.
+ * Converts an array of messages to a session, using the converters of `sessiontree/convert`.
  *
- * Ids are derived from a message's content and everything before it: a longer array appends entries, and an array that was
- * changed in the middle makes a branch.
+ * An id is derived from a message's content and everything before it. A longer array therefore appends entries, and an array
+ * that was changed in the middle creates a branch.
  *
- * @returns Undefined if the value is not such an array, or is empty.
- * @throws {TypeError} If a message does not have the form of its SDK.
+ * @returns Undefined if the value is not such an array or is empty.
+ * @throws {TypeError} If a message does not have its SDK's format.
  * @remarks Cost: O(messages). Source: docs/import-records.md#arrays-of-messages
  */
 export function importMessages(input: MessagesInput): ImportedSession | undefined {
@@ -70,18 +70,18 @@ export function importMessages(input: MessagesInput): ImportedSession | undefine
   return builder.finish();
 }
 
-/** Returns the key for a message entry's id, which depends on all messages up to this one. */
+/** Returns the key for a message entry's id. It depends on all messages up to this one. */
 function makeMessageKey(parentId: string, message: object): string {
   const { timestamp: _, ...said } = { timestamp: undefined, ...message };
   return `message ${parentId} ${encodeParsed(said)}`;
 }
 
-/** Returns whether an entry was made from a message in an array, of this or an earlier import. */
+/** Returns whether an entry was created from a message in an array, by this import or an earlier one. */
 export function isOfMessageArray({ id, parentId, message }: UnknownEntry): boolean {
   return parentId !== null && isJsonRecord(message) && id === makeEntryId(makeMessageKey(parentId, message));
 }
 
-/** Finds the time of each message: its own, else that of the previous message. */
+/** Returns the time of each message: its own, or that of the previous message. */
 function findTimes(items: readonly JsonRecord[], startedAt: string): string[] {
   let time = startedAt;
   return items.map((item) => {
@@ -95,14 +95,14 @@ function toIssue({ index, message }: ConversionIssue): SessionIssue {
   return makeIssue("MESSAGE_FOREIGN", `Message ${index}: ${message}`);
 }
 
-/** Returns the id that a document gives its conversation; undefined if it has none. */
+/** Returns the conversation id that a document specifies; undefined if it has none. */
 export function findConversationId(document: unknown): string | undefined {
   return toNonemptyText(readMessageDocument(document)?.id);
 }
 
 type Content = string | readonly { readonly type: string }[];
 
-/** Converts the messages of a document with the converter of their SDK. */
+/** Converts the messages in a document with their SDK's converter. */
 function convertItems(document: MessageDocument, options: MessageImportOptions): ConvertedMessages {
   const { form, items } = document;
   const instructions = toNonemptyText(document.instructions);
@@ -163,12 +163,12 @@ function convertItems(document: MessageDocument, options: MessageImportOptions):
   }
 }
 
-/** Normalizes a message; messages serialized by a checkpointer have their own type. */
+/** Normalizes a message. Messages serialized by a checkpointer have their own type. */
 function normalizeLangChainMessage(item: JsonRecord) {
   return { ...item, type: String(item["type"]) };
 }
 
-/** Normalizes an item; messages among them may have no type. */
+/** Normalizes an item. Items that are messages may have no type. */
 function normalizeResponsesItem(item: JsonRecord, index: number) {
   const type = toNonemptyText(item["type"]);
   return type === undefined
@@ -186,7 +186,7 @@ function toMessage<Role extends string>(item: JsonRecord, index: number, roles: 
   return { ...item, role: getRole(item, index, roles), content: toContent(item, index) };
 }
 
-/** Removes the fields that became the time of a message. */
+/** Removes the fields that became the message's time. */
 function withoutTime({ createdAt: _, timestamp: __, ...item }: JsonRecord): JsonRecord {
   return item;
 }
@@ -205,7 +205,7 @@ function toContent({ content }: JsonRecord, index: number): Content {
   return content.flatMap(toTypedBlocks);
 }
 
-/** Returns blocks that have a type; drops others, because their meaning is unknown. */
+/** Returns a block if it has a type. Drops other values, because their meaning is unknown. */
 function toTypedBlocks(block: unknown): { readonly type: string; readonly [field: string]: unknown }[] {
   const type = isJsonRecord(block) ? toNonemptyText(block["type"]) : undefined;
   return isJsonRecord(block) && type !== undefined ? [{ ...block, type }] : [];

@@ -27,34 +27,34 @@ import {
   type StoredMessage,
 } from "./stored-messages.ts";
 
-/** A session of OpenCode. */
+/** An OpenCode session. */
 export interface OpenCodeInput {
-  /** Output of `opencode export`, parsed: `{ info, messages: [{ info, parts }] }`. */
+  /** Parsed output of `opencode export`: `{ info, messages: [{ info, parts }] }`. */
   readonly document: unknown;
   /** Messages that are no longer in the document. */
   readonly deleted?: readonly DeletedMessage[];
-  /** Id of the session that it was forked from; the program does not store it. */
+  /** Id of the session that this one was forked from. OpenCode does not store it. */
   readonly forkedFrom?: string;
-  /** Document of that session, which may contain the record of a continued session of ours. */
+  /** Document of that session. It may contain the record that identifies the continued sessiontree session. */
   readonly original?: unknown;
-  /** Call of the parent that started it as a subagent. */
+  /** Id of the parent's call that started this session as a subagent. */
   readonly toolCallId?: string;
   /** Path of the file. */
   readonly path?: string;
-  /** Issues with the source that it was read from. */
+  /** Issues found when the source was read. */
   readonly issues?: readonly SessionIssue[];
   /** ISO 8601. */
   readonly importedAt: string;
 }
 
 /**
- * Converts a session of OpenCode 1 to a session.
+ * Converts an OpenCode 1 session.
  *
- * Reverted messages are a branch, and a compaction is the context that the program sent from then on. Ids are derived from data
- * that a fork copies, so that its entries have the ids of the original.
+ * Reverted messages become a branch. A compaction contains the context that OpenCode sent from then on. Ids are derived from
+ * data that a fork copies, so that the fork's entries have the same ids as the original's.
  *
- * @returns Undefined if the document contains no conversation.
- * @throws {SessionError} `NOT_A_SESSION` if its messages have the form of a newer version.
+ * @returns The session; undefined if the document contains no conversation.
+ * @throws {SessionError} `NOT_A_SESSION` if the messages have the format of a newer OpenCode version.
  * @remarks Cost: O(messages and parts). Source: docs/import-records.md#opencode
  */
 export function importOpenCode(input: OpenCodeInput): ImportedSession | undefined {
@@ -65,9 +65,9 @@ export function importOpenCode(input: OpenCodeInput): ImportedSession | undefine
   return new OpenCodeImport(input, info, messages, issues).run();
 }
 
-/** Returns the error for sessions in an unsupported form. */
+/** Returns the error for sessions in an unsupported format. */
 export function makeNewerVersionError(path = "It"): SessionError {
-  const message = `${path} holds messages as OpenCode 2 stores them, which this version of sessiontree does not read. Only those of OpenCode 1 can be imported.`;
+  const message = `${path} contains messages in the format of OpenCode 2, which this version of sessiontree cannot read. Only OpenCode 1 sessions can be imported.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path, source: "opencode" } });
 }
 
@@ -77,16 +77,16 @@ function isSaid({ info }: StoredMessage): boolean {
 
 /** State of a session after a message. */
 interface MessageState {
-  /** The first entry of the message, and the last one so far; undefined if there is none. */
+  /** First entry of the message, and the last entry so far; undefined if there is none. */
   readonly first: Draft | undefined;
   readonly last: Draft | undefined;
-  /** Size of the context, according to the last answer. */
+  /** Size of the context according to the last answer, in tokens. */
   readonly contextTokens: number;
 }
 
 const START: MessageState = { first: undefined, last: undefined, contextTokens: 0 };
 
-/** Names that the program gives to sessions without content. */
+/** Pattern of the titles that OpenCode gives to new sessions. */
 const UNNAMED = /^(?:New|Child) session - \d{4}-/;
 
 class OpenCodeImport {
@@ -148,7 +148,7 @@ class OpenCodeImport {
     return this.#builder.finish();
   }
 
-  /** Returns the state in which the program continues, if the user has reverted the messages after it. */
+  /** Returns the state at which OpenCode would continue, if the user has reverted the messages after it. */
   #revertedTo(): MessageState | undefined {
     const { messageID, partID } = getMember(this.#info, "revert");
     const from = this.#messages.find(({ info }) => info["id"] === messageID);
@@ -160,7 +160,7 @@ class OpenCodeImport {
     return (message && this.#states.get(message)) ?? START;
   }
 
-  /** Adds the edits of the context that precede a message, or the end; returns the state before the message. */
+  /** Adds the context edits that precede a message, or the end. Returns the state before the message. */
   #clearBefore(message: StoredMessage | undefined): MessageState {
     const parent = message === undefined ? this.#messages.findLast((one) => !one.isDeleted) : message.parent;
     const state = this.#getMessageState(parent);
@@ -198,7 +198,7 @@ class OpenCodeImport {
       details: { source: "opencode", trigger: part["auto"] === true ? "auto" : "manual" },
       usage: convertTokens(toRecord(tokens), cost),
     });
-    // While it was being written, it was an answer like any other, to a message with a part like any other.
+    // While the summary was being written, it looked like an ordinary answer to an ordinary message.
     const before = [this.#writer.makeKey(summary), ...asked.parts.map((_, n) => makePartKey(key, n))];
     for (const one of before) this.#builder.withdraw(makeEntryId(one));
     return { first: draft, last: draft, contextTokens: 0 };
@@ -213,7 +213,7 @@ function getSummary({ parts }: StoredMessage): string {
   return joinContentText(parts.filter(({ type }) => type === "text"));
 }
 
-/** Finds the completed summaries, by the messages that requested them. */
+/** Finds the completed summaries, by the message that requested each of them. */
 function findSummaries(messages: readonly StoredMessage[]): Map<StoredMessage, StoredMessage> {
   const summaries = new Map<StoredMessage, StoredMessage>();
   for (const message of messages) {
@@ -225,7 +225,7 @@ function findSummaries(messages: readonly StoredMessage[]): Map<StoredMessage, S
   return summaries;
 }
 
-/** The entries of a message; undefined if neither the message nor its predecessors have any. */
+/** Entries of a message; undefined if neither the message nor any message before it has entries. */
 interface MessageEntries {
   readonly first: Draft | undefined;
   readonly last: Draft | undefined;
@@ -234,19 +234,19 @@ interface MessageEntries {
 /** Types of parts that only mark the boundaries of a model call. */
 const BOUNDARIES: ReadonlySet<unknown> = new Set(["step-start", "step-finish", "snapshot"]);
 
-/** Text that the program sends for a task that the user gave to a subagent. */
+/** Text that OpenCode sends for a task that the user gave to a subagent. */
 const SUBTASK = "The following tool was executed by the user";
 
-/** Beginning of texts that the program adds on its own; other added texts are, for example, files that the user named. */
+/** Start of the texts that OpenCode itself adds. It also adds other texts, such as the content of files that the user named. */
 const REMINDER = /^\s*<system-reminder>/;
 
-/** Makes the entries of messages. */
+/** Adds the entries for messages. */
 class MessageWriter {
   readonly #builder: SessionBuilder;
   readonly #projectId: string;
-  /** Outputs that the program has cleared to save space. */
+  /** Outputs that OpenCode has cleared to save space. */
   #cleared: { readonly result: Draft; readonly timeMs: number }[] = [];
-  /** Time when the first of them was cleared, Unix milliseconds. */
+  /** Time at which the first of them was cleared, in Unix milliseconds. */
   #clearedMs = Number.POSITIVE_INFINITY;
 
   constructor(builder: SessionBuilder, projectId: string) {
@@ -254,7 +254,7 @@ class MessageWriter {
     this.#projectId = projectId;
   }
 
-  /** Derives a message's key from data that a fork copies, because ids differ there. */
+  /** Derives a message's key from data that a fork copies, because message ids differ in a fork. */
   makeKey({ info }: StoredMessage): string {
     const created = getCreatedMs({ info });
     const mark = created > 0 ? `${this.#projectId} ${String(info["role"])} ${created}` : String(info["id"]);
@@ -303,7 +303,7 @@ class MessageWriter {
     return { first: first ?? last, last };
   }
 
-  /** Adds the edits of the context for outputs that were cleared before a time; returns the last entry. */
+  /** Adds context edits for the outputs that were cleared before a time. Returns the last entry. */
   clearOutputs(after: Draft | undefined, timeMs: number): Draft | undefined {
     if (this.#clearedMs > timeMs) return after;
     let last = after;
@@ -321,7 +321,7 @@ class MessageWriter {
     return last;
   }
 
-  /** Adds entries for parts that are not in the answer: the result of a tool, or a part that a message cannot represent. */
+  /** Adds an entry for a part that is not in the answer: a tool's result, or a part that a message cannot represent. */
   #addBehindAnswer(
     key: string,
     part: JsonRecord,
@@ -350,7 +350,7 @@ class MessageWriter {
     return this.#builder.add(`${key} agent ${sessionId}`, draft, end, link);
   }
 
-  /** Adds the states of the files before and after an answer, as the program's own snapshot store names them. */
+  /** Adds the file states before and after an answer. The ids refer to OpenCode's own snapshot store. */
   #addSnapshots(key: string, step: readonly JsonRecord[], last: Draft | undefined): Draft | undefined {
     const getTree = (type: string) =>
       toNonemptyText(step.find((part) => part["type"] === type)?.["snapshot"]);
@@ -363,7 +363,7 @@ class MessageWriter {
     return this.#builder.add(`${key} snapshots`, last, undefined, makeCustom("opencode.snapshots", data));
   }
 
-  /** Returns the entry for a part of a prompt next to its message; undefined if the message contains the part unchanged. */
+  /** Returns an additional entry for a part of a prompt; undefined if the message already contains the part unchanged. */
   #makeNote(part: JsonRecord, block: UserBlock | undefined): EntryBody | undefined {
     const { type, text, synthetic, ignored } = part;
     if (block?.type === "image" || (block !== undefined && type === "text")) return undefined;
@@ -384,12 +384,12 @@ class MessageWriter {
   }
 }
 
-/** Returns the key of the entry for a part of a prompt. */
+/** Returns the entry key for a part of a prompt. */
 function makePartKey(key: string, number: number): string {
   return `${key} part ${number}`;
 }
 
-/** Returns a part without its type and its owners. */
+/** Returns a part's fields, without its type and the ids of the part and its owners. */
 function getPartFields({
   id: _,
   type: __,

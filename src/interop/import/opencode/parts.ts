@@ -11,7 +11,7 @@ import { makePlaceholder, parseDataUrl } from "../../convert/images.ts";
 import { makeToolResult, toFilled } from "../entry-bodies.ts";
 import { getMember, toNonemptyText } from "../source-text.ts";
 
-/** Splits the parts of an answer into model calls: one, even without parts; in old versions several. */
+/** Splits the parts of an answer into model calls: always at least one, and several in old versions. */
 export function splitSteps(parts: readonly JsonRecord[]): JsonRecord[][] {
   const steps: JsonRecord[][] = [[]];
   for (const part of parts) {
@@ -46,7 +46,7 @@ export function readStep(
   };
 }
 
-/** Converts the tokens of a call; the source's input excludes the caches, and its output the reasoning. */
+/** Converts a call's token counts. The source's input count excludes the caches, and its output count excludes reasoning. */
 export function convertTokens({ input, output, reasoning, total, cache }: JsonRecord, cost?: unknown): Usage {
   const { read, write } = toRecord(cache);
   const thought = toUsage({ output: reasoning }).output;
@@ -61,7 +61,7 @@ export function convertTokens({ input, output, reasoning, total, cache }: JsonRe
   });
 }
 
-/** Returns a part of an answer in the form of the SDK from which the program made it. */
+/** Returns a part of an answer in the format of the SDK that OpenCode converted it from. */
 function toSdkParts(part: JsonRecord): JsonRecord[] {
   const { type, text, tool, metadata } = part;
   const state = metadata === undefined ? {} : { providerMetadata: metadata };
@@ -72,12 +72,12 @@ function toSdkParts(part: JsonRecord): JsonRecord[] {
   return [{ type: "tool-call", toolCallId: getSourceCallId(part), toolName: tool, input, ...state }];
 }
 
-/** Returns the program's id of a call. */
+/** Returns OpenCode's id for a call. */
 export function getSourceCallId({ callID, id }: JsonRecord): string {
   return toNonemptyText(callID) ?? String(id);
 }
 
-/** Returns our id of a call, which its result must repeat in full: the program's id, and that of its item if it has one. */
+/** Returns sessiontree's id for a call: OpenCode's id, plus the item id if there is one. Results must use the full id. */
 export function getToolCallId(part: JsonRecord): string {
   return readCallState({ providerMetadata: part["metadata"] }, getSourceCallId(part)).id;
 }
@@ -90,10 +90,10 @@ function findFailure(info: JsonRecord): Pick<AssistantMessage, "stopReason" | "e
   return { stopReason, errorMessage: toNonemptyText(toRecord(data)["message"]) ?? name };
 }
 
-/** Text in a request that replaces an output that the program has cleared to save space. */
+/** Text that replaces an output in a request after OpenCode has cleared it to save space. */
 export const CLEARED_OUTPUT = "[Old tool result content cleared]";
 
-/** Converts the result of a tool; undefined while it runs, and if it was killed. */
+/** Converts a tool's result; undefined if the tool is still running or was killed. */
 export function readResult(part: JsonRecord): Omit<ToolResultMessage, "timestamp"> | undefined {
   const state = getMember(part, "state");
   const { status, output, error, title } = state;
@@ -102,7 +102,7 @@ export function readResult(part: JsonRecord): Omit<ToolResultMessage, "timestamp
   const details = {
     ...(toNonemptyText(title) !== undefined && { title }),
     ...metadata,
-    // Commands repeat their output here.
+    // Commands repeat their output in the metadata.
     ...(shown !== undefined && shown !== output && { output: shown }),
   };
   const text = toNonemptyText(status === "error" ? error : output);
@@ -117,7 +117,7 @@ export function readResult(part: JsonRecord): Omit<ToolResultMessage, "timestamp
 }
 
 /**
- * Returns whether a call failed: the program also reports `completed` for commands that failed or were killed, and for calls of
+ * Returns whether a call failed. OpenCode also reports `completed` for commands that failed or were killed, and for calls of
  * unknown tools.
  */
 function isFailed(part: JsonRecord, metadata: JsonRecord): boolean {
@@ -125,12 +125,12 @@ function isFailed(part: JsonRecord, metadata: JsonRecord): boolean {
   return "exit" in metadata && metadata["exit"] !== 0;
 }
 
-/** Converts a file: to an image, or to the text that names it. */
+/** Converts a file to an image, or to a text that names the file. */
 export function toFileBlock({ mime, url, filename }: JsonRecord): UserBlock {
   return parseDataUrl(url) ?? makePlaceholder(toNonemptyText(mime) ?? "file", filename);
 }
 
-/** Returns whether a file is only named: the program reads it, and adds its content next to it as text. */
+/** Returns whether a file is only a reference. OpenCode reads such a file and adds its content as a separate text. */
 export function isOnlyNamed({ mime }: JsonRecord): boolean {
   return mime === "text/plain" || mime === "application/x-directory";
 }

@@ -8,11 +8,11 @@ import {
 } from "../continued-session.ts";
 import { getMember, makeLeftOutIssue, toNonemptyText } from "../source-text.ts";
 
-/** A message that the program has deleted, because the user continued from before it. */
+/** A message that OpenCode deleted because the user continued from an earlier message. */
 export interface DeletedMessage {
   /** `{ info, parts }`, as in a document. */
   readonly message: unknown;
-  /** Positions of its creation and deletion: numbers that increase from event to event. */
+  /** Sequence numbers of its creation and deletion, which increase from event to event. */
   readonly createdSeq: number;
   readonly deletedSeq: number;
 }
@@ -31,13 +31,13 @@ interface ReadMessage extends Omit<StoredMessage, "parent"> {
   readonly deletedSeq: number;
 }
 
-/** Returns the messages of a session in order, with issues about invalid ones. */
+/** Returns the messages of a session in order, with issues about invalid messages. */
 export function readMessages(
   document: unknown,
   deleted: readonly DeletedMessage[],
 ): { messages: StoredMessage[]; issues: SessionIssue[] } {
   const issues: SessionIssue[] = [];
-  // A redactor may have made ids equal.
+  // A redactor may have replaced different ids with the same id.
   const byIdAndTime = new Map<string, ReadMessage>();
   const take = (value: unknown, fate: Omit<ReadMessage, "info" | "parts">) => {
     const { info, parts } = toRecord(value);
@@ -58,14 +58,14 @@ export function readMessages(
   return { messages: withParents([...byIdAndTime.values()].sort(byCreation)), issues };
 }
 
-/** The session of ours that a session of OpenCode continues, and the messages that were copied from it. */
+/** The sessiontree session that an OpenCode session continues, and which of its messages were copied. */
 export interface Continuation {
   readonly session: ContinuedSession;
-  /** Time when the last copied message was created, Unix milliseconds. */
+  /** Creation time of the last copied message, in Unix milliseconds. */
   readonly copiedUntilMs: number;
 }
 
-/** Returns the record in a document of the session of ours that it continues; undefined if there is none. */
+/** Reads a document's record of the sessiontree session that it continues; undefined if there is none. */
 export function readContinuation(document: unknown): Continuation | undefined {
   const told = getMember(
     getMember(getMember(toRecord(document), "info"), "metadata"),
@@ -75,12 +75,12 @@ export function readContinuation(document: unknown): Continuation | undefined {
   return session && { session, copiedUntilMs: toNumber(told["copiedUntil"]) };
 }
 
-/** Returns whether a message was copied from the session of ours that its session continues. */
+/** Returns whether a message was copied from the sessiontree session that its session continues. */
 export function isExported(message: Pick<StoredMessage, "info">, { copiedUntilMs }: Continuation): boolean {
   return getCreatedMs(message) <= copiedUntilMs;
 }
 
-/** Returns the creation time of a message, Unix milliseconds. */
+/** Returns the creation time of a message, in Unix milliseconds. */
 export function getCreatedMs({ info }: Pick<StoredMessage, "info">): number {
   return toNumber(getMember(info, "time")["created"]);
 }
@@ -90,12 +90,12 @@ function byCreation(one: ReadMessage, other: ReadMessage): number {
   return getCreatedMs(one) - getCreatedMs(other) || (id < otherId ? -1 : 1);
 }
 
-/** Finds the parent of each message: of those before it, the last one that was not deleted by then. */
+/** Finds each message's parent: the last earlier message that had not been deleted when the message was created. */
 function withParents(ordered: readonly ReadMessage[]): StoredMessage[] {
-  /** Possible parents of the next message, the last one on top. */
+  /** Possible parents of the next message. The last one is on top. */
   const line: { readonly message: StoredMessage; readonly deletedSeq: number }[] = [];
   return ordered.map(({ info, parts, isDeleted, createdSeq, deletedSeq }) => {
-    // A message that still exists does not follow a deleted one, whichever was first.
+    // A message that still exists never follows a deleted one, regardless of their order.
     const isGone = (seq: number) => seq < (isDeleted ? createdSeq : Number.POSITIVE_INFINITY);
     while (line.length > 0 && isGone(line.at(-1)?.deletedSeq ?? 0)) line.pop();
     const message = { info, parts, isDeleted, parent: line.at(-1)?.message };
@@ -104,7 +104,7 @@ function withParents(ordered: readonly ReadMessage[]): StoredMessage[] {
   });
 }
 
-/** Counts the messages that two documents have in common at their beginning: a fork copies everything except their ids. */
+/** Counts how many messages two documents share at their start. A fork copies everything except the ids. */
 export function countSharedMessages(one: unknown, other: unknown): number {
   const [own, others] = [one, other].map((document) => readMessages(document, []).messages);
   let count = 0;

@@ -6,15 +6,15 @@ import type { EntryBody } from "../entry-bodies.ts";
 import type { Draft } from "../session-builder.ts";
 import { toNonemptyText } from "../source-text.ts";
 
-/** Stop reasons of answers that pi omits from a context, and therefore from the tail that a compaction retains. */
+/** Stop reasons of answers that pi omits from a context, and therefore from the messages that a compaction retains. */
 const FAILED: ReadonlySet<unknown> = new Set(["error", "aborted", "deferred"]);
 
 /**
- * Converts the body of an entry of pi's version 4 to the current version.
+ * Converts the body of a pi version 4 entry to the current version.
  *
  * @param parent - Parent of the entry.
- * @param parents - Parents of the entries before it.
- * @returns Undefined if it is not a valid entry of pi.
+ * @param parents - Parents of the earlier entries.
+ * @returns Undefined if the record is not a valid pi entry.
  */
 export function makeEntryBody(
   record: JsonRecord,
@@ -61,7 +61,7 @@ function hasTexts(fields: JsonRecord, ...names: readonly string[]): boolean {
   return names.every((name) => typeof fields[name] === "string");
 }
 
-/** Finds the first of the last entries before a compaction whose messages are exactly those that it retains. */
+/** Finds the first entry of the messages that a compaction retains, if they directly precede it; undefined otherwise. */
 function findFirstKept(
   tail: readonly unknown[],
   parent: Draft | undefined,

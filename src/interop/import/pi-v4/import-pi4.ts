@@ -16,28 +16,28 @@ import {
 import { makeEntryBody } from "./entry-body.ts";
 import { UsageRows } from "./usage-rows.ts";
 
-/** A session of pi's version 4: its file, as `read` of its importer returns it. */
+/** A pi version 4 session, as returned by the importer's `read`. */
 export interface Pi4Input extends SourceText {
   /** Path of the file. */
   readonly path?: string;
-  /** Id of the session, if the header of the file is missing. */
+  /** Session id to use if the file's header is missing. */
   readonly sourceId?: string;
   /** ISO 8601. */
   readonly importedAt: string;
 }
 
-/** Version that a header must state, and, for dialect B, the version of its storage. */
+/** Version that a header must specify. For dialect B, also the version of its storage. */
 const VERSION = 4;
 const STORAGE_VERSION = 1;
 
 /**
- * Converts a session of pi's dropped version 4, in either dialect, to a session.
+ * Converts a session in pi's abandoned version 4, in either dialect.
  *
- * Keeps the ids of its entries. Each branch ends with its settings and a `pi-v4.branch` entry that names it; the end of `main`,
- * or otherwise of the branch that was written last, is the leaf. Records that pi would refuse are reported, and read as far as
- * possible.
+ * Entry ids are kept. Each branch ends with its settings and a `pi-v4.branch` entry that names the branch. The leaf is the end
+ * of `main` or, if there is none, of the branch that was written last. Records that pi would reject are reported, and as much of
+ * them as possible is read.
  *
- * @returns Undefined if the file contains no entries.
+ * @returns The session; undefined if the file contains no entries.
  * @remarks Cost: O(records). Source: docs/import-records.md#version-4-of-pi
  */
 export function importPi4(input: Pi4Input): ImportedSession | undefined {
@@ -53,7 +53,7 @@ class Pi4Import {
   readonly #branches: Branches;
   readonly #operations = new Operations();
   readonly #rows: UsageRows;
-  /** Entries by their ids in the source. */
+  /** Entries by source id. */
   readonly #drafts = new Map<string, Draft>();
   /** Parent of each entry in the source. */
   readonly #parents = new Map<Draft, Draft | undefined>();
@@ -96,7 +96,7 @@ class Pi4Import {
   #takeHeader(record: SourceRecord): void {
     const { version, v = version, storageVersion = STORAGE_VERSION } = record.value;
     if (v !== VERSION || storageVersion !== STORAGE_VERSION) {
-      const message = `The header states version ${String(v)}, storage ${String(storageVersion)}, which no pi wrote; it was read as version 4.`;
+      const message = `The header states version ${String(v)}, storage ${String(storageVersion)}, which no version of pi wrote; it was read as version 4.`;
       this.#builder.issues.push(makeIssue("VERSION_UNCLEAR", message, record));
     }
     const { metadata, parentSessionId, legacyParentSessionPath } = record.value;
@@ -135,23 +135,23 @@ class Pi4Import {
         this.#takeValue(value);
         break;
       default: {
-        const message = `Records of the kind ${JSON.stringify(kind)} are unknown; this one was left out.`;
+        const message = `A record of the unknown kind ${JSON.stringify(kind)} was left out.`;
         this.#builder.issues.push(makeIssue("NOT_AN_ENTRY", message, record));
         this.#builder.drop("unknown record");
       }
     }
   }
 
-  /** Reports once that numbers do not increase as the dialect requires, because two programs wrote concurrently. */
+  /** Reports once that sequence numbers do not increase as required. Two programs must have written at the same time. */
   #checkOrder(record: SourceRecord): void {
     const seq = Number(record.value["seq"]);
-    // A lost line leaves a gap in the numbers.
+    // A lost line leaves a gap in the sequence numbers.
     const mayGap = this.#dialect === "B" || this.#input.issues.length > 0;
     const isNext = mayGap ? seq > this.#seq : seq === this.#seq + 1;
     this.#seq = seq;
     if (isNext || !this.#isOrdered) return;
     this.#isOrdered = false;
-    const message = `Record ${String(record.value["seq"])} is out of order, so pi refuses the file; all records were imported.`;
+    const message = `Record ${String(record.value["seq"])} is out of order, so pi rejects the file; all records were imported.`;
     this.#builder.issues.push(makeIssue("SEQUENCE_BROKEN", message, record));
   }
 
@@ -161,13 +161,13 @@ class Pi4Import {
     const id = toNonemptyText(value["id"]);
     const parent = this.#findParent(record, parentId);
     if (id !== undefined && this.#drafts.has(id))
-      this.#report("ID_DUPLICATE", `The id ${id} is used before; this entry gets another one.`, record);
+      this.#report("ID_DUPLICATE", `The id ${id} is already used; this entry gets a new one.`, record);
     this.#rows.flush(value);
     let body = makeEntryBody(value, parent, this.#parents);
     if (body === undefined) {
       this.#report(
         "NOT_AN_ENTRY",
-        `Entry ${id} of the type ${JSON.stringify(type)} was kept as a custom entry.`,
+        `Entry ${id} of type ${JSON.stringify(type)} was kept as a custom entry.`,
         record,
       );
       this.#builder.counts.kept++;
@@ -179,12 +179,12 @@ class Pi4Import {
     if (typeof lane === "string") this.#branches.set(lane, { tip: draft.id }, { seq, time: this.#time });
   }
 
-  /** Finds the parent of an entry; the entry before it may replace a lost parent. */
+  /** Finds the parent of an entry. If the parent was lost, the previous entry may replace it. */
   #findParent(record: SourceRecord, parentId: unknown): Draft | undefined {
     if (typeof parentId !== "string") return undefined;
     const found = this.#drafts.get(parentId);
     if (found !== undefined) return found;
-    const missing = `Entry ${String(record.value["id"])} hangs on ${parentId}, which is not before it`;
+    const missing = `Entry ${String(record.value["id"])} has the parent ${parentId}, which does not precede it`;
     if (this.#input.issues.length > 0 && this.#drafts.size > 0) {
       this.#report("PARENT_BRIDGED", `${missing}; it was attached to the entry before it.`, record);
       return this.#builder.tip;
@@ -201,7 +201,7 @@ class Pi4Import {
     this.#builder.issues.push(makeIssue(code, message, record));
   }
 
-  /** Reads a value or a list of dialect B. */
+  /** Reads a value or a list in dialect B. */
   #takeValue(record: JsonRecord): void {
     const { namespace, op, seq, value } = record;
     const key = String(record["key"]);
@@ -215,12 +215,12 @@ class Pi4Import {
     else if (!this.#operations.takeValue(record)) this.#keep(record);
   }
 
-  /** Keeps data that an application wrote next to the entries. */
+  /** Keeps data that an application stored in addition to the entries. */
   #keep({ kind, seq, ...write }: JsonRecord): void {
     this.#builder.keepBehind(`pi-v4 ${kind} ${String(seq)}`, this.#time, String(kind), write);
   }
 
-  /** Adds a name, or the label of an entry; undefined clears it. */
+  /** Adds a name, or an entry's label. If the text is undefined, clears it. */
   #note({ seq }: JsonRecord, text: unknown, targetId?: unknown): void {
     const name = typeof text === "string" ? text : "";
     const body =
@@ -231,21 +231,21 @@ class Pi4Import {
   }
 }
 
-/** Namespaces in which dialect B stores the state of operations, rather than the conversation. */
+/** Namespaces in which dialect B stores the state of operations rather than the conversation. */
 const OF_OPERATIONS = /^pi\.(?:lane\.state|result|op\.|pending\.)/;
 
 /**
- * Operations of pi's harness, which have no meaning elsewhere: they are counted, and the entries that waited in them are
+ * Operations of pi's harness, which have no meaning elsewhere. They are counted, and entries still waiting in them are
  * reported.
  */
 class Operations {
-  /** Operations that have not ended. */
+  /** Ids of operations that have not ended. */
   readonly #running = new Set<string>();
-  /** Entries that are queued or being written. */
+  /** Ids of entries that are queued or being written. */
   readonly #waiting = new Set<string>();
   #steps = 0;
 
-  /** Reads a record of dialect A. */
+  /** Reads a record in dialect A. */
   takeRecord({ type, id, runId, entryId, target }: JsonRecord): void {
     this.#steps++;
     const targetId = toNonemptyText(toRecord(target)["id"]);
@@ -255,7 +255,7 @@ class Operations {
     else if (targetId !== undefined) this.#waiting.add(targetId);
   }
 
-  /** Reads a value or a list of dialect B; false if it does not belong to an operation. */
+  /** Reads a value or a list in dialect B. Returns false if it does not belong to an operation. */
   takeValue({ namespace: space, key, op }: JsonRecord): boolean {
     const namespace = String(space);
     if (!OF_OPERATIONS.test(namespace)) return false;
@@ -270,38 +270,36 @@ class Operations {
   finish(drafts: ReadonlyMap<string, Draft>, builder: SessionBuilder): void {
     for (const id of this.#waiting) {
       if (!drafts.has(id))
-        builder.issues.push(
-          makeLeftOutIssue(`Left out ${id}, which was being written or waited for its turn.`),
-        );
+        builder.issues.push(makeLeftOutIssue(`Left out ${id}, which was still queued or being written.`));
     }
     builder.drop("running operation", this.#running.size);
     builder.drop("step of an operation", this.#steps - this.#running.size);
   }
 }
 
-/** `customType` of the entry that names a branch, `{ name, leafId }`; the last one of a name counts. */
+/** `customType` of the entry that names a branch, `{ name, leafId }`. For each name, the last entry counts. */
 const BRANCH_TYPE = "pi-v4.branch";
 
-/** Name of the branch on which pi continues by default. */
+/** Name of pi's default branch. */
 const MAIN = "main";
 
 /** Position and time of a write to a branch. */
 interface Moment {
-  /** Number of the record. */
+  /** Sequence number of the record. */
   readonly seq: unknown;
   /** Unix milliseconds. */
   readonly time: unknown;
 }
 
-/** A branch: its end, and the settings in force there. */
+/** A branch: its tip, and the settings in effect there. */
 interface Branch extends Moment {
   readonly tip?: unknown;
   readonly config?: unknown;
 }
 
-/** The named branches of a session, or its lanes. */
+/** The named branches of a session, which dialect A calls lanes. */
 class Branches {
-  /** By name; the branch that was written last is the last one. */
+  /** Branches by name, in the order of their last writes. */
   readonly #branches = new Map<string, Branch>();
   readonly #builder: SessionBuilder;
 
@@ -309,7 +307,7 @@ class Branches {
     this.#builder = builder;
   }
 
-  /** Changes the tip or the settings of a branch, and creates it if it is new. */
+  /** Changes the tip or the settings of a branch. Creates the branch if it is new. */
   set(name: string, change: Partial<Pick<Branch, "tip" | "config">>, moment: Moment): void {
     const before = this.#branches.get(name);
     this.delete(name);
@@ -319,14 +317,14 @@ class Branches {
   delete(name: string): void {
     const branch = this.#branches.get(name);
     if (branch === undefined) return;
-    // A shorter version of the file ends here.
+    // A shorter version of the file may have ended here.
     for (const { key } of makeBranchEntries(name, branch)) this.#builder.withdraw(makeEntryId(key));
     this.#branches.delete(name);
   }
 
   /**
-   * Adds the settings and the name of each branch at its tip. The leaf is the tip of `main`, else of the branch that was written
-   * last.
+   * Adds the settings and the name of each branch at its tip. The leaf is the tip of `main` or, if there is none, of the
+   * branch that was written last.
    */
   emit(drafts: ReadonlyMap<string, Draft>): void {
     const main = this.#branches.get(MAIN);
@@ -335,12 +333,12 @@ class Branches {
       this.#branches.set(MAIN, main);
     }
     for (const [name, branch] of this.#branches) {
-      // A branch without a tip only has settings.
+      // A branch without a tip has only settings.
       if (branch.tip === undefined) continue;
       const tip = toNonemptyText(branch.tip);
       let last = tip === undefined ? undefined : drafts.get(tip);
       if (tip !== undefined && last === undefined) {
-        const message = `Branch ${JSON.stringify(name)} ends at ${tip}, which is not there; it is named at the beginning.`;
+        const message = `Branch ${JSON.stringify(name)} ends at ${tip}, which does not exist; it was named at the beginning.`;
         this.#builder.issues.push(makeIssue("PARENT_MISSING", message));
       }
       for (const { key, body } of makeBranchEntries(name, branch))
@@ -349,7 +347,7 @@ class Branches {
   }
 }
 
-/** Returns the entries with the settings in force at the tip of a branch, with their keys. */
+/** Returns the entries for the name of a branch and the settings in effect at its tip, with their keys. */
 function makeBranchEntries(name: string, { tip, config, seq }: Branch): { key: string; body: EntryBody }[] {
   const { model, thinkingLevel, activeToolNames } = toRecord(config);
   const { provider, modelId } = toRecord(model);
@@ -363,8 +361,8 @@ function makeBranchEntries(name: string, { tip, config, seq }: Branch): { key: s
 }
 
 /**
- * The two formats that pi called version 4, which are incompatible. `A` (pi-agent-core 0.84) writes one change per line and names
- * its leaves lanes; `B` (0.85 to 0.99) writes one transaction per line and names them branches.
+ * The two incompatible formats that pi called version 4. `A` (pi-agent-core 0.84) writes one change per line and calls its
+ * leaves lanes. `B` (0.85 to 0.99) writes one transaction per line and calls them branches.
  */
 type Pi4Dialect = "A" | "B";
 
@@ -374,10 +372,10 @@ const KINDS_OF_B: ReadonlySet<unknown> = new Set(["value", "list", "usage"]);
 const LF = 0x0a;
 
 /**
- * Parses a file of pi's version 4, of either dialect: each write of a transaction is a record.
+ * Parses a pi version 4 file in either dialect. Each write in a transaction becomes a record.
  *
- * Ends where pi would: a last line without a line break counts in dialect A if it is complete, and never in dialect B, whose
- * transactions are applied completely or not at all.
+ * Ends where pi would. In dialect A, a last line without a line break counts if it is complete. In dialect B it never counts,
+ * because transactions are applied completely or not at all.
  *
  * @remarks Cost: O(input).
  */
@@ -393,19 +391,19 @@ export function readPi4Text(input: string | Uint8Array): SourceText {
     line: torn.line,
     offset: end,
     length: bytes.length - end,
-    message: "The last line has no line break, so its transaction does not count.",
+    message: "The last line has no line break, so its transaction was ignored.",
   };
   return { records: text.records.filter(isWhole), issues: [...text.issues.filter(isWhole), issue] };
 }
 
-/** Detects the dialect of a file, by its header, else by its other records. */
+/** Detects a file's dialect from its header, or from its other records if the header is missing. */
 function detectDialect(records: readonly SourceRecord[]): Pi4Dialect {
   const header = findHeader(records);
   if (header !== undefined) return header.value["v"] === undefined ? "A" : "B";
   return records.some(({ value }) => KINDS_OF_B.has(value["kind"])) ? "B" : "A";
 }
 
-/** Returns the header; undefined if the file has none. */
+/** Returns the file's header; undefined if it has none. */
 export function findHeader(records: readonly SourceRecord[]): SourceRecord | undefined {
   return records.find(({ value }) => isVersion4Header(value));
 }

@@ -4,22 +4,22 @@ import type { Draft, SessionBuilder } from "../session-builder.ts";
 import { toNonemptyText } from "../source-text.ts";
 import { COUNTED } from "../token-sums.ts";
 
-/** Tokens of a model call, stored next to the entries. */
+/** Tokens of a model call that are stored separately from the entries. */
 interface UsageRow {
   readonly record: JsonRecord;
-  /** Time of the row, else of the entry before it. */
+  /** Time of the row, or of the previous entry. */
   readonly time: unknown;
 }
 
-/** Source of a row that pi adds when it converts a session of version 3: the sum of its messages' usage. */
+/** Source of the row that pi adds when it converts a version 3 session: the sum of the messages' usage. */
 const SUM_OF_IMPORT = "v3-import";
 
-/** The usage rows of a session, most of which repeat the usage of entries. */
+/** Usage rows of a session. Most of them repeat the usage of an entry. */
 export class UsageRows {
   readonly #builder: SessionBuilder;
-  /** Entries of the session, by id. */
+  /** Entries of the session by id. */
   readonly #drafts: ReadonlyMap<string, Draft>;
-  /** Rows after the last entry. */
+  /** Rows since the last entry. */
   #rows: UsageRow[] = [];
 
   constructor(builder: SessionBuilder, drafts: ReadonlyMap<string, Draft>) {
@@ -32,7 +32,7 @@ export class UsageRows {
   }
 
   /**
-   * Adds the rows that no entry reports. If the next entry is a summary, it reports the latest rows that add up to its tokens.
+   * Adds the rows that no entry reports. If the next entry is a summary, it covers the latest rows that add up to its tokens.
    */
   flush(next: JsonRecord = {}): void {
     const rows = this.#rows;
@@ -47,7 +47,7 @@ export class UsageRows {
       else if (!isJsonRecord(usage)) this.#builder.drop("row without tokens");
       else if (place >= first || (isJsonRecord(told) && isSame(getTokens(told), getTokens(usage)))) {
         this.#builder.drop("tokens that an entry has");
-        // A file that ended before the entry yields an entry for the row.
+        // If the file was imported before this entry was written, that import created an entry for the row.
         this.#builder.withdraw(toNonemptyText(id) ?? "");
       } else this.#add(row, toRecord(entry?.["message"]));
     }
@@ -67,7 +67,7 @@ export class UsageRows {
   }
 }
 
-/** Returns how many of the latest rows are the calls that wrote a summary. */
+/** Returns how many of the latest rows belong to the calls that wrote a summary. */
 function countToldBySummary(rows: readonly UsageRow[], { message, usage }: JsonRecord): number {
   if (message !== undefined || !isJsonRecord(usage)) return 0;
   const sum = COUNTED.map(() => 0);

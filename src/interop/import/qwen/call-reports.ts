@@ -5,27 +5,27 @@ import { toCount, toUsage } from "../../convert/answer.ts";
 import type { RecordNode } from "../claude-code/record-graph.ts";
 import { getMember, toNonemptyText } from "../source-text.ts";
 
-/** The program's report of a model call, which precedes the answer. */
+/** Qwen Code's report of a model call. It precedes the answer. */
 export interface CallReport {
-  /** Key of the record. */
+  /** `uuid` of the record. */
   readonly uuid: string;
   readonly usage: Usage;
   readonly model: string;
   readonly responseId: string | undefined;
-  /** Authentication method of the user, which identifies the provider. */
+  /** The user's authentication method, which identifies the provider. */
   readonly authType: string | undefined;
-  /** The subagent that made the call, or the part of the program. */
+  /** The subagent or the part of Qwen Code that made the call. */
   readonly agent: string | undefined;
-  /** Whether an answer or a summary reports the call. */
+  /** Whether an answer or a summary already reports the call. */
   isTold: boolean;
 }
 
-/** The reports among the records of an agent. */
+/** Call reports in an agent's records. */
 export class CallReports {
   readonly #reports = new Map<RecordNode, CallReport>();
   readonly #byTeller = new Map<RecordNode, CallReport>();
 
-  /** @param agents - Agents whose answers are among the records, by their ids. */
+  /** @param agents - Agents whose answers are among the records, by id. */
   constructor(nodes: readonly RecordNode[], agents: ReadonlyMap<string, unknown>) {
     let open: CallReport | undefined;
     for (const node of nodes) {
@@ -49,24 +49,24 @@ export class CallReports {
     return this.#reports.get(node);
   }
 
-  /** Returns the report of the call of an answer or a summary; undefined if there is none. */
+  /** Returns the report of the call that produced an answer or a summary; undefined if there is none. */
   ofTeller(node: RecordNode): CallReport | undefined {
     return this.#byTeller.get(node);
   }
 }
 
-/** Returns the program's report of a call; undefined if the record is not such a report. */
+/** Returns Qwen Code's report of a call; undefined if the record is not such a report. */
 export function findResponseEvent({ value }: RecordNode): JsonRecord | undefined {
   const event = getMember(getMember(value, "systemPayload"), "uiEvent");
   return event["event.name"] === "qwen-code.api_response" ? event : undefined;
 }
 
-/** Returns the subagent of a call; undefined for the main agent. */
+/** Returns the id of the subagent that made a call; undefined for the main agent. */
 export function findAgentId({ prompt_id: id }: JsonRecord): string | undefined {
   return toNonemptyText(toNonemptyText(id)?.split("#")[1]);
 }
 
-/** Returns whether a record is the answer or the summary of the call that was reported before it. */
+/** Returns whether a record is the answer or the summary for the most recently reported call. */
 function isTeller({ type, value }: RecordNode, { usage }: CallReport): boolean {
   if (value["subtype"] === "chat_compression") return true;
   const { totalTokenCount } = getMember(value, "usageMetadata");
@@ -91,7 +91,7 @@ function toReport(uuid: string, event: JsonRecord): CallReport {
   };
 }
 
-/** Converts the tokens of an answer. */
+/** Converts an answer's token counts. */
 export function convertAnswerTokens(tokens: JsonRecord): Usage {
   return convertCounts({
     input: tokens["promptTokenCount"],
@@ -102,7 +102,7 @@ export function convertAnswerTokens(tokens: JsonRecord): Usage {
   });
 }
 
-/** The input includes cached tokens; whether the output includes thoughts depends on the provider, and follows from the total. */
+/** Converts counts. The input includes cached tokens. Whether the output includes thoughts is determined from the total. */
 function convertCounts(
   counts: Readonly<Record<"input" | "output" | "cached" | "thoughts" | "total", unknown>>,
 ) {
@@ -126,7 +126,7 @@ const IDENTITIES: ReadonlyMap<unknown, { readonly api: string; readonly provider
   ["vertex-ai", { api: "google-vertex", provider: "google-vertex" }],
 ]);
 
-/** Returns the API and the provider of a call, by authentication method; by default, Qwen's own. */
+/** Returns a call's API and provider, based on the authentication method. The default is Qwen's own. */
 export function getIdentity(authType: unknown): { readonly api: string; readonly provider: string } {
   return IDENTITIES.get(authType) ?? { api: "openai-completions", provider: "qwen" };
 }

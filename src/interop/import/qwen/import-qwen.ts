@@ -13,35 +13,35 @@ import { findFirstText, getMember, pluckField, type SourceText, toNonemptyText }
 import { findAgentId, findResponseEvent } from "./call-reports.ts";
 import { emitThread, type Subagent } from "./thread-entries.ts";
 
-/** A session of Qwen Code: its file. */
+/** A Qwen Code session: the records of its file. */
 export interface QwenInput extends SourceText {
   /** Path of the file. */
   readonly path?: string;
-  /** Id of the session, if no record has it: the name of its file. */
+  /** Session id if no record contains one: the name of the file. */
   readonly sourceId?: string;
-  /** Id of the new session, from which the ids of subagents' sessions are derived. Default: made from the source's. */
+  /** Id of the new session. The ids of subagents' sessions are derived from it. Default: the source's session id. */
   readonly ownId?: string;
   /** ISO 8601. */
   readonly importedAt: string;
 }
 
-/** Agent id of the main agent's records. */
+/** Agent id used for the main agent's records. */
 const MAIN = "";
 
 /**
- * Converts the records of Qwen Code to sessions: one for the conversation, and one for each subagent among them.
+ * Converts the records of Qwen Code to sessions: one for the main conversation, and one for each subagent in the records.
  *
- * A rewind keeps the old turns as a branch. Calls that no message reports, such as those of the program itself, are usage
- * entries.
+ * After a rewind, the old turns remain as a branch. Calls that no message reports, such as those by Qwen Code itself, become
+ * usage entries.
  *
- * @returns The main session first; empty without messages.
- * @throws {SessionError} `VERSION_TOO_NEW` if the records are from a managed session, whose log has another format.
+ * @returns The main session first; empty if there are no messages.
+ * @throws {SessionError} `VERSION_TOO_NEW` if the records belong to a managed session, whose log has a different format.
  * @remarks Cost: O(records). Source: docs/import-records.md#qwen-code
  */
 export function importQwen(input: QwenInput): ImportedSession[] {
   const { records, path } = input;
   if (records.some(({ value }) => toNonemptyText(value["subtype"])?.startsWith("managed_session_"))) {
-    const message = `${path ?? "The file"} is the log of a managed session of Qwen Code, which is a format of its own. Update sessiontree, or import sessions that are not managed.`;
+    const message = `${path ?? "The file"} is the log of a managed session of Qwen Code, which has its own format. Update sessiontree, or import sessions that are not managed.`;
     throw new SessionError("VERSION_TOO_NEW", message);
   }
   return new QwenImport(input).run();
@@ -52,7 +52,7 @@ class QwenImport {
   readonly #sourceId: string;
   readonly #ownId: string;
   readonly #graph: ReturnType<typeof linkRecords>;
-  /** Records by agent, those of the main agent first. */
+  /** Records by agent id. Those of the main agent come first. */
   readonly #lanes = new Map<string, RecordNode[]>([[MAIN, []]]);
 
   constructor(input: QwenInput) {
@@ -74,13 +74,13 @@ class QwenImport {
     }).flat();
   }
 
-  /** Returns the agents that have records of their own, with the known facts about them. */
+  /** Returns the agents that have their own records, with the known facts about each of them. */
   #subagents(): Map<string, Subagent> {
     const agents = new Map<string, Subagent>();
     for (const [agentId, [first]] of this.#lanes) {
       if (agentId === MAIN) continue;
       const nickname = toNonemptyText(first?.value["agentName"]);
-      // Its id consists of its name and the id of the call that started it.
+      // The agent's id consists of its name and the id of the call that started it.
       const isNamed = nickname !== undefined && agentId.startsWith(`${nickname}-`);
       const toolCallId = isNamed ? toNonemptyText(agentId.slice(nickname.length + 1)) : undefined;
       const sessionId = makeSubagentSessionId(this.#ownId, agentId);
@@ -123,7 +123,7 @@ class QwenImport {
     return builder.finish();
   }
 
-  /** Returns the session that this one was copied from, or that started it. */
+  /** Returns the session that this one was copied from, or the session that started it. */
   #getOrigin(nodes: readonly RecordNode[]): Pick<SessionOrigin, "forkOf" | "startedBy"> {
     for (const { value } of nodes) {
       const forkOf = toNonemptyText(getMember(value, "forkedFrom")["sessionId"]);

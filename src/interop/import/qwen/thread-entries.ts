@@ -20,12 +20,12 @@ import { type Draft, makeEntryId, type SessionBuilder } from "../session-builder
 import { getMember, joinContentText, toIsoTime, toNonemptyText } from "../source-text.ts";
 import { type CallReport, CallReports, convertAnswerTokens, getIdentity } from "./call-reports.ts";
 
-/** The target of an agent's entries. */
+/** Destination and context for an agent's entries. */
 interface Target {
   readonly builder: SessionBuilder;
-  /** Subagents whose answers are among the records, by their ids. */
+  /** Subagents whose answers are among the records, by id. */
   readonly agents: ReadonlyMap<string, Subagent>;
-  /** Fields of the program's report of one of the agent's calls, which is in another agent's records. */
+  /** Fields of a report on one of the agent's calls, which is stored in another agent's records. */
   readonly calls: JsonRecord;
 }
 
@@ -35,11 +35,11 @@ export interface Subagent {
   readonly sessionId: string;
   readonly toolCallId: string | undefined;
   readonly nickname: string | undefined;
-  /** Fields of the program's report of one of its calls. */
+  /** Fields of the report on one of the subagent's calls. */
   calls: JsonRecord;
 }
 
-/** Makes the entries of an agent's records, in their order except where a record precedes its parent. */
+/** Adds the entries for an agent's records, in file order except where a record precedes its parent. */
 export function emitThread(nodes: readonly RecordNode[], target: Target): void {
   new ThreadEmitter(nodes, target).emit();
 }
@@ -47,7 +47,7 @@ export function emitThread(nodes: readonly RecordNode[], target: Target): void {
 /** Fields of an answer that a later record may extend. */
 type AnswerState = Pick<AssistantMessage, "content" | "stopReason">;
 
-/** The first and the last entry of a record; without entries, those of its parent. */
+/** First and last entry of a record. For a record without entries, those of its parent. */
 interface Emitted {
   readonly first: Draft | undefined;
   readonly last: Draft | undefined;
@@ -55,7 +55,7 @@ interface Emitted {
 
 const NOTHING: Emitted = { first: undefined, last: undefined };
 
-/** Subtypes of records that other records repeat, with the reasons why they are omitted. */
+/** Subtypes of records that repeat other records, and the reason why each is omitted. */
 const LEFT_OUT: ReadonlyMap<string, string> = new Map([
   ["attribution_snapshot", "count of the characters that the model wrote"],
   ["session_sources_snapshot", "list of what started the session"],
@@ -69,10 +69,10 @@ class ThreadEmitter {
   readonly #own: ReadonlySet<RecordNode>;
   readonly #builder: SessionBuilder;
   readonly #reports: CallReports;
-  /** Subagents by the calls that started them. */
+  /** Subagents by the id of the call that started them. */
   readonly #started: ReadonlyMap<string | undefined, Subagent>;
   readonly #calls: JsonRecord;
-  /** The last answer: a later record may add to it. */
+  /** The last answer, which a later record may extend. */
   #answer: { readonly draft: Draft; readonly message: AnswerState } | undefined;
   readonly #open = new OpenCalls();
   readonly #emitted = new Map<RecordNode, Emitted>();
@@ -93,7 +93,7 @@ class ThreadEmitter {
     this.#builder.markLeaf(leaf && this.#emitted.get(leaf)?.last);
   }
 
-  /** Emits a record, after those of its ancestors that come later in the file. */
+  /** Adds the entries for a record, after those for its ancestors. */
   #emitFrom(node: RecordNode): void {
     const line: RecordNode[] = [];
     for (let at: RecordNode | undefined = node; at !== undefined && !this.#emitted.has(at); ) {
@@ -109,7 +109,7 @@ class ThreadEmitter {
     }
   }
 
-  /** Returns the nearest ancestor of a record that belongs to the same agent. */
+  /** Returns a record's nearest ancestor that belongs to the same agent. */
   #findParent({ parent }: RecordNode): RecordNode | undefined {
     let at = parent;
     while (at !== undefined && !this.#own.has(at)) at = at.parent;
@@ -155,7 +155,7 @@ class ThreadEmitter {
     const { message, value } = node;
     const answer = convertModelMessage({ id: node.uuid, content: message["parts"] });
     const isRest = value["usageMetadata"] === undefined && answer.content.every(isCall);
-    // Transcripts of subagents have the calls of an answer in a separate record.
+    // In transcripts of subagents, the calls of an answer are in a separate record.
     if (isRest && answer.content.length > 0 && this.#answer !== undefined && this.#answer.draft === above) {
       addBlocks(this.#answer.message, answer.content);
       this.#open.add(answer.calls);
@@ -180,7 +180,7 @@ class ThreadEmitter {
     return { first, last: this.#builder.add(`${node.uuid} parts`, first, getTime(node), body) };
   }
 
-  /** Returns the report of a record's call. A file that ends before the record has an entry for the report. */
+  /** Returns the report on a record's call, and withdraws the entry that an import before this record created for the report. */
   #takeReport(node: RecordNode): CallReport | undefined {
     const report = this.#reports.ofTeller(node);
     if (report !== undefined) this.#builder.withdraw(makeEntryId(report.uuid));
@@ -213,7 +213,7 @@ class ThreadEmitter {
     return emitted.first === undefined ? this.#keep(node, above, "tool_result") : emitted;
   }
 
-  /** Adds the link to the subagent that a call has started. */
+  /** Adds a link to the subagent that a call started. */
   #linkAgent(toolCallId: string, result: Draft): Draft {
     const agent = this.#started.get(toolCallId);
     if (agent === undefined) return result;
@@ -247,7 +247,7 @@ class ThreadEmitter {
     }
   }
 
-  /** Names the session; the program repeats the name at each start. */
+  /** Names the session. Qwen Code repeats the name each time it starts. */
   #emitName(node: RecordNode, { customTitle, titleSource }: JsonRecord): Emitted {
     const name = toNonemptyText(customTitle);
     if (name === undefined || name === this.#name) return this.#drop("repeated title");
@@ -309,7 +309,7 @@ class ThreadEmitter {
     return emitWhole(draft);
   }
 
-  /** Finds the first of the last messages before a compaction that are exactly those that it keeps. */
+  /** Finds the first entry of the messages that a compaction keeps, if they directly precede it; undefined otherwise. */
   #firstKept(compaction: RecordNode, kept: readonly JsonRecord[]): Draft | undefined {
     const rest = [...kept];
     for (let at = this.#findParent(compaction); at !== undefined; at = this.#findParent(at)) {
@@ -339,12 +339,12 @@ function hasResponse(message: JsonRecord): boolean {
   return toArray(message["parts"]).some((part) => toRecord(part)["functionResponse"] !== undefined);
 }
 
-/** Returns whether content is the acknowledgment of a summary, which the model did not write. */
+/** Returns whether content only acknowledges a summary. The model did not write such content. */
 function isThanks(content: JsonRecord | undefined): boolean {
   return content?.["role"] === "model" && joinContentText(content["parts"]).startsWith("Got it.");
 }
 
-/** Returns whether a command failed: the program reports success regardless of the exit code, which it appends to the output. */
+/** Returns whether a command failed. Qwen Code always reports success, and appends the exit code to the output. */
 function hasFailed(toolName: string, content: readonly UserBlock[]): boolean {
   if (toolName !== "run_shell_command") return false;
   const codes = [

@@ -57,7 +57,7 @@ test("--assets writes images next to the document, and import reads them", async
   expect(readImported(folder)).toContain(PIXEL);
 });
 
-test("nothing is written next to a document that exists, and losses are reported", async () => {
+test("writes nothing next to an existing document, and reports losses", async () => {
   const { folder, path } = written();
   const document = join(folder, "run.json");
   writeFileSync(document, "mine");
@@ -72,7 +72,7 @@ test("nothing is written next to a document that exists, and losses are reported
   expect([code, stderr]).toEqual([0, expect.stringMatching(/^sessiontree: .*image/)]);
 });
 
-test("sessions of subagents, and of theirs, are embedded; those of other sessions are not", async () => {
+test("embeds sessions of subagents, and of theirs, but not those of other sessions", async () => {
   const { folder, path } = written();
   const start = (parent: string, agentId: string) => {
     const scribe = new Scribe(folder, `0198bbbb-${agentId}`, folder, parent);
@@ -92,13 +92,13 @@ test("sessions of subagents, and of theirs, are embedded; those of other session
   expect([outer.steps[0].message, inner.steps[0].message, others]).toEqual(["dig as a1", "dig as a2", []]);
 });
 
-/** Returns how many calls and sessions are counted in a folder. */
+/** Returns the number of calls and sessions counted in a folder. */
 async function sum(sessionDir: string) {
   const { total } = await collectUsage({ sessionDir, cache: false });
   return { calls: total.calls, sessions: total.sessions };
 }
 
-test("a document adds nothing to the folder of its session, nor counts its calls twice, and is whole elsewhere", async () => {
+test("a document adds nothing to its session's folder, does not count calls twice, and is complete elsewhere", async () => {
   const { folder, path } = written();
   const subagent = new Scribe(folder, "0198bbbb-a1", folder, path);
   const { customType, data } = makeSubagentLink({ agentId: "a1" });
@@ -122,7 +122,7 @@ test("a document adds nothing to the folder of its session, nor counts its calls
   expect(await sum(elsewhere)).toEqual({ calls: before.calls - 1, sessions: 2 });
 });
 
-test("steps that somebody added to a document become a branch of its session", async () => {
+test("steps added to a document by its user become a branch of its session", async () => {
   const { folder, path } = written();
   const document = join(temporaryFolder(), "run.json");
   await cli(["export", path, "--atif", document]);
@@ -155,7 +155,7 @@ interface Document {
   readonly extra: { readonly sessiontree: object };
 }
 
-test("steps added to a lossless document become a branch as well", async () => {
+test("steps added to a lossless document become a branch, too", async () => {
   const { folder, path } = written();
   const document = await exportChanged(path, ["--lossless"], ({ steps }) => ({
     steps: [...steps, { step_id: steps.length + 1, source: "user", message: "And then?" }],
@@ -164,7 +164,7 @@ test("steps added to a lossless document become a branch as well", async () => {
   expect(readFileSync(path, "utf8")).toContain("And then?");
 });
 
-test("a document whose exported steps were replaced becomes a separate session, and nothing is lost", async () => {
+test("a document with replaced steps becomes a separate session, and nothing is lost", async () => {
   const { folder, path } = written();
   const before = readFileSync(path, "utf8");
   const document = await exportChanged(path, [], ({ steps }) => ({
@@ -176,7 +176,7 @@ test("a document whose exported steps were replaced becomes a separate session, 
   expect(texts.some((text) => text.includes("Replaced."))).toBe(true);
 });
 
-test("a document does not bring back what was redacted in its session", async () => {
+test("a document does not restore content redacted in its session", async () => {
   const { folder, path } = written();
   const document = await exportChanged(path, [], () => ({}));
   await cli(["redact", "--matching", "Where to?", path, "--yes"]);
@@ -185,7 +185,7 @@ test("a document does not bring back what was redacted in its session", async ()
   expect(texts.join("")).not.toContain("Where to?");
 });
 
-test("a document that only names a session adds nothing to it", async () => {
+test("a document that only refers to a session adds nothing to it", async () => {
   const { folder, path } = written();
   const before = readFileSync(path, "utf8");
   const document = await exportChanged(path, [], ({ extra }) => ({
@@ -196,7 +196,7 @@ test("a document that only names a session adds nothing to it", async () => {
   expect(readFileSync(path, "utf8")).toBe(before);
 });
 
-test("a document of a session that was deleted is not imported", async () => {
+test("a document of a deleted session is not imported", async () => {
   const { folder, path } = written();
   const document = join(temporaryFolder(), "run.json");
   await cli(["export", path, "--atif", document]);
@@ -234,7 +234,7 @@ async function importImages(folder: string, sources: readonly object[]): Promise
   return readImported(folder);
 }
 
-test("only a file that begins as its type does is read as an image, and a loop of links is a missing one", async () => {
+test("reads an image only if the file begins as its type does, and treats a loop of links as a missing file", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "id_rsa"), "PRIVATE KEY");
   writeFileSync(join(folder, "pixel.png"), Buffer.from(PIXEL, "base64"));
@@ -249,7 +249,7 @@ test("only a file that begins as its type does is read as an image, and a loop o
   expect([text.split(PIXEL).length - 1, text.split("[image: ").length - 1]).toEqual([1, 3]);
 });
 
-test("images beyond 64 MB of a document become texts", async () => {
+test("replaces images beyond 64 MB of a document by text", async () => {
   const folder = temporaryFolder();
   const bytes = Buffer.alloc(24 * 1024 ** 2);
   bytes.set(Buffer.from(PIXEL, "base64"));
@@ -259,7 +259,7 @@ test("images beyond 64 MB of a document become texts", async () => {
   expect(text.split("[image: ").length - 1).toBe(1);
 });
 
-test("runs that share a session_id are sessions of their own, and a grown file is the same session", async () => {
+test("runs that share a session_id are separate sessions, and a grown file is the same session", async () => {
   const folder = temporaryFolder();
   const step = { step_id: 1, source: "user", message: "same" };
   const run = { schema_version: "ATIF-v1.8", session_id: "run", agent: { name: "a", version: "1" } };
@@ -286,8 +286,8 @@ test("--lossless stores the file, byte for byte", async () => {
   expect([refused.code === 0, existsSync(join(folder, "x.json"))]).toEqual([false, false]);
 });
 
-test("its options are refused for other formats", async () => {
+test("its options are rejected for other formats", async () => {
   const { path } = written();
   const { code, stderr } = await cli(["export", path, "--markdown", "--lossless"]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining("belong to --atif")]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("require --atif")]);
 });

@@ -17,13 +17,13 @@ function branched() {
   return { folder, path: scribe.path, root, left, right };
 }
 
-/** The ids of the entries in a session's text. */
+/** Returns the IDs of the entries in a session's text. */
 function idsIn(jsonl: string): string[] {
   const [, ...entries] = jsonl.trimEnd().split("\n");
   return entries.map((line) => Object(JSON.parse(line)).id);
 }
 
-test("--jsonl without a file writes a branch to the output, and it is a session", async () => {
+test("--jsonl without a file prints a branch, which is a valid session", async () => {
   const { folder, path, root, left, right } = branched();
   const { stdout } = await cli(["export", path, "--jsonl"]);
   expect(idsIn(stdout).slice(0, 2)).toEqual([root, right]);
@@ -50,13 +50,16 @@ test("--jsonl --full writes all branches, byte for byte", async () => {
 test.each([
   ["markdown", "# "],
   ["mermaid", "flowchart TD\n"],
-])("--%s goes to the output, to a new file, or into JSON", async (name, start) => {
+])("--%s writes to the output, to a new file, or into JSON", async (name, start) => {
   const { folder, path } = branched();
   const { stdout, code } = await cli(["export", path, `--${name}`]);
   expect(code).toBe(0);
   expect(stdout.startsWith(start)).toBe(true);
   const missing = await cli(["export", path, `--${name}`, "--output", "sub/out"], { cwd: folder });
-  expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("There is no folder")]);
+  expect([missing.code, missing.stderr]).toEqual([
+    2,
+    expect.stringContaining("does not exist; create it first"),
+  ]);
   mkdirSync(join(folder, "sub"));
   const file = join(folder, "sub", "out");
   expect((await cli(["export", path, `--${name}`, "--output", "sub/out"], { cwd: folder })).stdout).toMatch(
@@ -75,19 +78,19 @@ test.each([
   [["--mermaid", "--leaf", "@leaf"], "leave out --leaf"],
   [["--jsonl", "--full", "--leaf", "@leaf"], "leave out --leaf"],
   [["--jsonl", "a", "-o", "b"], "Name one file"],
-])("what contradicts itself is refused: %j", async (args, message) => {
+])("rejects contradictory options: %j", async (args, message) => {
   const { code, stderr } = await cli(["export", branched().path, ...args]);
   expect(code).toBe(2);
   expect(stderr).toContain(message);
 });
 
-test("a leaf that is not there is an error, and nothing is written", async () => {
+test("a missing leaf is an error, and nothing is written", async () => {
   const { code, stdout, stderr } = await cli(["export", branched().path, "--markdown", "--leaf", "zzz"]);
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr).toContain("Entry zzz not found");
 });
 
-test("in a terminal the lines of a session are no commands to it", async () => {
+test("lines of a session printed in a terminal contain no control sequences", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("\u009b2J\u202eevil");
   const shown = await cli(["export", scribe.path, "--jsonl"], { columns: 80 });

@@ -10,13 +10,13 @@ const HOSTILE = [
   "\u001b[2J\u202e\n\nnext -> line; \\N &amp; \\",
 ];
 
-/** A node, or an edge, as the drawings have them; anything else is a fault. */
+/** A node or an edge of the drawing; anything else is an error. */
 interface Drawing {
   readonly nodes: Map<string, string>;
   readonly edges: [string, string][];
 }
 
-/** Reads Mermaid's flowcharts, as far as they are made here. */
+/** Parses the part of Mermaid's flowchart syntax that we write. */
 function readMermaid(text: string): Drawing {
   const [first, ...lines] = text.trimEnd().split("\n");
   expect(first).toBe("flowchart TD");
@@ -43,7 +43,7 @@ describe("--mermaid", () => {
     return readMermaid(stdout);
   };
 
-  test("shows every entry with --full, and who hangs on whom", async () => {
+  test("shows every entry and its parent with --full", async () => {
     const scribe = new Scribe(temporaryFolder());
     const root = scribe.user("start");
     const left = scribe.assistant("left");
@@ -61,7 +61,7 @@ describe("--mermaid", () => {
     ]);
   });
 
-  test("puts straight runs into one box, and nothing that one looks for", async () => {
+  test("puts straight runs into one box, except entries that readers look for", async () => {
     const scribe = new Scribe(temporaryFolder());
     const root = scribe.user("start");
     scribe.work(50);
@@ -79,13 +79,13 @@ describe("--mermaid", () => {
     expect(texts.filter((text) => /^99 entries: 49 assistant, 50 tool results$/.test(text))).toHaveLength(1);
     for (const kept of [/\[here\]\nmarked$/, /^compaction /, /\nstart$/, /\nother$/])
       expect(texts.filter((text) => kept.test(text))).toHaveLength(1);
-    // Each box but the first hangs on one that is there.
+    // The parent of each box except the first is an existing box.
     const names = [...nodes.keys()];
     expect(edges.map(([, to]) => to).sort()).toEqual(names.slice(1).sort());
     for (const [from] of edges) expect(names).toContain(from);
   });
 
-  test("stays a drawing whatever is in a session", async () => {
+  test("is a valid drawing for any content", async () => {
     const scribe = new Scribe(temporaryFolder());
     for (const text of HOSTILE) {
       const id = scribe.user(text);
@@ -95,7 +95,7 @@ describe("--mermaid", () => {
     const { nodes, edges } = await draw(scribe.path, "--full");
     expect(nodes.size).toBe(2 * HOSTILE.length + 1);
     expect(edges).toHaveLength(nodes.size - 1);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test searches for control characters
     expect([...nodes.values()].join("")).not.toMatch(/[\u0000-\u0009\u001b\u202e]/);
     expect([...nodes.values()].join("\n")).toContain('a"]; n0 --> n1; x["b');
   });

@@ -6,7 +6,7 @@ import {
   escapeMarkdown,
   fenceText,
   formatCode,
-} from "../../../../src/apps/cli/export/markdown-text.ts";
+} from "../../../../src/apps/text/markdown-text.ts";
 import fc from "../../../support/fast-check.ts";
 import { cli, temporaryFolder } from "../support/cli.ts";
 import { makeId, Scribe, userLine, writeLines } from "../support/sessions.ts";
@@ -40,7 +40,7 @@ describe("a transcript", () => {
     expect(text).toContain("\n## 2. User · 2026-02-03 22:06\n\nFix it.\n");
   });
 
-  test("shows calls, results, commands, thinking, summaries and changes", async () => {
+  test("shows calls, results, commands, thinking, summaries, and changes", async () => {
     const scribe = new Scribe(temporaryFolder());
     const { session } = scribe;
     const first = scribe.user("Go on.");
@@ -82,7 +82,7 @@ describe("a transcript", () => {
     expect(text).not.toContain("secret");
   });
 
-  test("shows commands, edits, patches and files in their language", async () => {
+  test("shows commands, edits, patches, and files in their language", async () => {
     const scribe = new Scribe(temporaryFolder());
     scribe.user("Go");
     const patch = "*** Begin Patch\n*** Update File: a.py\n-x\n+y\n*** End Patch";
@@ -130,7 +130,7 @@ describe("a transcript", () => {
     for (const [name, , expected] of calls) expect(text, name).toContain(expected);
   });
 
-  test("folds and shortens long results, calls and thinking, leaves results out, or shows all", async () => {
+  test("folds and shortens long results, calls, and thinking, omits results, or shows all", async () => {
     const scribe = new Scribe(temporaryFolder());
     const lines = Array.from({ length: 50 }, (_, i) => `line ${i + 1}`).join("\n");
     scribe.user("Go");
@@ -160,13 +160,10 @@ describe("a transcript", () => {
     const full = await markdownOf(scribe.path, "--results", "full");
     expect(full.match(/\nline 25\n/g)).toHaveLength(4);
     const other = await cli(["export", scribe.path, "--mermaid", "--results", "full"]);
-    expect([other.code, other.stderr]).toEqual([
-      2,
-      expect.stringContaining("--results belongs to --markdown"),
-    ]);
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining("--results requires --markdown")]);
   });
 
-  test("of changes of settings mentions what is in force where something is said", async () => {
+  test("shows only effective changes of settings, before the next message", async () => {
     const scribe = new Scribe(temporaryFolder());
     const { session } = scribe;
     scribe.user("One");
@@ -180,7 +177,7 @@ describe("a transcript", () => {
     expect(text.match(/\*Thinking level.*/g)).toEqual(["*Thinking level: low*", "*Thinking level: off*"]);
   });
 
-  test("whatever tools were given and returned, it stays in its block", async () => {
+  test("keeps any tool input and output inside its block", async () => {
     const reader = new MarkdownIt({ html: true });
     const parts = [
       "```",
@@ -234,7 +231,7 @@ describe("a transcript", () => {
     );
   });
 
-  test("tells of images, and puts sound ones in if it is told to", async () => {
+  test("lists images, and embeds valid ones on request", async () => {
     const scribe = new Scribe(temporaryFolder());
     const image = (mimeType: string, data: string) => ({ type: "image" as const, mimeType, data });
     const content = [image("image/png", PIXEL), image("image/png", "a)](x"), image("text/html", PIXEL)];
@@ -245,7 +242,7 @@ describe("a transcript", () => {
     expect(text.match(/\*Image: /g)).toHaveLength(2);
   });
 
-  test("survives entries of any kind, damage and nothing", async () => {
+  test("accepts entries of any kind, damage, and an empty session", async () => {
     const folder = temporaryFolder();
     const odd = [
       { ...userLine(makeId(0), null), message: 7 },
@@ -269,7 +266,7 @@ describe("a transcript", () => {
   });
 });
 
-describe("text that others wrote", () => {
+describe("other people's text", () => {
   test.each([
     ["# Title\n## Sub\n#hash", "#### Title\n##### Sub\n#hash"],
     ["a\n===\nb\n---\nc\n =", "a\n\\===\nb\n\\---\nc\n \\="],
@@ -292,7 +289,7 @@ describe("text that others wrote", () => {
     expect(adoptMarkdown(text)).toBe(expected);
   });
 
-  test("is no HTML to a reader of Markdown, underlines no heading, and leaves no block open", () => {
+  test("contains no HTML for a Markdown reader, underlines no heading, and leaves no block open", () => {
     const reader = new MarkdownIt({ html: true });
     const parts = ["`", "``", "```", "~~~", "\n", "\n\n", " ", "    ", "- ", "1. ", "> ", "|", "---", "# "];
     const text = fc
@@ -317,7 +314,7 @@ describe("text that others wrote", () => {
     );
   });
 
-  test("a fence is longer than any run in its text, and ends on a line of its own", () => {
+  test("a fence is longer than any run in its text, and ends on a separate line", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("`", "``", "````", "\n", "x", "~~~")), (parts) => {
         const [open = "", ...rest] = fenceText(parts.join(""), "sh").split("\n");
@@ -328,7 +325,7 @@ describe("text that others wrote", () => {
     );
   });
 
-  test("short texts are code or escaped, in one line", () => {
+  test("short text is code or escaped, on one line", () => {
     expect(formatCode("a`b")).toBe("``a`b``");
     expect(formatCode("`\n")).toBe("`` ` ``");
     expect(escapeMarkdown("[a](b)\n<c> | #1 `x`\u001b[2J")).toBe("\\[a\\](b) \\<c\\> \\| \\#1 \\`x\\`␛\\[2J");

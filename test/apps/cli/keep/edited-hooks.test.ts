@@ -4,8 +4,8 @@ import { describe, expect, test, vi } from "vitest";
 import { realFileSystem } from "../../../../src/session/fs/file-system.ts";
 import { BACKUP, CLAUDE, getState, HOOK, makeClaudeHome, makeHome, SETTINGS } from "../support/keep-home.ts";
 
-describe("hooks that were edited", () => {
-  test("--off removes its own from settings that were edited meanwhile, and keeps both copies", async () => {
+describe("edited hooks", () => {
+  test("--off removes its hooks from settings edited in the meantime, and keeps both copies", async () => {
     const { put, read, keep, list } = makeClaudeHome();
     await keep("--yes");
     put(CLAUDE, read(CLAUDE).replace("opus", "sonnet"));
@@ -19,7 +19,7 @@ describe("hooks that were edited", () => {
     ]);
   });
 
-  test("--off leaves what was changed by hand, and says so each time until it is gone", async () => {
+  test("--off leaves manual changes, and reports them each time until they are removed", async () => {
     const home = makeClaudeHome();
     const { put, read, keep, list } = home;
     await keep("--yes");
@@ -56,7 +56,7 @@ describe("hooks that were edited", () => {
     });
   });
 
-  test("a group into which the user put a hook of theirs stays", async () => {
+  test("a group to which the user added a hook stays", async () => {
     const { put, read, keep } = makeClaudeHome("{}");
     await keep("--yes");
     const edited: { hooks: { Stop: { hooks: object[] }[] } } = JSON.parse(read(CLAUDE));
@@ -66,7 +66,7 @@ describe("hooks that were edited", () => {
     expect(JSON.parse(read(CLAUDE))).toEqual({ hooks: { Stop: edited.hooks.Stop } });
   });
 
-  test("hooks that were set up by hand are neither doubled nor removed", async () => {
+  test("hooks set up by hand are neither doubled nor removed", async () => {
     const settings = JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: "command", command: HOOK }] }] } });
     const home = makeClaudeHome(settings);
     const { read, keep } = home;
@@ -76,7 +76,7 @@ describe("hooks that were edited", () => {
     expect(read(CLAUDE)).toBe(settings);
   });
 
-  test("hooks that were removed by hand are entered again, if asked; a file that was deleted is made", async () => {
+  test("hooks removed by hand are installed again on request; a deleted file is created", async () => {
     const home = makeClaudeHome();
     const { put, read, keep } = home;
     await keep("--yes");
@@ -92,7 +92,7 @@ describe("hooks that were edited", () => {
     expect(existsSync(join(home.home, CLAUDE))).toBe(false);
   });
 
-  test("an installation that was interrupted before it wrote is done again, with the copy that it had made", async () => {
+  test("an installation interrupted before its write is repeated, with the copy it made", async () => {
     const { put, read, keep, list, record } = makeClaudeHome();
     await keep("--yes");
     const [installed, noted] = [read(CLAUDE), readFileSync(record, "utf8")];
@@ -100,7 +100,7 @@ describe("hooks that were edited", () => {
     expect(await keep("--yes")).toMatchObject({ code: 0, stdout: expect.stringContaining(BACKUP) });
     expect([read(CLAUDE), readFileSync(record, "utf8")]).toEqual([installed, noted]);
     expect(list(".claude")).toEqual(["settings.json", "settings.json.sessiontree-backup"]);
-    // And one that was interrupted has nothing to be removed.
+    // And an interrupted one has nothing to be removed.
     put(CLAUDE, SETTINGS);
     expect(await keep("--off --yes")).toMatchObject({
       code: 0,
@@ -121,7 +121,7 @@ describe("hooks that were edited", () => {
     expect(read(CLAUDE)).toBe(SETTINGS);
   });
 
-  test("objects that keep made are removed after a replacement, too", async () => {
+  test("objects created by keep are removed after a replacement, too", async () => {
     const { put, read, keep } = makeClaudeHome('{"a": 1}');
     const edit = (change: (hooks: { [event: string]: unknown }) => void) => {
       const settings: { hooks: { [event: string]: unknown } } = JSON.parse(read(CLAUDE));
@@ -152,7 +152,7 @@ describe("hooks that were edited", () => {
     expect([read(CLAUDE), list(".claude"), existsSync(record)]).toEqual([SETTINGS, ["settings.json"], false]);
   });
 
-  test("a script of Cline that is another stays, and one that was changed", async () => {
+  test("another script of Cline stays, and so does a changed one", async () => {
     const { home, put, read, keep } = makeHome();
     const script = ".cline/hooks/TaskComplete";
     put(".cline/data/settings.json", "{}");
@@ -175,7 +175,7 @@ describe("hooks that were edited", () => {
     expect(read(script)).toBe("#!/bin/sh\nsay done\n");
   });
 
-  test("--off leaves settings alone that do not parse any longer", async () => {
+  test("--off leaves settings unchanged that do not parse anymore", async () => {
     const { put, read, keep, record } = makeClaudeHome();
     await keep("--yes");
     const broken = read(CLAUDE).slice(0, -3);
@@ -185,7 +185,7 @@ describe("hooks that were edited", () => {
     expect([read(CLAUDE), existsSync(record)]).toEqual([broken, true]);
   });
 
-  test("a record that is damaged is reported, and nothing is edited", async () => {
+  test("a damaged record is reported, and nothing is edited", async () => {
     const { read, keep, record } = makeClaudeHome();
     await keep("--yes");
     const installed = read(CLAUDE);

@@ -6,14 +6,14 @@ import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const RUNNING = { env: {}, execPath: "/usr/bin/node", script: "/opt/a b/bin.js", dir: undefined };
 
-test("hooks call the program by its name where it is in the PATH", () => {
+test("hooks call the program by name if it is in the PATH", () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "sessiontree"), "");
   const PATH = ["", "/missing", folder].join(delimiter);
   expect(findHookProgram({ ...RUNNING, env: { PATH } })).toEqual({ start: "sessiontree", end: "" });
 });
 
-test("else by its path, and through npx what npx runs, whose folder is in the PATH meanwhile", () => {
+test("otherwise by path, and through npx as npx runs it, even though its folder is in the PATH then", () => {
   const folder = join(temporaryFolder(), "_npx", "1a2b", "node_modules", ".bin");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "sessiontree"), "");

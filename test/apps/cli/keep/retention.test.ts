@@ -26,7 +26,7 @@ test.each([
     CLAUDE_RETENTION,
     "{",
     null,
-    `may delete sessions: ${CLAUDE} is unknown, since its settings cannot be read`,
+    `may delete sessions: ${CLAUDE} is unknown, because its settings cannot be read`,
   ],
   [GEMINI_RETENTION, "{}", true, `deletes sessions after 30d (${GEMINI}.maxAge, default)`],
   [

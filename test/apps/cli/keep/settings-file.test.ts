@@ -9,7 +9,7 @@ import {
 } from "../../../../src/apps/cli/keep/settings-file.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
-test("a file that has changed since it was read is neither replaced nor removed", () => {
+test("a file changed since it was read is neither replaced nor removed", () => {
   const folder = temporaryFolder();
   const path = join(folder, "settings.json");
   const missing = readSettingsFile(path);
@@ -26,7 +26,7 @@ test("a file that has changed since it was read is neither replaced nor removed"
   expect(readFileSync(path, "utf8")).toBe("ours");
 });
 
-test("a copy is kept only if the file was edited, and never replaces another", () => {
+test("keeps a copy only if the file was edited, and never replaces another copy", () => {
   const folder = temporaryFolder();
   const path = join(folder, "a");
   writeFileSync(path, "one");
@@ -41,7 +41,7 @@ test("a copy is kept only if the file was edited, and never replaces another", (
   expect(withBackup(file, () => true)).toBe(`${path}.sessiontree-backup.1`);
 });
 
-test("what is not a plain file is refused, and what the system refuses is a problem of the settings", () => {
+test("rejects anything but a plain file, and reports errors of the system as problems of the settings", () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "a"));
   expect(() => readSettingsFile(join(folder, "a"))).toThrow("it is not a plain file");

@@ -5,7 +5,7 @@ import fc from "../../../support/fast-check.ts";
 const STOP = { event: "Stop", value: { hooks: [{ type: "command", command: "keep it" }] } };
 const END = { event: "SessionEnd", value: { hooks: [{ type: "command", command: "keep it" }] } };
 
-/** Settings to the letter, and what they are with one hook. */
+/** Settings to the letter, and the same settings with one hook. */
 const LAYOUTS: readonly (readonly [what: string, text: string, edited: string])[] = [
   ["one line", '{"a":1}', '{"a":1, "hooks": {"Stop":[{"hooks":[{"type":"command","command":"keep it"}]}]}}'],
   [
@@ -21,13 +21,13 @@ const LAYOUTS: readonly (readonly [what: string, text: string, edited: string])[
 ];
 
 describe("hooks in settings", () => {
-  test.each(LAYOUTS)("are laid out as what is there: %s", (_, text, edited) => {
+  test.each(LAYOUTS)("follow the existing layout: %s", (_, text, edited) => {
     const { text: added, made } = addHooks(text, [STOP]);
     expect(added).toBe(edited);
     expect(removeHooks(added, [STOP], made)).toBe(text);
   });
 
-  test("leave a comment with what it is about, CRLF included", () => {
+  test("keep a comment with its subject, CRLF included", () => {
     const text = '{\r\n  "hooks": {\r\n    "Stop": [\r\n      {"b": 1} // about b\r\n    ]\r\n  }\r\n}\r\n';
     const { text: added, made } = addHooks(text, [STOP]);
     expect(added).toContain('{"b": 1}, // about b\r\n      {\r\n        "hooks": [');
@@ -47,7 +47,7 @@ describe("hooks in settings", () => {
     );
   });
 
-  test("are removed only if they are as they were added, and containers only if they were made and are empty", () => {
+  test("are removed only if unchanged, and containers only if they were created and are empty", () => {
     const { text, made } = addHooks('{"hooks": {"Other": []}}', [STOP, END]);
     expect(made).toEqual([
       ["hooks", "Stop"],
@@ -74,18 +74,18 @@ describe("hooks in settings", () => {
     expect(() => addHooks(text, [STOP])).toThrow(message);
   });
 
-  test("are added to what programs read of a name that occurs twice, or not at all", () => {
+  test("are added to the value that programs use of a repeated or missing name", () => {
     const text = '{"hooks": {"Stop": [1]}, "hooks": {"Stop": [2]}}';
     expect(JSON.parse(addHooks(text, [STOP]).text)).toEqual({ hooks: { Stop: [2, STOP.value] } });
   });
 
-  test("are not removed where that would bring another setting of the name to light", () => {
+  test("are not removed if that would reveal another setting of the same name", () => {
     const { text, made } = addHooks("{}", [STOP]);
     const twice = text.replace("{", '{"hooks": {"Stop": [1]},');
     expect(() => removeHooks(twice, [STOP], made)).toThrow("a name in it may occur twice");
   });
 
-  test("come and go without a trace, whatever the settings and their layout", () => {
+  test("can be added and removed without a trace, whatever the settings and their layout", () => {
     const name = fc.constantFrom("hooks", "Stop", "SessionEnd", "a", "__proto__", "");
     const value = fc.oneof(fc.jsonValue(), fc.constant({}), fc.constant([]));
     const hooks = fc.dictionary(name, fc.array(value, { maxLength: 3 }), { maxKeys: 3 });
@@ -102,7 +102,7 @@ describe("hooks in settings", () => {
           expect(found).toMatchObject({ hooks: { [event]: expect.arrayContaining([one]) } });
         const back = removeHooks(edited.text, added, edited.made);
         expect(JSON.parse(back)).toEqual(JSON.parse(text));
-        // White space within something empty may be another, nothing else.
+        // Only white space inside empty values may differ.
         expect(back.replace(/(?<=[[{])\s+(?=[\]}])/g, "")).toBe(text);
       }),
     );

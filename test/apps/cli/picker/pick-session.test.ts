@@ -2,15 +2,15 @@ import { Readable } from "node:stream";
 import pc from "picocolors";
 import { expect, test } from "vitest";
 import { type PickerWorld, pickSession } from "../../../../src/apps/cli/picker/pick-session.ts";
+import type { PickerRow } from "../../../../src/apps/cli/picker/state.ts";
 import { loadWidths } from "../../../../src/apps/cli/text/width.ts";
-import type { FileRow } from "../../../../src/session/files/session-row.ts";
 import { FakeTerminal } from "../support/terminal.ts";
 
 await loadWidths();
 
 const NOW_MS = Date.parse("2026-02-10T12:00:00.000Z");
 
-function info(number: number): FileRow {
+function info(number: number): PickerRow {
   const modified = new Date(NOW_MS - number * 60_000);
   return {
     path: `/sessions/${number}.jsonl`,
@@ -19,12 +19,13 @@ function info(number: number): FileRow {
     created: modified,
     modified,
     messageCount: number,
+    kinship: "",
     title: `Message ${number}`,
     firstMessage: `Message ${number}`,
   };
 }
 
-/** A promise that is kept when somebody says so. */
+/** A promise that a test resolves. */
 function gate(): { opened: Promise<void>; open: () => void } {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => {
@@ -33,7 +34,7 @@ function gate(): { opened: Promise<void>; open: () => void } {
   return { opened, open };
 }
 
-/** A picker that is started in a world of its own. */
+/** A picker that runs in an isolated environment. */
 function start(find: PickerWorld["find"], more: Partial<PickerWorld> = {}) {
   const terminal = new FakeTerminal();
   const chosen = pickSession({
@@ -51,7 +52,7 @@ function start(find: PickerWorld["find"], more: Partial<PickerWorld> = {}) {
   return { terminal, chosen };
 }
 
-test("sessions are shown, and can be chosen, while others are looked for", async () => {
+test("shows sessions that can be chosen while it searches for others", async () => {
   const { opened, open } = gate();
   let wasStopped = false;
   const { terminal, chosen } = start(async function* () {
@@ -73,11 +74,11 @@ test("sessions are shown, and can be chosen, while others are looked for", async
   const shown = terminal.written;
   open();
   await expect.poll(() => wasStopped).toBe(true);
-  // Whatever comes after the choice is not drawn any more.
+  // Later results are not drawn.
   expect(terminal.written).toBe(shown);
 });
 
-test("what an earlier search finds late is not shown among the sessions of the next", async () => {
+test("late results of an earlier search are not shown among those of the next", async () => {
   const { opened, open } = gate();
   const signals: AbortSignal[] = [];
   const { terminal, chosen } = start(async function* (scope, signal) {
@@ -99,7 +100,7 @@ test("what an earlier search finds late is not shown among the sessions of the n
   expect(await chosen).toBeUndefined();
 });
 
-test("what goes wrong in looking for sessions is thrown, once the terminal is given back", async () => {
+test("an error in the search for sessions is thrown after the terminal is restored", async () => {
   const { terminal, chosen } = start(async function* () {
     yield info(1);
     throw new Error("no such disk");
@@ -108,7 +109,7 @@ test("what goes wrong in looking for sessions is thrown, once the terminal is gi
   expect(terminal.rawModes).toEqual([true, false]);
 });
 
-test("what goes wrong with one session is shown", async () => {
+test("shows an error of a single session", async () => {
   const refuse = async () => {
     throw new Error("it is\u001b[2J read-only");
   };
@@ -132,7 +133,7 @@ test("what goes wrong with one session is shown", async () => {
   expect(await chosen).toBeUndefined();
 });
 
-test("a terminal of another size is drawn anew", async () => {
+test("redraws a resized terminal", async () => {
   const { terminal, chosen } = start(async function* () {
     yield info(1);
   });
@@ -145,7 +146,7 @@ test("a terminal of another size is drawn anew", async () => {
   expect(await chosen).toBeUndefined();
 });
 
-test("what was said is searched when nobody types on, and a search that is not wanted any more ends", async () => {
+test("searches messages after typing stops, and aborts a search that is not needed anymore", async () => {
   const searches: string[] = [];
   const ended: string[] = [];
   const { terminal, chosen } = start(

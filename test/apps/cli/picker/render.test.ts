@@ -2,11 +2,15 @@ import pc from "picocolors";
 import stringWidth from "string-width";
 import { expect, test } from "vitest";
 import { makePickerLayout, renderPicker } from "../../../../src/apps/cli/picker/render.ts";
-import { makeEmptyPicker, type PickerMode, type PickerState } from "../../../../src/apps/cli/picker/state.ts";
+import {
+  makeEmptyPicker,
+  type PickerMode,
+  type PickerRow,
+  type PickerState,
+} from "../../../../src/apps/cli/picker/state.ts";
 import { loadWidths } from "../../../../src/apps/cli/text/width.ts";
 import { toPlainLine } from "../../../../src/core/facts/plain-text.ts";
 import { getSessionTitle } from "../../../../src/core/facts/session-title.ts";
-import type { FileRow } from "../../../../src/session/files/session-row.ts";
 import fc from "../../../support/fast-check.ts";
 
 await loadWidths();
@@ -14,7 +18,7 @@ await loadWidths();
 const NOW_MS = Date.parse("2026-02-10T12:00:00.000Z");
 const plain = { colors: pc.createColors(false), nowMs: NOW_MS };
 
-function session(number: number, name = "", firstMessage = `Message ${number}`): FileRow {
+function session(number: number, name = "", firstMessage = `Message ${number}`): PickerRow {
   const modified = new Date(NOW_MS - number * 60_000);
   const path = `/sessions/${number}.jsonl`;
   const facts = {
@@ -24,6 +28,7 @@ function session(number: number, name = "", firstMessage = `Message ${number}`):
     created: modified,
     modified,
     messageCount: 7,
+    kinship: "",
   };
   return { ...facts, name, firstMessage, title: getSessionTitle({ name, firstMessage }) };
 }
@@ -33,7 +38,19 @@ function picker(number: number, more: Partial<PickerState> = {}): PickerState {
   return { ...makeEmptyPicker("project"), sessions, isComplete: true, ...more };
 }
 
-test("shows what is typed, the list, the last messages, and the keys", () => {
+test("a fork and the session of a subagent are marked, as in a list", () => {
+  const sessions = [
+    { ...session(1), kinship: "(fork) " },
+    { ...session(2), kinship: "(subagent) " },
+  ];
+  const lines = renderPicker(picker(0, { sessions }), { columns: 60, rows: 6, ...plain });
+  expect(lines.slice(2, 4)).toEqual([
+    "❯ 1 min ago       7  (fork) Message 1",
+    "  2 min ago       7  (subagent) Message 2",
+  ]);
+});
+
+test("shows the query, the list, the last messages, and the keys", () => {
   const previews = new Map([
     [
       "/sessions/2.jsonl",
@@ -75,14 +92,14 @@ test("ten rows of forty columns are enough", () => {
   ]);
 });
 
-test("says why nothing is shown", () => {
+test("explains why nothing is shown", () => {
   const first = (state: PickerState) => renderPicker(state, { columns: 60, rows: 12, ...plain })[2];
   expect(first(makeEmptyPicker("all"))).toContain("Looking for sessions");
   expect(first(picker(0))).toContain("tab shows all projects");
-  expect(first(picker(2, { filter: "zzz" }))).toContain("Nothing fits");
+  expect(first(picker(2, { filter: "zzz" }))).toContain("No sessions match");
 });
 
-test("asks before it deletes, and shows what was said", () => {
+test("asks before a deletion, and shows messages", () => {
   const lines = renderPicker(
     picker(2, { mode: { kind: "delete", path: "/sessions/2.jsonl" }, message: "No." }),
     {
@@ -95,7 +112,7 @@ test("asks before it deletes, and shows what was said", () => {
   expect(lines.at(-1)).toBe("No.");
 });
 
-test("whatever is in a session and however small the screen is, lines fit and drive nothing", () => {
+test("whatever the session and the size of the screen, lines fit and control nothing", () => {
   const nasty = fc
     .array(
       fc.constantFrom(
@@ -151,7 +168,7 @@ test("whatever is in a session and however small the screen is, lines fit and dr
   );
 });
 
-test("the lines of any screen are shared out without a rest", () => {
+test("divides the lines of any screen completely", () => {
   for (let rows = 4; rows < 100; rows++) {
     const { list, preview } = makePickerLayout(rows);
     expect(list).toBeGreaterThan(0);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { PickerKey } from "../../../../src/apps/cli/picker/state.ts";
+import type { PickerKey, PickerRow } from "../../../../src/apps/cli/picker/state.ts";
 import {
   findHighlighted,
   findMatches,
@@ -10,13 +10,12 @@ import {
   toPickerKey,
 } from "../../../../src/apps/cli/picker/state.ts";
 import { getSessionTitle } from "../../../../src/core/facts/session-title.ts";
-import type { FileRow } from "../../../../src/session/files/session-row.ts";
 import fc from "../../../support/fast-check.ts";
 
 const PAGE = 5;
 
 /** A session; a greater number is a later one. */
-function session(number: number, facts: Partial<FileRow> = {}): FileRow {
+function session(number: number, facts: Partial<PickerRow> = {}): PickerRow {
   return {
     path: `/sessions/${number}.jsonl`,
     id: `id-${number}`,
@@ -26,6 +25,7 @@ function session(number: number, facts: Partial<FileRow> = {}): FileRow {
     created: new Date(number),
     modified: new Date(number),
     messageCount: number,
+    kinship: "",
     ...facts,
   };
 }
@@ -37,7 +37,7 @@ function filled(number: number): PickerState {
   return takeEvent(state, { kind: "complete" }).state;
 }
 
-/** Presses keys; gives the state, and the tasks on the way. */
+/** Presses keys; returns the state, and the tasks on the way. */
 function press(state: PickerState, ...keys: PickerKey[]): { state: PickerState; tasks: PickerTask[] } {
   const tasks: PickerTask[] = [];
   let now = state;
@@ -63,7 +63,7 @@ describe("moving", () => {
     expect(titleAfter(state, "end", "page-up", "home")).toBe("Message 20");
   });
 
-  test("what is found later moves nothing away from under the cursor", () => {
+  test("sessions found later do not move the cursor's session", () => {
     const moved = press(filled(3), "down").state;
     const { state } = takeEvent(moved, { kind: "found", sessions: [session(9), session(0)] });
     expect(getSessionTitle(findHighlighted(state) ?? {})).toBe("Message 2");
@@ -78,7 +78,7 @@ describe("contents", () => {
   const hit = (state: PickerState, query: string, path: string) =>
     takeEvent(state, { kind: "hit", query, path, line }).state;
 
-  test("are searched for what was typed; sessions in which it was said are shown, the latest first", () => {
+  test("are searched for the query; matching sessions are shown, the latest first", () => {
     expect(opened.tasks).toEqual([{ kind: "search", query: "word", scope: "project" }]);
     expect(findMatches(opened.state)).toEqual([]);
     const found = hit(hit(opened.state, "word", "/sessions/1.jsonl"), "word", "/sessions/3.jsonl");
@@ -87,7 +87,7 @@ describe("contents", () => {
     expect(takeEvent(found, { kind: "searched", query: "word" }).state.contents?.isComplete).toBe(true);
   });
 
-  test("are searched anew for each text, and what comes late from the one before is left out", () => {
+  test("are searched again for each query, and late results of the previous one are dropped", () => {
     const { state, tasks } = press(opened.state, { text: "s" });
     expect(tasks).toEqual([{ kind: "search", query: "words", scope: "project" }]);
     expect(hit(state, "word", "/sessions/1.jsonl")).toBe(state);
@@ -102,14 +102,14 @@ describe("contents", () => {
     expect(press(state, "back").tasks).toEqual([{ kind: "leave" }]);
   });
 
-  test("are left by tab, which looks for other sessions", () => {
+  test("are left by Tab, which searches for other sessions", () => {
     const { state, tasks } = press(opened.state, "toggle");
     expect([state.contents, tasks]).toEqual([undefined, [{ kind: "find", scope: "all" }]]);
   });
 });
 
 describe("the filter", () => {
-  test("finds letters in order in names, behind what holds the words themselves, and never in ids or folders", () => {
+  test("finds letters in order in names, after those with the words themselves, and never in IDs or folders", () => {
     const sessions = [
       session(1, { name: "Find the bug" }),
       session(2, { firstMessage: "Fix the big unused group" }),
@@ -126,7 +126,7 @@ describe("the filter", () => {
     expect(found("gub")).toEqual([]);
   });
 
-  test("finds all words anywhere, whatever their case, and is rubbed out by whole characters", () => {
+  test("finds all words anywhere, whatever their case, and deletes whole characters", () => {
     const sessions = [
       session(1, { name: "Parser" }),
       session(2, { cwd: "/projects/parser" }),
@@ -141,25 +141,25 @@ describe("the filter", () => {
     expect(press(state, { text: "abc" }, "rub-out-all", "rub-out").state.filter).toBe("");
   });
 
-  test("brings the cursor back to the first one", () => {
+  test("returns the cursor to the first one", () => {
     expect(titleAfter(filled(20), "end", { text: "1" })).toBe("Message 19");
   });
 });
 
 describe("choosing and leaving", () => {
-  test("enter chooses what is highlighted; nothing if nothing fits", () => {
+  test("Enter chooses the highlighted session, or nothing if nothing matches", () => {
     expect(press(filled(3), "down", "enter").tasks).toEqual([{ kind: "choose", session: session(2) }]);
     expect(press(filled(3), { text: "zzz" }, "enter", "rename", "delete").tasks).toEqual([]);
   });
 
-  test("escape leaves the list, and anything else first", () => {
+  test("Escape leaves the list, after closing anything else", () => {
     expect(press(filled(1), "back").tasks).toEqual([{ kind: "leave" }]);
     expect(press(filled(1), "rename", "back").tasks).toEqual([]);
     expect(press(filled(1), "delete", "back").tasks).toEqual([]);
     expect(press(filled(1), "rename", "leave").tasks).toEqual([{ kind: "leave" }]);
   });
 
-  test("tab looks for the sessions of all projects and back, but knows no other folder", () => {
+  test("Tab switches to the sessions of all projects and back, but not to another folder", () => {
     const { state, tasks } = press(filled(3), { text: "mess" }, "toggle");
     expect(tasks).toEqual([{ kind: "find", scope: "all" }]);
     expect([state.sessions, state.filter, state.isComplete]).toEqual([[], "mess", false]);
@@ -169,7 +169,7 @@ describe("choosing and leaving", () => {
 });
 
 describe("changing sessions", () => {
-  test("renaming starts from the name there is, and changes the list when it is done", () => {
+  test("renaming starts with the current name, and changes the list when it is done", () => {
     const path = "/sessions/2.jsonl";
     const { state, tasks } = press(filled(2), "rename", { text: " New " }, { text: "nam" }, "enter");
     expect(tasks).toEqual([{ kind: "rename", path, name: "New nam" }]);
@@ -191,14 +191,14 @@ describe("changing sessions", () => {
     expect(getSessionTitle(findHighlighted(after) ?? {})).toBe("Message 1");
   });
 
-  test("what was found meanwhile does not change which one is meant", () => {
+  test("sessions found in the meantime do not change the target", () => {
     const asked = press(filled(3), "delete").state;
     const { state } = takeEvent(asked, { kind: "found", sessions: [session(9)] });
     expect(press(state, { text: "y" }).tasks).toEqual([{ kind: "delete", path: "/sessions/3.jsonl" }]);
   });
 });
 
-test("whatever is pressed, something that fits is highlighted, and the list is in order", () => {
+test("whatever is pressed, a match is highlighted, and the list is in order", () => {
   const keys: PickerKey[] = [
     ...(["up", "down", "page-up", "page-down", "home", "end", "enter", "back"] as const),
     ...(["rename", "delete", "toggle", "rub-out", "rub-out-all"] as const),
@@ -232,6 +232,6 @@ test.each([
   ["\u001bx", { name: "x", meta: true }, undefined],
   ["\u009b", { name: undefined }, undefined],
   ["\u0001", { name: "a", ctrl: true }, undefined],
-] as const)("the key %j %j asks for %j", (text, key, expected) => {
+] as const)("the key %j %j requests %j", (text, key, expected) => {
   expect(toPickerKey(text, key)).toEqual(expected);
 });

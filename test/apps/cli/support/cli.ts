@@ -7,10 +7,10 @@ import { run } from "../../../../src/apps/cli/run.ts";
 import { temporaryFolder as newFolder } from "../../../support/temporary-folder.ts";
 import { TestDatabase } from "./stores.ts";
 
-/** The moment at which the tests' command line runs. */
+/** The current time of the command line in tests. */
 export const NOW_MS = Date.parse("2026-02-10T12:00:00.000Z");
 
-/** What the command line did. */
+/** The result of a command line. */
 export interface CliResult {
   readonly code: number;
   readonly stdout: string;
@@ -19,35 +19,35 @@ export interface CliResult {
   readonly lines: string[];
 }
 
-/** What a test may set. */
+/** Options for a run in a test. */
 export interface CliSettings {
   readonly cwd?: string;
   readonly env?: { readonly [name: string]: string };
-  /** Makes stdout a terminal of so many columns. */
+  /** Makes stdout a terminal with this number of columns. */
   readonly columns?: number;
   /** Answers questions. */
   readonly ask?: (question: string) => Promise<string>;
-  /** Called with all that was written to stdout, piece by piece. */
+  /** Called with all output on stdout, piece by piece. */
   readonly onOutput?: (text: string) => void;
   readonly untilInterrupted?: () => AbortSignal;
-  /** What a file is opened with. */
+  /** Opens a file. */
   readonly open?: (path: string) => Promise<boolean>;
-  /** What pickers are drawn on. */
+  /** The terminal that pickers draw on. */
   readonly terminal?: CliTerminal;
-  /** What comes from stdin. */
+  /** The content of stdin. */
   readonly stdin?: CliInput;
-  /** What runs the same command line in a process of its own. */
+  /** Runs the same command line in another process. */
   readonly again?: (input: string) => Promise<void>;
   /** Aborts when a hook must answer. */
   readonly deadline?: AbortSignal;
-  /** How databases are reached; default: one that is empty. */
+  /** Connects to databases; default: an empty one. */
   readonly stores?: CliStores;
 }
 
 /** A terminal of 80 columns without colors. */
 export const TERMINAL: CliSettings = { columns: 80, env: { NO_COLOR: "1" } };
 
-/** Runs the command line with streams that remember. */
+/** Runs the command line with streams that record their output. */
 export async function cli(args: readonly string[], settings: CliSettings = {}): Promise<CliResult> {
   const out: string[] = [];
   const errors: string[] = [];
@@ -78,7 +78,7 @@ export async function cli(args: readonly string[], settings: CliSettings = {}): 
   return { code, stdout: text, stderr: errors.join(""), lines: text.replace(/\n$/, "").split("\n") };
 }
 
-/** Gives the values that were written as JSON, one per line. */
+/** Returns the values that were written as JSON, one per line. */
 export function jsonLines({ stdout }: CliResult): unknown[] {
   return stdout
     .split("\n")
@@ -86,12 +86,12 @@ export function jsonLines({ stdout }: CliResult): unknown[] {
     .map((line): unknown => JSON.parse(line));
 }
 
-/** Columns of the widest line. */
+/** Returns the number of columns of the widest line. */
 export function widest({ lines }: CliResult): number {
   return Math.max(...lines.map((line) => stringWidth(line)));
 }
 
-/** Makes a folder for one test, and keeps times, caches and sessions of the machine out of it. */
+/** Creates a folder for one test, and isolates it from the machine's times, caches, and sessions. */
 export function temporaryFolder(): string {
   const folder = newFolder();
   vi.stubEnv("TZ", "UTC");

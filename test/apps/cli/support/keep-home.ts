@@ -2,14 +2,14 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type CliResult, type CliSettings, cli, jsonLines, temporaryFolder } from "./cli.ts";
 
-/** Settings of Claude Code. */
+/** Path of Claude Code's settings. */
 export const CLAUDE = ".claude/settings.json";
-/** The copy of them. */
+/** Path of their copy. */
 export const BACKUP = `${CLAUDE}.sessiontree-backup`;
-/** What hooks call. */
+/** Path of the program that hooks call. */
 export const HOOK = "sessiontree import --hook";
 
-/** Settings as a person keeps them. */
+/** Settings in a person's layout. */
 export const SETTINGS = `{
   // what I like
   "model": "opus",
@@ -22,7 +22,7 @@ export const SETTINGS = `{
 }
 `;
 
-/** A home folder, whose `PATH` has the program, and the command line in it. */
+/** A home folder with the program in its `PATH`, and the command line in it. */
 export function makeHome() {
   const folder = temporaryFolder();
   const home = join(folder, "home");
@@ -50,7 +50,7 @@ export function makeClaudeHome(settings = SETTINGS) {
   return made;
 }
 
-/** The state of the hooks of Claude Code. */
+/** Returns the state of the hooks of Claude Code. */
 export async function getState({ keep }: Pick<ReturnType<typeof makeHome>, "keep">): Promise<unknown> {
   const [first] = jsonLines(await keep("claude-code --status --json"));
   return first instanceof Object && "hook" in first ? first.hook : undefined;

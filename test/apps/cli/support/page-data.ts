@@ -1,6 +1,6 @@
 import { gunzipSync } from "node:zlib";
 
-/** Returns what stands in a page as data. */
+/** Returns the data in a page. */
 export function readData(
   page: string,
   id: "session" | "sessions" = "session",
@@ -10,7 +10,7 @@ export function readData(
   return JSON.parse(json) as { readonly [name: string]: unknown };
 }
 
-/** Returns the bytes of the session in a page, as the page reads them. */
+/** Returns the bytes of the session in a page, as read by the page. */
 export function readBytes(page: string): Buffer {
   const blocks = page.matchAll(/<script type="application\/gzip">([^<]*)<\/script>/g);
   return Buffer.concat(Array.from(blocks, ([, base64 = ""]) => gunzipSync(Buffer.from(base64, "base64"))));

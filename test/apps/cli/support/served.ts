@@ -3,9 +3,9 @@ import { type CliResult, type CliSettings, cli } from "./cli.ts";
 
 /** A `view` that serves pages. */
 export interface Served {
-  /** What it printed: the address of the page. */
+  /** Its output: the address of the page. */
   readonly url: string;
-  /** Interrupts the command, and gives what it did. */
+  /** Interrupts the command, and returns its result. */
   stop(): Promise<CliResult>;
 }
 

@@ -15,13 +15,13 @@ const USAGE = {
   cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
 };
 
-/** A session that is being written, with a minute between its entries. */
+/** Writes a session with a minute between its entries. */
 export class Scribe {
   readonly session: SessionManager;
   readonly path: string;
   #timeMs: number;
 
-  /** @param folder - Where its file is made. */
+  /** @param folder - Folder of its file. */
   constructor(
     folder: string,
     id = "0198aaaa-0000-7000-8000-000000000001",
@@ -78,7 +78,7 @@ export class Scribe {
     });
   }
 
-  /** Appends so many turns of a tool: two entries each. */
+  /** Appends a number of a tool's turns: two entries each. */
   work(turns: number): void {
     for (let i = 0; i < turns; i++) {
       this.call("bash", { command: "npm test" }, `call-${i}`);
@@ -87,7 +87,7 @@ export class Scribe {
   }
 }
 
-/** Writes a file of a header and lines; what is no text is written as JSON. */
+/** Writes a file of a header and lines; values other than strings are written as JSON. */
 export function writeLines(folder: string, name: string, lines: readonly unknown[]): string {
   const path = join(folder, name);
   const header = {
@@ -102,13 +102,13 @@ export function writeLines(folder: string, name: string, lines: readonly unknown
   return path;
 }
 
-/** Makes an entry of a user message. */
+/** Creates an entry of a user message. */
 export function userLine(id: string, parentId: string | null, text = `entry ${id}`): object {
   const message = { role: "user", content: text, timestamp: START_MS };
   return { type: "message", id, parentId, timestamp: "2026-02-03T22:01:00.000Z", message };
 }
 
-/** Makes the id of the entry with a number. */
+/** Returns the ID of the entry with a number. */
 export function makeId(number: number): string {
   return (number + 1).toString(16).padStart(8, "0");
 }

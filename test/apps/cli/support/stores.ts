@@ -5,23 +5,23 @@ import { SCHEMA_VERSION } from "../../../../src/stores/postgres/migrate.ts";
 import { MemoryBackend } from "../../../../src/stores/remote/memory-backend.ts";
 import { remoteStore } from "../../../../src/stores/remote/remote-store.ts";
 
-/** An address with a password, and what may be shown of it. */
+/** An address with a password, and its form without the password. */
 export const SECRET = "s3cret";
 export const URL_OF_STORE = `postgres://ada:${SECRET}@db.example/agents`;
 export const SHOWN_STORE = "postgres://ada@db.example/agents";
 
-/** Nobody waits long for what fails on purpose. */
+/** A short time limit for expected failures. */
 const QUICK = { minRetryMs: 1, maxRetryMs: 2, giveUpAfterMs: 50, pollMs: 5 };
 
-/** A database that stays when its stores are closed, and counts them. */
+/** A database that survives closing its stores, and counts those opened and closed. */
 export class TestDatabase implements CliStores {
   readonly #makeBackend: () => SessionBackend;
-  /** Addresses that were opened, in order. */
+  /** Opened addresses, in order. */
   readonly opened: string[] = [];
   closed = 0;
   version = 0;
 
-  /** @param makeBackend - Gives a backend for each store; default: one in memory, for all. */
+  /** @param makeBackend - Returns a backend for each store; default: one in memory, for all. */
   constructor(makeBackend?: () => SessionBackend) {
     const inMemory = new MemoryBackend();
     this.#makeBackend = makeBackend ?? (() => inMemory);
@@ -40,7 +40,9 @@ export class TestDatabase implements CliStores {
 
   async migrate(_url: string, to = SCHEMA_VERSION): Promise<{ from: number; to: number }> {
     if (to > SCHEMA_VERSION) {
-      throw new TypeError(`to must be a version from 0 to ${SCHEMA_VERSION}; leave it out for the newest.`);
+      throw new TypeError(
+        `to must be a version from 0 to ${SCHEMA_VERSION}; omit it for the newest version.`,
+      );
     }
     const from = this.version;
     this.version = to;
@@ -51,19 +53,19 @@ export class TestDatabase implements CliStores {
     return this.version === to ? [] : ["begin;", `-- to version ${to}`, "commit;"];
   }
 
-  /** Gives a store over the same sessions, for tests to look into. */
+  /** Returns a store over the same sessions, for tests to inspect. */
   store(): SessionStore {
     return remoteStore(this.#makeBackend(), QUICK);
   }
 
-  /** Gives the bytes of a session. */
+  /** Returns the bytes of a session. */
   async bytes(id: string): Promise<string> {
     const pieces: Uint8Array[] = [];
     for await (const piece of this.store().exportBytes(id)) pieces.push(piece.slice());
     return Buffer.concat(pieces).toString();
   }
 
-  /** Gives the ids of all sessions, sorted. */
+  /** Returns the IDs of all sessions, sorted. */
   async ids(): Promise<string[]> {
     const ids: string[] = [];
     for await (const { id } of this.store().list()) ids.push(id);

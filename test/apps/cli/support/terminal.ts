@@ -3,13 +3,13 @@ import { vi } from "vitest";
 import type { CliTerminal } from "../../../../src/apps/cli/io.ts";
 import { PATIENCE_MS } from "../../../support/patience.ts";
 
-/** A terminal that remembers what was drawn on it. */
+/** A terminal that records its screen. */
 export class FakeTerminal implements CliTerminal {
   readonly input = new PassThrough();
   readonly output: Writable & { columns: number; rows: number };
-  /** Whether keys come one by one, after each change. */
+  /** Whether keys arrive one at a time, after each change. */
   readonly rawModes: boolean[] = [];
-  /** All that was written. */
+  /** All output. */
   written = "";
 
   constructor(columns = 80, rows = 24) {
@@ -21,10 +21,10 @@ export class FakeTerminal implements CliTerminal {
     Object.assign(this.input, { setRawMode: (isRaw: boolean) => this.rawModes.push(isRaw) });
   }
 
-  /** The lines that are shown, without colors. */
+  /** The visible lines, without colors. */
   get lines(): string[] {
     const drawn = this.written.split("\u001b[H").at(-1) ?? "";
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the class parses control characters
     return drawn.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, "").split("\r\n");
   }
 
@@ -32,7 +32,7 @@ export class FakeTerminal implements CliTerminal {
     this.input.write(keys);
   }
 
-  /** Waits until something is shown. */
+  /** Waits until a text is visible. */
   async shows(text: string | RegExp): Promise<void> {
     await vi.waitUntil(
       () => this.lines.some((line) => (typeof text === "string" ? line.includes(text) : text.test(line))),
@@ -41,7 +41,7 @@ export class FakeTerminal implements CliTerminal {
   }
 }
 
-/** A terminal at which nobody sits any more. */
+/** A terminal that was closed. */
 export function endedTerminal(): FakeTerminal {
   const terminal = new FakeTerminal();
   terminal.input.end();

@@ -8,7 +8,7 @@ import { temporaryFolder } from "./cli.ts";
 /** The trash of the tests of this file. */
 export const TRASH = join(PROCESS_DATA, "Trash");
 
-/** Makes a folder for one test, and an empty trash. */
+/** Creates a folder for one test, and an empty trash. */
 export function folderWithTrash(): string {
   const folder = temporaryFolder();
   vi.stubEnv("XDG_DATA_HOME", PROCESS_DATA);
@@ -17,13 +17,13 @@ export function folderWithTrash(): string {
   return folder;
 }
 
-/** The texts of the files in the trash. */
+/** Returns the text of each file in the trash. */
 export function inTrash(): string[] {
   const files = join(TRASH, "files");
   return existsSync(files) ? readdirSync(files).map((name) => readFileSync(join(files, name), "utf8")) : [];
 }
 
-/** Gives what is asked, and answers it. */
+/** Returns the prompts, and answers them. */
 export function answering(...answers: string[]) {
   const questions: string[] = [];
   const ask = async (question: string) => {

@@ -4,10 +4,10 @@ import { SessionEntries } from "../../../../src/apps/page/model/session-entries.
 import { makeSessionModel, type SessionModel } from "../../../../src/apps/page/model/session-model.ts";
 import type { AnySessionEntry } from "../../../../src/core.ts";
 
-/** An entry as a test writes it down: what it hangs on, and its fields; a text is what the user said. */
+/** A test's short form of an entry: its ID, its parent, and its fields; a string is a user message. */
 export type Line = readonly [id: string, parentId: string | null, fields: object | string];
 
-/** Makes the text of a session file. */
+/** Creates the text of a session file. */
 function sessionText(lines: readonly Line[]): string {
   const header = {
     type: "session",
@@ -24,12 +24,12 @@ function sessionText(lines: readonly Line[]): string {
   return `${[header, ...entries].map((record) => JSON.stringify(record)).join("\n")}\n`;
 }
 
-/** Makes the model of a session. */
+/** Creates the model of a session. */
 export function makeModel(lines: readonly Line[], known?: ReadonlyMap<string, LinkedSession>): SessionModel {
   return modelOfText(sessionText(lines), known);
 }
 
-/** Makes the model of a session file. */
+/** Creates the model of a session file. */
 export function modelOfText(
   text: string | Uint8Array,
   known?: ReadonlyMap<string, LinkedSession>,
@@ -41,22 +41,22 @@ export function modelOfText(
   return makeSessionModel(entries, "s.jsonl");
 }
 
-/** Finds what a search through a model finds. */
+/** Returns the hits of a search through a model. */
 export function searchModel(model: SessionModel, text: string, from = 0): SearchHit[] {
   return [...findEntries(model, text, from)].flatMap(({ hits }) => hits);
 }
 
-/** Returns the entries of a model, in the order of the file. */
+/** Returns the entries of a model, in file order. */
 export function getEntries({ tree, entryAt }: SessionModel): AnySessionEntry[] {
   return Array.from(tree.ordinals(), (ordinal) => entryAt(ordinal)).filter((entry) => entry !== undefined);
 }
 
-/** Makes the fields of a message entry. */
+/** Creates the fields of a message entry. */
 export function said(role: string, content: unknown, fields: object = {}): object {
   return { message: { role, content, timestamp: 0, ...fields } };
 }
 
-/** A straight line of user messages with ids `e0`, `e1`, …; all of them tool results if `role` says so. */
+/** Creates a straight line of user messages with IDs `e0`, `e1`, …; all of them are tool results if `role` says so. */
 export function straight(size: number, role = "user"): Line[] {
   return Array.from({ length: size }, (_, index): Line => {
     const parent = index === 0 ? null : `e${index - 1}`;

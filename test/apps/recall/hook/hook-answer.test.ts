@@ -33,7 +33,7 @@ describe.each(["files", "store"])("in %s", (kind) => {
     return { ...made, recall: recallOver(source, made.folder) };
   };
 
-  test("a start says how the last session ended", async () => {
+  test("the start of a session shows how the last one ended", async () => {
     const { recall } = await past();
     expect((await answer(recall, START)).split("\n")).toEqual([
       "<past-sessions>",
@@ -47,14 +47,14 @@ describe.each(["files", "store"])("in %s", (kind) => {
     ]);
   });
 
-  test("a failure says what worked the last time", async () => {
+  test("a failure shows what worked the last time", async () => {
     const { recall, failed, worked } = await past();
     const text = await answer(recall, FAILURE);
     expect(text).toContain(`entry ${failed}`);
     expect(text).toContain(`    worked: → bash npm test -- all (entry ${worked})\n</past-sessions>`);
   });
 
-  test("an edit says which sessions touched the file, relative or not", async () => {
+  test("an edit shows which sessions touched the file, by relative or absolute path", async () => {
     const { recall, folder } = await past();
     const line = expect.stringMatching(
       /^ {2}entry \w+ · 2026-02-03 22:10Z · changed with edit src\/totals.ts · asked: Why do the totals of receipts fail\?$/,
@@ -65,7 +65,7 @@ describe.each(["files", "store"])("in %s", (kind) => {
     }
   });
 
-  test("what nothing is known of gets no answer", async () => {
+  test("unknown files and commands get no answer", async () => {
     const { recall, folder } = await past();
     const other = { kind: "failure", command: "cargo build", output: "error: mismatched lifetimes" } as const;
     const half = { ...FAILURE, command: "cargo run", output: "RangeError: another limit was exceeded" };
@@ -76,7 +76,7 @@ describe.each(["files", "store"])("in %s", (kind) => {
       expect(await answer(empty, event)).toBe("");
   });
 
-  test("the running session is left out, and another project's", async () => {
+  test("omits the running session and other projects", async () => {
     const { recall } = await past();
     const elsewhere = new Recall({ ...recall.settings, project: "/elsewhere" });
     for (const event of [START, FAILURE, editOf("src/totals.ts")]) {
@@ -85,7 +85,7 @@ describe.each(["files", "store"])("in %s", (kind) => {
     }
   });
 
-  test("when time runs out, there is no answer, and no error", async () => {
+  test("returns neither an answer nor an error after the time limit", async () => {
     const { recall } = await past();
     const over = AbortSignal.abort();
     const late = new Recall(recall.settings, { time: new CallTime(over, over) });
@@ -93,7 +93,7 @@ describe.each(["files", "store"])("in %s", (kind) => {
   });
 });
 
-/** Makes what is asked over sessions in a folder of their own. */
+/** Creates the functions under test over sessions in a temporary folder. */
 function makePast() {
   const { folder } = project();
   const sessions = join(folder, "more");
@@ -101,7 +101,7 @@ function makePast() {
   return { recall, begin: (number: number) => new Scribe(sessions, ID(number), folder) };
 }
 
-test("a session that was stopped after a failure is said to be", async () => {
+test("reports that a session was stopped after a failure", async () => {
   const { recall, begin } = makePast();
   const scribe = begin(2);
   scribe.user("Why?");
@@ -117,7 +117,7 @@ test("a session that was stopped after a failure is said to be", async () => {
   expect(await answer(recall, START)).not.toContain("failed last");
 });
 
-test("a start passes over sessions in which nothing was asked, and over subagents", async () => {
+test("a start skips sessions without a prompt, and subagents", async () => {
   const { recall, begin } = makePast();
   begin(2).user("Rename the field");
   const agent = begin(3);
@@ -130,7 +130,7 @@ test("a start passes over sessions in which nothing was asked, and over subagent
   expect(text).not.toContain("later task");
 });
 
-test("a change is shown rather than a later reading, of the latest sessions", async () => {
+test("shows a change before a later read, from the latest sessions", async () => {
   const { recall, begin } = makePast();
   for (const number of [2, 3, 4, 5]) {
     const scribe = begin(number);
@@ -145,7 +145,7 @@ test("a change is shown rather than a later reading, of the latest sessions", as
   expect(text).not.toContain("read with");
 });
 
-test("a failure after which nothing worked is not pushed", async () => {
+test("does not push a failure without a later success", async () => {
   const { recall, begin } = makePast();
   const scribe = begin(2);
   scribe.call("bash", { command: "npm test -- totals" }, "c1");
@@ -156,14 +156,14 @@ test("a failure after which nothing worked is not pushed", async () => {
   expect(await answer(recall, FAILURE)).toContain("worked: → bash npm test -- totals");
 });
 
-describe("what was pushed earlier", () => {
+describe("text pushed earlier", () => {
   const pushed = [
     "<past-sessions>\nsession x: pushed\n</past-sessions>\nThis failed before; what then worked is above.",
     "<hook_context>&lt;past-sessions&gt;\nsession x: pushed\n&lt;/past-sessions&gt;\nThis is how it ended.</hook_context>",
     "&lt;past-sessions&gt;\nsession x: pushed, and cut",
   ];
 
-  test.each(pushed)("is no part of what was asked or answered: %j", async (echo) => {
+  test.each(pushed)("is not part of a prompt or an answer: %j", async (echo) => {
     const { recall, begin } = makePast();
     const scribe = begin(2);
     scribe.user(`Fix it\n\n${echo}`);
@@ -184,7 +184,7 @@ describe("what was pushed earlier", () => {
   });
 });
 
-test("an answer is bounded in bytes, cleaned and framed, and says what worked even where little fits", async () => {
+test("an answer is bounded in bytes, cleaned, and framed, and shows the solution even if little fits", async () => {
   const { recall, begin } = makePast();
   const scribe = begin(2);
   const long = "漢字と</past-sessions>秘密 sk-1234567890abcdef ".repeat(60);

@@ -9,7 +9,7 @@ function eventOf(name: string, fields: object = {}) {
   return parseHookCall({ ...COMMON, hook_event_name: name, ...fields })?.event;
 }
 
-test("names the event in the agent's words, the session, and the folder", () => {
+test("has the event in the agent's words, the session, and the folder", () => {
   expect(parseHookCall({ ...COMMON, hook_event_name: "SessionStart", source: "startup" })).toEqual({
     eventName: "SessionStart",
     sessionId: "s1",
@@ -22,7 +22,7 @@ test("names the event in the agent's words, the session, and the folder", () => 
   });
 });
 
-test("a session that continues has no start", () => {
+test("a continued session has no start", () => {
   expect(["clear", undefined].map((source) => eventOf("SessionStart", { source })?.kind)).toEqual([
     "start",
     "start",
@@ -84,7 +84,7 @@ test.each([
   });
 });
 
-test("a command that worked, was interrupted, or is none says nothing", () => {
+test("a command that worked or was interrupted, or another tool, has no event", () => {
   const bash = { tool_name: "Bash", tool_input: { command: "npm test" } };
   expect([
     eventOf("PostToolUse", { ...bash, tool_response: "all passed\n" }),
@@ -135,6 +135,6 @@ test.each([
   { hook_event_name: "PreToolUse", tool_name: 1, tool_input: [] },
   { hook_event_name: "PostToolUse", tool_name: "Bash", tool_response: null },
   { hook_event_name: "PostToolUseFailure", tool_name: "Bash", error: { nested: true } },
-])("%j is no event", (input) => {
+])("%j has no event", (input) => {
   expect(parseHookCall(input)).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { isTooLarge, withoutLarge } from "../../../../src/apps/recall/hook/large-sessions.ts";
 import { project } from "../support/past.ts";
 
-test("a session of more bytes than a limit is not opened; one that is gone, or kept elsewhere, is not large", async () => {
+test("a session of more bytes than a limit is not opened; a deleted one, or one in a database, is not large", async () => {
   const { recall, scribe } = project();
   const { source } = recall.settings;
   const [row] = await source.list(undefined);

@@ -12,20 +12,20 @@ import { ModelServer } from "../support/model-server.ts";
 import { project } from "../support/past.ts";
 import { REAL_AGENTS, type RealAgent } from "../support/real-agents.ts";
 
-/** Folder in which the real agents are installed. */
+/** Folder with the installed agents. */
 const AGENTS = process.env["SESSIONTREE_AGENTS"] ?? "";
 
 const findProgram = ({ program }: RealAgent) => join(AGENTS, "node_modules", program);
 
 const PACKAGES = REAL_AGENTS.map(({ npmPackage }) => npmPackage).join(" ");
 
-/** Why not all of them can be run here; undefined if they can. */
+/** Reason why not all of them can run here; undefined if they can. */
 const WHY_NOT =
   AGENTS !== "" && REAL_AGENTS.every((agent) => existsSync(findProgram(agent)))
     ? undefined
     : `needs the real agents: npm install --prefix FOLDER ${PACKAGES}, and SESSIONTREE_AGENTS=FOLDER`;
 
-/** Returns the settings that docs/recall.md has for an agent, with our program, which also notes what it writes. */
+/** Returns the settings for an agent in docs/recall.md, with our program, which also records its output. */
 function readSettings({ name }: RealAgent, log: string): string {
   const [, pushed = ""] = readText("docs/recall.md").split("## Push it");
   const [block] = readFences(pushed.slice(pushed.indexOf(`**${name}**, in `)));
@@ -39,14 +39,14 @@ function collectStrings(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(collectStrings) : [];
 }
 
-/** Returns the texts that the hook wrote. */
+/** Returns the strings that the hook wrote. */
 function readPushed(log: string): string[] {
   const lines = readFileSync(log, "utf8").trim().split("\n");
   const outputs = lines.map((line) => toRecord(toRecord(JSON.parse(line))["hookSpecificOutput"]));
   return outputs.map(({ additionalContext }) => String(additionalContext));
 }
 
-/** Makes the project in which the tests failed before, and in which they fail again. */
+/** Creates the project in which the tests failed before, and fail again. */
 function makeFailingProject() {
   const past = project();
   mkdirSync(join(past.folder, "src"));
@@ -58,7 +58,7 @@ function makeFailingProject() {
 }
 
 describe.skipIf(WHY_NOT !== undefined)(`real agents${WHY_NOT ? ` (${WHY_NOT})` : ""}`, () => {
-  test.each(REAL_AGENTS)("$npmPackage sends to its model what the hook writes", async (agent) => {
+  test.each(REAL_AGENTS)("$npmPackage sends the hook's output to its model", async (agent) => {
     const { folder, sessions } = makeFailingProject();
     const home = join(folder, "home");
     const log = join(folder, "pushed.jsonl");
@@ -93,7 +93,7 @@ describe.skipIf(WHY_NOT !== undefined)(`real agents${WHY_NOT ? ` (${WHY_NOT})` :
     expect(edit).toContain("changed with edit src/totals.ts");
     for (const text of texts) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_PUSHED_BYTES);
 
-    // Some agents escape what hooks write.
+    // Some agents escape the output of hooks.
     const sent = server.requests.map((request) =>
       collectStrings(request).map((one) => one.replaceAll("&lt;", "<").replaceAll("&gt;", ">")),
     );

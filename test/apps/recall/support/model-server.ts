@@ -10,14 +10,14 @@ import type {
   SpokenAnswer,
 } from "../../../support/provider-server/scripted-answer.ts";
 
-/** An answer of the model: a call of a tool, with text as its input where the tool is not a function, or the end. */
+/** An answer of the model: a call of a tool, with text as its input if the tool is not a function, or the end. */
 export type ModelAnswer =
   | { readonly name: string; readonly input: object | string }
   | { readonly text: string };
 
 type Speak = (answer: ScriptedAnswer, model: string, nextId: NextId) => SpokenAnswer;
 
-/** How the model speaks, by the end of the path at which it is asked. */
+/** Wire formats of models, by the end of the requested path. */
 const SPEECHES: readonly (readonly [path: RegExp, speak: Speak])[] = [
   [/^\/v1\/messages$/, speakAnthropic],
   [/^\/v1\/responses$/, speakOpenAIResponses],
@@ -25,9 +25,9 @@ const SPEECHES: readonly (readonly [path: RegExp, speak: Speak])[] = [
   [/:(?:streamG|g)enerateContent$/, speakGemini],
 ];
 
-/** A model on the loopback address that answers real agents as a script says, whatever they ask for beside it. */
+/** A model on the loopback address that answers real agents from a script, whatever else they request. */
 export class ModelServer implements AsyncDisposable {
-  /** What was sent to the model in the session itself. */
+  /** Requests sent to the model in the session itself. */
   readonly requests: unknown[] = [];
   readonly #script: ModelAnswer[];
   readonly #server = createServer((request, response) => {
@@ -66,7 +66,7 @@ export class ModelServer implements AsyncDisposable {
       response.writeHead(404, { "content-type": "application/json" }).end("{}");
       return;
     }
-    // Titles, routes and the like are asked for without tools.
+    // Titles, routes, and the like are requested without tools.
     const isSession = toArray(body["tools"]).length > 0;
     if (isSession) this.requests.push(body);
     const answer = (isSession ? this.#script.shift() : undefined) ?? { text: "{}" };
@@ -99,7 +99,7 @@ export class ModelServer implements AsyncDisposable {
   }
 }
 
-/** Speaks an answer as the Gemini API does. */
+/** Sends an answer in the format of the Gemini API. */
 function speakGemini({ text, calls = [] }: ScriptedAnswer): SpokenAnswer {
   const parts = [
     ...(text === undefined ? [] : [{ text }]),

@@ -8,10 +8,10 @@ import { memoryStore } from "../../../../src/stores/remote/remote-store.ts";
 import { NOW_MS, temporaryFolder } from "../../cli/support/cli.ts";
 import { Scribe } from "../../cli/support/sessions.ts";
 
-/** The id of the session with a number. */
+/** Returns the ID of the session with a number. */
 export const ID = (number: number) => `0198aaaa-0000-7000-8000-00000000000${number}`;
 
-/** Asks a tool. */
+/** Calls a tool. */
 export async function ask(
   recall: Recall,
   name: string,
@@ -23,7 +23,7 @@ export async function ask(
   return callRecallTool(tool, recall, values, origin);
 }
 
-/** Makes what questions are asked of. */
+/** Creates the `Recall` that tools are called on. */
 export function recallOver(source: SessionSource, cwd: string, more: Partial<RecallSettings> = {}): Recall {
   const now = () => NOW_MS;
   return new Recall({
@@ -38,7 +38,7 @@ export function recallOver(source: SessionSource, cwd: string, more: Partial<Rec
   });
 }
 
-/** A project in which the tests failed, were mended in vain on a branch that was left, and then for good. */
+/** A project in which the tests failed, were fixed in vain on an abandoned branch, and then successfully. */
 export function project() {
   const folder = temporaryFolder();
   const sessions = join(folder, "sessions");

@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ModelAnswer } from "./model-server.ts";
 
-/** How a real agent is run: what its model answers, and how it finds its model. */
+/** A real agent: its program, its settings, its model's answers, and the connection to its model. */
 export interface RealAgent {
-  /** As docs/recall.md calls it. */
+  /** Its name in docs/recall.md. */
   readonly name: string;
-  /** With the version that was tried. */
+  /** With the tested version. */
   readonly npmPackage: string;
   /** Its program, below the folder of packages. */
   readonly program: string;
@@ -14,7 +14,7 @@ export interface RealAgent {
   readonly settings: string;
   /** Runs the tests, which fail, and edits a file; the last answer ends the session. */
   readonly script: (file: string) => readonly ModelAnswer[];
-  /** Returns arguments and variables; writes what else the agent needs into its home. */
+  /** Returns arguments and variables; writes the agent's other files into its home. */
   readonly prepare: (
     home: string,
     origin: string,

@@ -39,7 +39,7 @@ export function result(toolCallId: string, text = "done"): ToolResultMessage {
 type Base = "id" | "parentId" | "timestamp";
 type Draft = { [T in SessionEntry as T["type"]]: Omit<T, Base> }[SessionEntry["type"]];
 
-/** Makes a chain of entries with the ids e1, e2, … */
+/** Creates a chain of entries with the ids e1, e2, … */
 export class Line {
   readonly entries: AnySessionEntry[] = [];
   leaf: string | null = null;
@@ -80,7 +80,7 @@ export class Line {
   }
 }
 
-/** Makes a path that records which bodies are read; `damaged` bodies cannot be read. */
+/** Creates a path that records which bodies are read; `damaged` bodies cannot be read. */
 export function watchedPath(
   entries: readonly AnySessionEntry[],
   damaged: readonly string[] = [],

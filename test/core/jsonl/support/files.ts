@@ -12,7 +12,7 @@ export function headerLine(fields: Fields = { version: 3 }): string {
   return JSON.stringify({ type: "session", ...fields, id: SESSION_ID, timestamp: TIME, cwd: "/x" });
 }
 
-/** Makes the line of a message entry; `more` overrides its fields, undefined omits one. */
+/** Creates the line of a message entry; `more` overrides its fields, undefined omits one. */
 export function entryLine(id: unknown, parentId: unknown, more: Fields = {}): string {
   const message = { role: "user", content: "hello", timestamp: 1770159126410 };
   return JSON.stringify({ type: "message", id, parentId, timestamp: TIME, message, ...more });

@@ -15,7 +15,7 @@ export function joinFile(...records: readonly object[]): string {
   return [HEADER, ...records].map((record) => `${JSON.stringify(record)}\n`).join("");
 }
 
-/** Makes the head of an entry, with its time in minutes. */
+/** Creates the head of an entry, with its time in minutes. */
 function makeHead(type: string, id: string, parentId: string | null, minute: number) {
   return {
     type,
@@ -25,22 +25,22 @@ function makeHead(type: string, id: string, parentId: string | null, minute: num
   };
 }
 
-/** Makes a user message. */
+/** Creates a user message. */
 export function said(id: string, parentId: string | null, minute: number, content = id) {
   return { ...makeHead("message", id, parentId, minute), message: { role: "user", content, timestamp: 1 } };
 }
 
-/** Makes a label of an entry. */
+/** Creates a label of an entry. */
 export function label(id: string, parentId: string, minute: number, targetId: string, text: string) {
   return { ...makeHead("label", id, parentId, minute), targetId, label: text };
 }
 
-/** Makes a name of the session. */
+/** Creates a name of the session. */
 export function named(id: string, parentId: string, minute: number, name: string) {
   return { ...makeHead("session_info", id, parentId, minute), name };
 }
 
-/** Makes a compaction that keeps the entries from a given one on. */
+/** Creates a compaction that keeps the entries from a given one on. */
 export function compaction(id: string, parentId: string, minute: number, firstKeptEntryId: string) {
   return { ...makeHead("compaction", id, parentId, minute), summary: "s", firstKeptEntryId, tokensBefore: 1 };
 }

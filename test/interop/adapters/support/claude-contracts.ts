@@ -89,7 +89,7 @@ export function claudeContracts(name: string, makePlace: () => Promise<Place>): 
       await expectLoaded(place, MAIN, [record("a")]);
     });
 
-    test("5: keeps a subpath as a transcript of its own", async () => {
+    test("5: keeps a subpath as a separate transcript", async () => {
       const place = await made();
       await place.sessions.append(MAIN, [record("a")]);
       await place.sessions.append(AGENT, [record("a"), { type: "agent_metadata", agentType: "explore" }]);

@@ -32,7 +32,7 @@ export function answer(
 export const texts = (messages: readonly BaseMessage[]) => messages.map(({ content }) => content);
 
 /**
- * Creates a clerk that reads a file, requests a person's approval for it, calls an assistant of its own, and answers.
+ * Creates a clerk that reads a file, requests a person's approval for it, calls its own assistant, and answers.
  *
  * @param readFile - Returns the text of a file, which the tool returns.
  */

@@ -27,7 +27,7 @@ async function dismissal(): Promise<void> {
   await once(process.stdin, "end");
 }
 
-/** Reads no file, because the process is killed meanwhile. */
+/** Reads no file, because the process is killed in the meantime. */
 async function neverRead(): Promise<string> {
   say("reading");
   await dismissal();

@@ -42,7 +42,7 @@ export function writeText({ header, entries }: ImportedSession): string {
 /**
  * Returns what must be equal after a round trip: texts, calls, results, and sums of usage.
  *
- * @param countedFrom - Time from which usage is counted: earlier usage was copied from a fork's parent.
+ * @param countedFrom - Start of the counted usage: earlier usage was copied from a fork's parent.
  */
 export function summarizePath(path: readonly AnySessionEntry[], countedFrom = "") {
   const said: string[] = [];

@@ -62,7 +62,7 @@ interface Run {
   readonly prompt: string;
 }
 
-/** Continues a session in a real program, in a project of its own; returns the content it sends to its model. */
+/** Continues a session in a real program, in a separate project; returns the content it sends to its model. */
 export async function continueReally(
   program: RealProgram,
   session: SessionManager,

@@ -428,7 +428,7 @@ function withTokens(records: readonly { [field: string]: unknown }[]) {
 
 test("computes the tokens of a summary's call as the totals minus the messages", () => {
   const plain = withTokens(compacted({}));
-  // Another model generated a title meanwhile.
+  // Another model generated a title in the meantime.
   const view = mainOf([
     ...plain.slice(0, 4),
     totals({ "claude-x": [2, 20] }, 0.5),
@@ -738,7 +738,7 @@ test("imports no session from a file without a conversation or with notes alone"
   expect(importAll("")).toEqual([]);
 });
 
-test("imports subagents in the same file as sessions of their own, linked on both sides", () => {
+test("imports subagents in the same file as separate sessions, linked on both sides", () => {
   const side = { isSidechain: true };
   const sessions = importAll([
     QUESTION,

@@ -229,7 +229,7 @@ test("imports readable reasoning as thinking, and keeps what only its provider c
   expect(path[3]).toMatchObject({ message: { content: [{ type: "thinking" }, {}], usage: { input: 10 } } });
 });
 
-test("imports an agent as a session of its own, linked to the call that contains its prompt", () => {
+test("imports an agent as a separate session, linked to the call that contains its prompt", () => {
   const messages = [
     user(0, typed("delegate")),
     answer(10, [call("c1", "spawn_agent", { task: "look" }), call("c2", "spawn_agent", { task: "look" })]),

@@ -177,7 +177,7 @@ test("gives a call that ran when the program was killed no result from a later i
   ]);
 });
 
-test("imports a compaction's summary and what was written meanwhile, and only the tokens of a canceled one", () => {
+test("imports a compaction's summary and what was written in the meantime, and only the tokens of a canceled one", () => {
   const used = { model: "m-1", inputTokens: 30, outputTokens: 5, cacheReadTokens: 10 };
   const complete = (fields: object) =>
     event("session.compaction_complete", {

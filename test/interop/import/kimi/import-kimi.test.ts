@@ -191,7 +191,7 @@ test("keeps interrupted content as far as it was written", () => {
   expect(path.at(-1)).toMatchObject({ customType: "kimi.error", data: { error: { message: "overloaded" } } });
 });
 
-test("imports subagents as sessions of their own, linked to the calls that started them", () => {
+test("imports subagents as separate sessions, linked to the calls that started them", () => {
   const spawned = (n: number) =>
     record("subagent.spawned", {
       agentId: undefined,

@@ -76,7 +76,7 @@ class Writer {
   }
 }
 
-/** Makes a promise that the test settles. */
+/** Creates a promise that the test settles. */
 export function deferred<T>() {
   let resolve: (value: T) => void = () => undefined;
   let reject: (reason: unknown) => void = () => undefined;
@@ -87,7 +87,7 @@ export function deferred<T>() {
   return { promise, resolve, reject };
 }
 
-/** Makes a controller over a session in memory, with everything that a test inspects. */
+/** Creates a controller over a session in memory, with everything that a test inspects. */
 export function stage(options: Partial<SessionControllerOptions> = {}) {
   const session = options.session ?? SessionManager.inMemory("/project");
   const handlerErrors: unknown[] = [];

@@ -1,4 +1,4 @@
-import { toPlainLine, toPlainText } from "../../../core/facts/plain-text.ts";
+import { toPlainLine, toPlainText } from "../../core/facts/plain-text.ts";
 
 /** Beginning or end of a fenced block, as in CommonMark. */
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
@@ -6,26 +6,26 @@ const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
 /** Fenced block that begins on the line of a list's marker. */
 const FENCE_IN_LIST = /^(\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)+)((?:`{3,}|~{3,}).*)$/;
 
-/** Part of a fence's info string that is kept, because some readers parse a longer one as a table. */
+/** Part of a fence's info string that is kept. Some readers parse a longer one as a table. */
 const LANGUAGE = /^ *[\w+#.-]+/;
 
 const TABLE = /^[\s|:-]*-[\s|:-]*$/;
 
 const HEADING = /^( {0,3})(#{1,6})(?=[ \t]|$)/;
 
-/** Line that makes a heading of the line above it, possibly in quotes or lists. */
+/** Line that turns the line above it into a heading, possibly in quotes or lists. */
 const UNDERLINE = /^([\s>]*)(?:=+|-+)\s*$/;
 
-/** Line without text, possibly of a quote. */
+/** Line without text, possibly in a quote. */
 const EMPTY = /^(?: {0,3}>)*\s*$/;
 
-/** Rule across the page, which is not text of a paragraph. */
+/** Horizontal rule, which does not belong to a paragraph. */
 const RULE = /^ {0,3}-{3,}\s*$/;
 
-/** Item of a list: an underline below it that is not indented belongs to no heading. */
+/** List item; an unindented underline below it does not make a heading. */
 const ITEM = /^ {0,3}[-*+][ \t]+\S/;
 
-/** Number of levels by which headings in messages are lowered, below those of the transcript. */
+/** Number of levels by which headings in messages are lowered, so that they are below those of the transcript. */
 const HEADING_SHIFT = 3;
 const LOWEST_HEADING = 6;
 
@@ -42,12 +42,12 @@ export function fenceText(text: string, language = ""): string {
   return `${fence}${language}\n${plain}${plain.endsWith("\n") || plain === "" ? "" : "\n"}${fence}`;
 }
 
-/** Escapes a short text, so that Markdown displays it unchanged. */
+/** Escapes a short string so that Markdown displays it unchanged. */
 export function escapeMarkdown(text: string): string {
   return toPlainLine(text).replace(SPECIAL, "\\$&");
 }
 
-/** Formats a short text as code. */
+/** Formats a short string as code. */
 export function formatCode(text: string): string {
   const plain = toPlainLine(text);
   if (plain === "") return "";
@@ -58,10 +58,10 @@ export function formatCode(text: string): string {
 
 /**
  * Adapts Markdown from a message so that it stays within its entry: lowers its headings, escapes underlines of headings, closes
- * an open block of code, and escapes possible HTML elements outside of code.
+ * an open code block, and escapes possible HTML elements outside of code.
  *
- * If it is uncertain whether Markdown treats something as code, it does not count as code: in lists, fences move to the margin,
- * and a span of code counts only within its own line.
+ * Text counts as code only if that is certain: in lists, fences are moved to the margin, and a code span must end on its own
+ * line.
  */
 export function adoptMarkdown(text: string): string {
   const lines = toPlainText(text)
@@ -74,7 +74,7 @@ export function adoptMarkdown(text: string): string {
   const result: string[] = [];
   let fence = "";
   let isCertain = true;
-  /** Line above, if it may be text of a paragraph. */
+  /** Line above, if it may belong to a paragraph. */
   let above = "";
   lines.forEach((line, i) => {
     const [, mark = "", info = ""] = FENCE.exec(line) ?? [];
@@ -99,13 +99,13 @@ export function adoptMarkdown(text: string): string {
   return [...result, ...(fence === "" ? [] : [fence])].join("\n");
 }
 
-/** Formats a short text as HTML code, for places where Markdown is not parsed. */
+/** Formats a short string as HTML code, for places where Markdown is not parsed. */
 export function formatHtmlCode(text: string): string {
   const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
   return `<code>${toPlainLine(text).replace(/[&<>]/g, (found) => escapes[found] ?? found)}</code>`;
 }
 
-/** Formats text as a section that a viewer displays folded. */
+/** Formats text as a section that is collapsed by default. */
 export function foldText(summary: string, text: string): string {
   return `<details>\n<summary>${summary}</summary>\n\n${text}\n\n</details>`;
 }
@@ -114,14 +114,14 @@ function lowerHeading(_: string, indent: string, marks: string): string {
   return indent + "#".repeat(Math.min(LOWEST_HEADING, marks.length + HEADING_SHIFT));
 }
 
-/** Escapes a line that would make a heading of the line above it. */
+/** Escapes a line that would turn the line above it into a heading. */
 function escapeUnderline(line: string, above: string): string {
   const indent = UNDERLINE.exec(line)?.[1];
   if (indent === undefined || EMPTY.test(above) || (indent === "" && ITEM.test(above))) return line;
   return `${indent}\\${line.slice(indent.length)}`;
 }
 
-/** Escapes possible HTML elements, optionally not in code spans; also returns whether the line ends all spans that it begins. */
+/** Escapes possible HTML elements, except in code spans if `withCode`; also returns whether the line closes all of its spans. */
 function withoutHtml(line: string, withCode: boolean): { text: string; isClosed: boolean } {
   let text = "";
   let done = 0;

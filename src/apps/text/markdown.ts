@@ -1,16 +1,17 @@
-import { getMessageFields, toRecord } from "../../../core/context/entry-fields.ts";
-import { takeStart, toText } from "../../../core/context/message-parts.ts";
-import { type ContentPart, getEntryContent, type OutputPart } from "../../../core/facts/entry-content.ts";
-import { getExcerpt } from "../../../core/facts/excerpt.ts";
-import { toImageAddress } from "../../../core/facts/images.ts";
-import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
-import { type LineBounds, shortenLines } from "../../../core/facts/shorten-lines.ts";
-import { formatDateAndTime, formatSpan, getMessageTimeRange } from "../../../core/facts/times.ts";
-import { findCallFiles } from "../../../core/facts/touched-files.ts";
-import type { AnySessionEntry } from "../../../core/format/entry.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
-import { getEntryKind } from "../../text/entry-kind.ts";
-import { formatImage } from "../../text/stored-values.ts";
+import { getMessageFields, toRecord } from "../../core/context/entry-fields.ts";
+import { takeStart, toText } from "../../core/context/message-parts.ts";
+import { type ContentPart, getEntryContent, type OutputPart } from "../../core/facts/entry-content.ts";
+import { getExcerpt } from "../../core/facts/excerpt.ts";
+import { toImageAddress } from "../../core/facts/images.ts";
+import { formatCount, formatCounted } from "../../core/facts/number-text.ts";
+import { type LineBounds, shortenLines } from "../../core/facts/shorten-lines.ts";
+import { formatDateAndTime, formatSpan, getMessageTimeRange } from "../../core/facts/times.ts";
+import type { ViewSource } from "../../core/facts/tool-calls.ts";
+import { findCallFiles } from "../../core/facts/touched-files.ts";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import type { JsonRecord } from "../../core/format/json.ts";
+import { getEntryKind } from "./entry-kind.ts";
 import { findLanguage, layOutCall } from "./markdown-call.ts";
 import {
   adoptMarkdown,
@@ -20,7 +21,29 @@ import {
   formatCode,
   formatHtmlCode,
 } from "./markdown-text.ts";
-import { type ExportSource, type ResultDetail, readNumberedEntries } from "./source.ts";
+import { readNumberedEntries } from "./numbered-entries.ts";
+import { formatImage } from "./stored-values.ts";
+
+/** Levels of detail: no results, results folded and shortened, or results and calls in full. */
+export const RESULT_DETAILS = ["none", "folded", "full"] as const;
+
+/** Level of detail of results. */
+export type ResultDetail = (typeof RESULT_DETAILS)[number];
+
+/** Branch to transcribe, with options. */
+interface MarkdownSource {
+  readonly session: Pick<ViewSource, "readEntries" | "tree"> & {
+    readonly header?: SessionHeader | undefined;
+    readonly title: string;
+  };
+  /** Ordinal of the entry at which the branch ends, or NONE. */
+  readonly leaf: number;
+  /** Returns the label of an entry; undefined if it has none. */
+  readonly getLabel: (ordinal: number) => string | undefined;
+  readonly withImages: boolean;
+  /** Level of detail of output from tools and commands. */
+  readonly results: ResultDetail;
+}
 
 const LONGEST_FAILURE = 1000;
 
@@ -42,11 +65,11 @@ const MENTIONED: ReadonlyMap<string, string> = new Map([
 
 /**
  * Formats a branch as a Markdown transcript: a heading for the session, then a heading per turn with its messages, calls, and
- * results. Omits state of extensions, labels as entries, and usage records; of changes of the model and other settings before a
- * message, includes only the last.
+ * results. Omits state of extensions, labels as entries, and usage records. If a setting, such as the model,
+ * changes several times before a message, includes only the last change.
  */
-export function* writeMarkdown(source: ExportSource): Generator<string, void> {
-  const { session, leaf, withImages, results } = source;
+export function* writeMarkdown(source: MarkdownSource): Generator<string, void> {
+  const { session, leaf, getLabel, withImages, results } = source;
   const path = session.tree.path(leaf);
   yield `${makeTranscriptHeading(source, path)}\n`;
   const calls = new Map<string, ContentPart & { kind: "call" }>();
@@ -54,7 +77,7 @@ export function* writeMarkdown(source: ExportSource): Generator<string, void> {
   let turn = 0;
   let isAnswering = false;
   for (const { ordinal, entry } of readNumberedEntries(session, path)) {
-    const label = session.labels.get(session.tree.idAt(ordinal))?.label;
+    const label = getLabel(ordinal);
     const mark = label === undefined ? "" : ` \\[${escapeMarkdown(label)}\\]`;
     if (entry !== undefined && MENTIONED.has(entry.type)) {
       mentions.add(entry, mark);
@@ -81,7 +104,7 @@ export function* writeMarkdown(source: ExportSource): Generator<string, void> {
   for (const block of mentions.take()) yield `\n${block}\n`;
 }
 
-/** Changes of settings to be mentioned: the last of each kind, if it differs from the one mentioned before. */
+/** Setting changes to mention: the last of each kind, if it differs from the previously mentioned one. */
 class Mentions {
   readonly #told = new Map<string, string>();
   readonly #open = new Map<string, string>();
@@ -99,7 +122,7 @@ class Mentions {
   }
 }
 
-function makeTranscriptHeading({ session, leaf }: ExportSource, path: Int32Array): string {
+function makeTranscriptHeading({ session, leaf }: MarkdownSource, path: Int32Array): string {
   const { header, tree } = session;
   const facts: [string, string][] = [
     ["Session", formatCode(header?.id ?? "")],
@@ -114,12 +137,12 @@ function makeTranscriptHeading({ session, leaf }: ExportSource, path: Int32Array
 }
 
 interface Around {
-  /** Number of the turn, from 1; 0 before the first turn. */
+  /** Number of the turn, starting at 1; 0 before the first turn. */
   readonly turn: number;
   /** Current label, formatted for a heading. */
   readonly mark: string;
   readonly time: string;
-  /** Whether the heading of an answer is above, with no message from anyone else since. */
+  /** Whether the heading of an answer is above, without a user message since then. */
   readonly isAnswering: boolean;
   readonly withImages: boolean;
   readonly results: ResultDetail;
@@ -151,7 +174,7 @@ function makeEntryBlocks(
   return isSilent && parts.length > 0 ? said : [heading, ...said];
 }
 
-/** Formats the result of a tool: short results as they are, longer ones folded. */
+/** Formats the result of a tool: short results in full, longer ones folded and shortened. */
 function makeResultBlocks(parts: readonly ContentPart[], around: Around): string[] {
   const { call, mark, results } = around;
   const output = parts.find((part) => part.kind === "output");

@@ -1,10 +1,10 @@
-import { toArray } from "../../../core/context/entry-fields.ts";
-import { toText } from "../../../core/context/message-parts.ts";
-import { type LineBounds, shortenLines } from "../../../core/facts/shorten-lines.ts";
-import { findCallEdits, findCallFiles } from "../../../core/facts/touched-files.ts";
-import { isJsonRecord } from "../../../core/format/json.ts";
-import { formatJson } from "../../text/stored-values.ts";
+import { toArray } from "../../core/context/entry-fields.ts";
+import { toText } from "../../core/context/message-parts.ts";
+import { type LineBounds, shortenLines } from "../../core/facts/shorten-lines.ts";
+import { findCallEdits, findCallFiles } from "../../core/facts/touched-files.ts";
+import { isJsonRecord } from "../../core/format/json.ts";
 import { fenceText, formatCode } from "./markdown-text.ts";
+import { formatJson } from "./stored-values.ts";
 
 /** Tool call as displayed in a transcript. */
 export interface ShownCall {
@@ -24,8 +24,8 @@ const PATCH = /^\*\*\* Begin Patch/m;
 const LONGEST_VALUE = 120;
 
 /**
- * Formats a tool call: a line with the tool and its short arguments; below it commands, edits, and text written to files, as
- * code in their language, and other long arguments as JSON.
+ * Formats a tool call: a line with the tool and its short arguments, followed by blocks of code. Commands, edits, and text
+ * written to files are in their own language; other long arguments are in JSON.
  *
  * @param bounds - Maximum size of the code; undefined for all of it.
  */
@@ -97,7 +97,7 @@ function isShort(value: unknown): boolean {
   return value === null || typeof value !== "object";
 }
 
-/** Names the tool, the file or the query, and the other short arguments. */
+/** Formats the line with the tool and its short arguments, such as a file or a query. */
 function makeCallTitle(name: string, fields: Readonly<Record<string, unknown>>): string {
   const [first, ...others] = Object.entries(fields).map(([key, value]) => {
     const text = formatCode(String(value));
@@ -107,13 +107,13 @@ function makeCallTitle(name: string, fields: Readonly<Record<string, unknown>>):
   return [`**Call of** ${formatCode(name)}`, values.join(", ")].filter(Boolean).join(": ");
 }
 
-/** Arguments whose values need no name. */
+/** Arguments whose values are displayed without their names. */
 const TELLING: ReadonlySet<string> = new Set([
   ...["path", "file_path", "filePath", "absolute_path", "notebook_path", "target_file"],
   ...["description", "pattern", "query", "url"],
 ]);
 
-/** Number of lines before and after a change, unless all are requested. */
+/** Number of unchanged lines before and after a change, unless all are requested. */
 const CONTEXT = 1;
 
 /** Formats a change as lines of a diff, with only some of the common lines at the beginning and end. */
