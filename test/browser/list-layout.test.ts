@@ -117,6 +117,23 @@ test("on a phone, everything in a list that can be pressed is 44 pixels high", a
   }
 });
 
+test("on a phone, a finger that is next to the number of failures opens the first", async () => {
+  const folder = temporaryFolder();
+  const session = new Scribe(folder);
+  session.user("Fix the rounding");
+  session.assistant("No.", { stopReason: "error", errorMessage: "overloaded" });
+  const { page } = await openList(folder, PHONE);
+  const chip = page.locator(".chip.is-failed");
+  await chip.waitFor();
+  const isHit = await chip.evaluate((one) => {
+    const { left, top, width, height } = one.getBoundingClientRect();
+    return [-20, 20].map(
+      (far) => document.elementFromPoint(left + width / 2, top + height / 2 + far) === one,
+    );
+  });
+  expect(isHit).toEqual([true, true]);
+});
+
 test("on a phone, a hit shows the match, a long title has two lines, and no fact is broken", async () => {
   const { page } = await openList(makeCrowdedSessions(), PHONE, "#search=heron");
   const hit = page.locator(".session-hit").first();
