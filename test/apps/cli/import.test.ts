@@ -398,7 +398,7 @@ test("a session deleted from a database stays deleted, even if its answer was lo
     await whole(id);
     throw new Error("the connection failed");
   };
-  expect((await remove()).stderr).toContain("The store does not answer");
+  expect((await remove()).stderr).toContain("The store does not respond");
   expect(await stores.ids()).not.toContain(SESSION_ID);
   expect(await statuses()).toEqual(["unchanged", "deleted", "unchanged"]);
 });

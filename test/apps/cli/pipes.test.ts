@@ -103,7 +103,7 @@ describe("a command that creates a file prints only its path on stdout", () => {
     [
       "fork",
       ["fork", "@last"],
-      /^Copied 3 entries into session \S+\.\nTo continue it in an agent: [^\n]+\n$/,
+      /^Copied 3 entries into session \S+\.\nTo continue it in [^\n]+: [^\n]+\n$/,
     ],
     ["view", ["view", "@last", "--no-open", "-o", "a.html"], /^Wrote a page of 3 entries\.\n$/],
   ])("%s", async (_name, words, note) => {

@@ -167,7 +167,7 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
     const kept = answering("y", "n");
     const result = await cli(["rm", path], kept);
     expect([result.code, existsSync(path)]).toEqual([1, true]);
-    expect(result.stderr).toContain("does not move it to the trash");
+    expect(result.stderr).toContain("did not move it to the trash");
     expect(kept.questions[1]).toBe("Delete it permanently instead? [y/N] ");
     // Consent to the trash does not cover this.
     const unasked = await cli(["rm", path, "--yes"], answering("y", "y"));

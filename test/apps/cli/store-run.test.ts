@@ -178,7 +178,7 @@ test("a write that a failing database prevented is reported, and never as a succ
   for (const args of [["list"], ["tree", "one"], ["search", "x"], ["rm", "one", "--yes"], ["fork", "one"]]) {
     const { code, stdout, stderr } = await cli([...args, "--store", URL_OF_STORE], { stores });
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toContain("The store does not answer");
+    expect(stderr).toContain("The store does not respond");
   }
   expect(copies()).toEqual([]);
 });
@@ -246,7 +246,7 @@ test("a database that cannot rewrite rejects a redaction with a message", async 
     stores,
   });
   expect([code, stdout]).toEqual([1, ""]);
-  expect(stderr).toContain("can neither redact nor upgrade. Copy the session to one that can");
+  expect(stderr).toContain("can neither redact nor upgrade. Copy the session to a store that can");
   expect((await stores.bytes(ID)).includes("hello")).toBe(true);
 });
 
