@@ -216,3 +216,15 @@ test("on a phone the button that copies an argument is on the line of its name",
   const getMiddle = (box: typeof label) => (box?.y ?? 0) + (box?.height ?? 0) / 2;
   expect(Math.abs(getMiddle(button) - getMiddle(label))).toBeLessThan(2);
 });
+
+test("on a phone the key of the search focuses its field before the next key", async () => {
+  const { page } = await open(sessionOnPhone().text, PHONE);
+  await page.locator(".conversation .entry").first().waitFor();
+  const tag = await page.evaluate(async () => {
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true }));
+    // Later than the render, earlier than the next frame.
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    return document.activeElement?.tagName;
+  });
+  expect(tag).toBe("INPUT");
+});

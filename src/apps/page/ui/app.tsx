@@ -87,7 +87,8 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
     if (position.reveal !== undefined && !matchMedia(WIDE).matches) showTree(false);
   }, [position.reveal]);
   usePrinting(page, path);
-  useEffect(() => {
+  // Before the next key, which is the first letter of the search.
+  useLayoutEffect(() => {
     if (unfolded === "search") searchField.current?.focus();
   }, [unfolded]);
   // Opens a failure that the reader navigates to, even by a link.
