@@ -9,7 +9,7 @@ import type { AtifPart } from "./trajectory.ts";
 
 /** A file to write next to a trajectory. */
 export interface AtifAsset {
-  /** Path relative to the document, with `/`. */
+  /** Path relative to the document, with `/` as the separator. */
   readonly path: string;
   readonly bytes: Uint8Array;
 }
@@ -39,7 +39,7 @@ export class ContentWriter {
     return [...this.#assets.values()];
   }
 
-  /** Returns a string if the content is a single text, or its parts otherwise; undefined if there is no content. */
+  /** Returns a string if the content is a single text part, or its parts otherwise; undefined if there is no content. */
   write(content: unknown, entryId: string): string | AtifPart[] | undefined {
     const parts = toContentBlocks(content).flatMap((block) => this.#writeBlock(block, entryId));
     const [first] = parts;

@@ -55,7 +55,7 @@ export function sumMetrics(all: readonly AtifMetrics[]): AtifFinalMetrics {
   });
 }
 
-/** Returns the sums of a trajectory as the metrics of a single call, so that they can be added to another trajectory. */
+/** Returns the sums of a trajectory as the metrics of a single call, so that they can be added to another trajectory's sums. */
 export function toMetrics(final: AtifFinalMetrics | undefined): AtifMetrics {
   return pickDefined({
     prompt_tokens: final?.total_prompt_tokens,

@@ -33,7 +33,7 @@ export class TrajectoryWriter {
   readonly #steps: StepWriter;
   readonly #path: readonly AnySessionEntry[];
   readonly #subagents: AtifTrajectory[] = [];
-  /** Ids of this trajectory and of those embedded in it. */
+  /** Ids of this trajectory and of all trajectories embedded in it. */
   readonly #ids = new DistinctIds();
   readonly #links = new Map<"path" | "session", readonly JsonRecord[]>();
   #subagentSelf: SubagentSelf | undefined;
@@ -60,7 +60,7 @@ export class TrajectoryWriter {
     this.#ids.take(this.id);
   }
 
-  /** Whether the path has no entry that is a step. */
+  /** Whether no entry on the path is a step. */
   get isEmpty(): boolean {
     return this.#steps.steps.length === 0;
   }
@@ -224,7 +224,7 @@ function toToolDefinition({ name, description, parameters }: ToolDeclaration): J
   return { type: "function", function: pickDefined({ name, description, parameters }) };
 }
 
-/** A subagent's session, as links identify it. */
+/** A subagent's session, as identified by links. */
 interface SubagentSelf {
   readonly ids: readonly string[];
   readonly isImported: boolean;

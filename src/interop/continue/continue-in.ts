@@ -28,7 +28,7 @@ export interface Continuation extends Pick<ExportedSession, "id" | "commands" | 
   readonly cwd: string;
 }
 
-/** Folder of each program. OpenCode imports a file from any folder. */
+/** Folder of each program. OpenCode can import a file from any folder. */
 const FOLDERS: Readonly<Record<ContinuingAgent, (env: Environment, home: string) => string>> = {
   "claude-code": ({ CLAUDE_CONFIG_DIR: named = "" }, home) =>
     named.split(",")[0]?.trim() || join(home, ".claude"),

@@ -13,19 +13,19 @@ export interface ExportedMessage {
 }
 
 /**
- * Context of the model up to the next compaction or the leaf. Instructions are excluded, because programs have their own.
+ * The model's context up to the next compaction or the leaf. Instructions are excluded, because programs have their own.
  */
 export interface ExportStage {
   readonly sources: readonly ExportedMessage[];
   /** Compaction at the start of the stage. Its summary is the first message. */
   readonly compaction: CompactionEntry | undefined;
-  /** Number of messages that the compaction left at the start of the stage: its summary, and the messages that it kept. */
+  /** Number of messages that the compaction left at the start of the stage: its summary and the messages that it kept. */
   readonly keptCount: number;
 }
 
 /**
- * Returns the stages of an export, in order. For a whole path, there is one for each compaction, and one for the messages before
- * the first compaction. Otherwise, the only stage is the context of the model at the leaf.
+ * Returns the stages of an export, in order. For a whole path, there is one stage for each compaction, and one for the messages
+ * before the first compaction. Otherwise, the only stage is the model's context at the leaf.
  *
  * @throws {SessionError} `ENTRY_NOT_FOUND`
  * @remarks Cost: O(path) for each stage.

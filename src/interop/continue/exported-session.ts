@@ -13,8 +13,8 @@ export interface ExportForOptions {
   /** Working directory of the program. Default: the session's working directory. */
   readonly cwd?: string;
   /**
-   * `"context"` exports the context of the model. `"whole"` exports the whole path, with compactions if the program supports
-   * them. Default: `"context"`.
+   * `"context"` exports the model's context. `"whole"` exports the whole path, with compactions if the program supports them.
+   * Default: `"context"`.
    */
   readonly compacted?: "context" | "whole";
   /** Id of the session in the program. Must be a UUID. Default: a random one. */

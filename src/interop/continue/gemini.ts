@@ -27,7 +27,9 @@ const GEMINI_CLI: Dialect = {
   newIds: makePortableIds,
 };
 
-/** Text added before a prompt that Gemini CLI would otherwise drop as a command or as its own text. */
+/**
+ * Text added before a prompt that Gemini CLI would otherwise drop because it looks like a command or like Gemini CLI's own text.
+ */
 const BEFORE_PROMPT = "The user wrote:";
 
 /**
@@ -100,7 +102,7 @@ class RecordWriter {
     return [{ text: BEFORE_PROMPT }, ...parts];
   }
 
-  /** Returns the entry's id, with a number appended from the second record on. */
+  /** Returns the entry's id, with a number appended starting with the second record. */
   #makeId(entryId: string): string {
     const times = (this.#uses.get(entryId) ?? 0) + 1;
     this.#uses.set(entryId, times);

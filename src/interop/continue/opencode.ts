@@ -21,7 +21,7 @@ import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 /** Version of the `opencode export` documents that this module writes. */
 const VERSION = "1.18.33";
 
-/** Dialect of OpenCode. It sends requests to any provider, so ids and names fit the strictest one. */
+/** Dialect of OpenCode. OpenCode sends requests to any provider, so ids and names meet the strictest provider's requirements. */
 const OPENCODE: Dialect = {
   ...USUAL_DIALECT,
   form: "modelMessage",
@@ -52,7 +52,7 @@ interface CopiedSession extends ContinuedSession {
 }
 
 /**
- * Writes a session for OpenCode 1: a document like those of `opencode export`.
+ * Writes a session for OpenCode 1, as a document like the output of `opencode export`.
  *
  * OpenCode sorts messages by id. It continues with the model of the last prompt, so it must be configured for that model.
  */
@@ -108,7 +108,10 @@ function spreadTimes(turns: readonly ContinuedTurn[], now: number): number[] {
   return times.map((time, index) => Math.min(time, now - (times.length - 1 - index)));
 }
 
-/** Number of ids per millisecond. The next constants are the number of bits and of hexadecimal digits in an id's number. */
+/**
+ * Number of ids per millisecond. The following constants are the number of bits and the number of hexadecimal digits in an id's
+ * number.
+ */
 const IDS_PER_MS = 0x1000n;
 const ID_BITS = 48;
 const ID_DIGITS = 12;

@@ -21,7 +21,7 @@ export type PiEntry = Open<{ readonly id: string }>;
  * ignores messages that are stored in a compaction, so they become entries before it, starting with its first kept entry.
  *
  * @param taken - Ids of the preceding entries.
- * @returns Only the entry itself if nothing is missing; empty for a damaged entry, and for a type that pi does not support.
+ * @returns Only the entry itself if nothing is missing; empty for a damaged entry and for an entry type that pi does not support.
  */
 export function toPiEntries(entry: SessionEntry, taken: ReadonlySet<string>): PiEntry[] {
   const { type }: { readonly type: string } = entry;

@@ -94,7 +94,10 @@ export class ImportCache {
     });
   }
 
-  /** Returns the sessions from the last import of a source, even if the source has changed since; empty if there was none. */
+  /**
+   * Returns the sessions from the last import of a source, even if the source has changed since then; empty if the source has
+   * never been imported.
+   */
   getLastImports(key: string): readonly KnownImport[] {
     const { stamp } = toRecord(this.#imports[key]);
     return (typeof stamp === "string" ? this.getImports(key, stamp) : undefined) ?? [];
@@ -127,7 +130,7 @@ interface Kept {
   readonly imports: { [key: string]: unknown };
 }
 
-/** Reads the saved values. Returns empty ones if there are none, or if they have a different version. */
+/** Reads the saved values. Returns empty values if the file is missing or has a different version. */
 function readKept(path: string): Kept {
   const { version, files, imports } = toRecord(readAtomicJson(path)?.value);
   if (version !== CACHE_VERSION) return { files: {}, imports: {} };

@@ -42,7 +42,7 @@ export interface ImportSessionsOptions extends SourceQuery {
   readonly earlierDirs?: readonly string[];
   /** Whether to report the results without writing anything. Default: false. */
   readonly dryRun?: boolean;
-  /** Whether to import sessions again that were deleted from the target. Default: false. */
+  /** Whether sessions that were deleted from the target are imported again. Default: false. */
   readonly again?: boolean;
   /** Whether to re-import sessions with the newest mapping, leaving the existing sessions unchanged. Default: false. */
   readonly fresh?: boolean;
@@ -93,14 +93,14 @@ export interface SessionImport {
 }
 
 /**
- * Imports other programs' sessions: one session for each of their sessions, and one for each subagent.
+ * Imports other programs' sessions, creating one session for each session and one for each subagent.
  *
  * Changes imported sessions only by appending new entries. Skips sessions that cannot be read or written, and reports them to
  * `onSkipped`.
  *
  * @throws {SessionError} `ABORTED`
  * @throws {TypeError} If an option is invalid.
- * @remarks Cost: O(new bytes), with one session in memory at a time, plus a check of each other file.
+ * @remarks Cost: O(new bytes), with one session in memory at a time, plus a check of every other file.
  */
 export function importSessions(
   options: ImportSessionsOptions,
@@ -120,7 +120,7 @@ export interface ImportRound {
   wants?(session: SourceSession): boolean;
   /** Returns whether a session may be read completely if reading the appended part is not enough. */
   mayReadAll?(session: SourceSession): boolean;
-  /** Called with all sessions that were found. */
+  /** Called with all sessions found. */
   found?(sessions: readonly SourceSession[]): void;
   /** Called with each session that is now up to date. */
   done?(session: SourceSession): void;
@@ -131,7 +131,7 @@ export function cacheFor(options: ImportSessionsOptions): ImportCache {
   return new ImportCache(importTarget(options).name, options.cacheDir);
 }
 
-/** Imports sessions like `importSessions`, but with another program for the reading process. */
+/** Imports sessions like `importSessions`, but with a different program for the reading process. */
 export async function* importWith(
   program: URL | undefined,
   options: ImportSessionsOptions,
@@ -225,7 +225,7 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
     .map(([, group]) => group);
 }
 
-/** Returns whether a session is only an export, not continued since, of a session that is or was in the target. */
+/** Returns whether a session is only an export of a session that is or was in the target, and has not been continued since. */
 async function isOnlyExported({ files }: SourceSession, target: ImportTarget): Promise<boolean> {
   const [first, ...others] = files.map(({ facts }) => facts.exported);
   if (first === undefined || others.includes(undefined)) return false;
@@ -252,7 +252,7 @@ export async function findFound(
   }
 }
 
-/** Returns a function that reports errors about sessions. It reports unreadable deletion marks only once. */
+/** Returns a function that reports session errors. It reports unreadable deletion marks only once. */
 function makeReport(options: ImportSessionsOptions): (session: SourceSession, error: unknown) => void {
   const report = reportTo(options);
   let isTold = false;
@@ -434,7 +434,7 @@ class ImportRun {
   }
 }
 
-/** Returns the result for a source without messages, which does not become a session. */
+/** Returns the result for a source without messages, for which no session is created. */
 function makeEmptyImport({ source, sourceId, files }: SourceSession): SessionImport {
   const [file] = files;
   const facts = { source, sourceId, sourcePath: file?.path ?? "", path: null, id: makeSessionId(sourceId) };

@@ -71,7 +71,8 @@ export interface ImportTarget {
   /**
    * Returns whether a session exists.
    *
-   * @param written - State after the last import, if known. A session that a power failure has damaged since counts as missing.
+   * @param written - State after the last import, if known. A session that has since been damaged by a power failure is treated
+   *   as missing.
    */
   has(location: string, written?: WrittenSession): Promise<boolean>;
   /** Returns a session's size in bytes, if that does not require a request. */
@@ -150,7 +151,7 @@ function findSessions(folder: string): [id: string, path: string][] {
   });
 }
 
-/** @throws {SessionError} If the system denies access. Otherwise, sessions would be imported again, even redacted ones. */
+/** @throws {SessionError} If the system denies access. Otherwise, even redacted sessions would be imported again. */
 function listSessionNames(folder: string): string[] {
   try {
     return callIfPresent(() => readdirSync(folder)) ?? [];
@@ -320,8 +321,8 @@ function keepStrayLeaf(
 }
 
 /**
- * Returns a file system that does not flush. Another import completes files after a power failure, and a thousand flushes would
- * take longer than everything else.
+ * Returns a file system that does not flush. The next import completes files after a power failure, and a thousand flushes would
+ * take longer than the rest of the import.
  */
 function withoutFlush(fs: FileSystem): FileSystem {
   return { ...fs, fsyncSync: () => undefined };

@@ -14,7 +14,7 @@ export interface OpenClawFiles {
   readonly sessions: readonly string[];
   /** Paths of sessions that were deleted or reset in OpenClaw. */
   readonly archives: readonly string[];
-  /** Paths of databases of newer versions, which cannot be read. */
+  /** Paths of databases from newer versions, which cannot be read. */
   readonly databases: readonly string[];
 }
 

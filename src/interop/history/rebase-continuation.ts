@@ -9,7 +9,7 @@ import { encodeParsed } from "../../core/jsonl/encode.ts";
 import type { ContinuedOrigin, ImportedSession } from "../import/imported-session.ts";
 import { isLeafMarker, makeEntryId, makeLeafMarkerKey } from "../import/session-builder.ts";
 
-/** Types of entries that are not messages: settings, names, and notes by programs. */
+/** Types of entries that are not messages: settings, names, and notes from programs. */
 const SILENT_TYPES: ReadonlySet<string> = new Set([
   "custom",
   "label",
@@ -24,7 +24,7 @@ const SILENT_TYPES: ReadonlySet<string> = new Set([
  * Omits the copies of exported entries, and names that the program generated. The other ids are derived from those of the import
  * and from the leaf of the export, so a fork of the continuation has the same ids.
  *
- * @param original - Entries of the continued session, in file order. They must include the leaf of the export.
+ * @param original - Entries of the continued session, in file order. They must include the export's leaf.
  * @returns The import with the entries to add. It has no entries if the program added no messages.
  * @remarks Cost: O(entries of both sessions).
  */
@@ -147,7 +147,7 @@ class Rebase {
     return leafId;
   }
 
-  /** Returns the existing entry if this one repeats it. An entry in a fork has different times and no tokens. */
+  /** Returns the existing entry if the given entry repeats it. An entry in a fork has different times and no tokens. */
   #preferKnown(moved: UnknownEntry): AnySessionEntry {
     const known = this.#known.get(moved.id);
     const isCopy =
@@ -204,7 +204,7 @@ function matchInOrder(
   return found;
 }
 
-/** Returns the contents of an entry: its texts, calls, and summary. */
+/** Returns an entry's content: its text, calls, and summary. */
 export function listContents(entry: JsonRecord): string[] {
   const { content = entry["content"], command, output } = getMessageFields(entry);
   const calls = toArray(content).map(toRecord);

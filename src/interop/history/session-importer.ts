@@ -35,13 +35,13 @@ export interface MadeSession {
   readonly issues: readonly SessionIssue[];
 }
 
-/** Imports sessions of other programs to one target, one at a time. */
+/** Imports other programs' sessions to one target, one at a time. */
 export class SessionImporter {
   readonly #target: ImportTarget;
   readonly #facts: RunFacts;
   readonly #ids: SessionIds;
   readonly #reader: Pick<SourceReader, "readSession">;
-  /** Headers of the sessiontree sessions that sessions of this run continue, by `makeSourceKey`. */
+  /** Headers of the sessiontree sessions that sessions in this run continue, by `makeSourceKey`. */
   readonly #joined = new Map<string, SessionHeader>();
 
   constructor(target: ImportTarget, facts: RunFacts, reader: Pick<SourceReader, "readSession">) {
@@ -132,7 +132,7 @@ export class SessionImporter {
     return beside;
   }
 
-  /** Finds the sessiontree session that a session continues, unless that continuation already is a separate session. */
+  /** Finds the sessiontree session that a session continues, unless that continuation is already a separate session. */
   async #findContinued(
     imported: ImportedSession,
     own: readonly SessionHeader[],
@@ -246,7 +246,7 @@ export class SessionImporter {
     return parentSession === undefined ? header : { ...header, parentSession };
   }
 
-  /** Returns the header of a session that is not being imported, as far as the run knows its facts. */
+  /** Returns the header of a session that is not being imported, based on the facts known to the run. */
   async #headerOfOther(origin: ImportOrigin): Promise<SessionHeader> {
     const joined = this.#joined.get(makeSourceKey(origin));
     if (joined !== undefined) return joined;
@@ -286,8 +286,8 @@ type SessionsBeside = ReadonlyMap<string, SessionBeside>;
 /**
  * Chooses the ids of imported sessions: the id that a session already has, or an id that no other session has.
  *
- * Different source ids may become equal once they are safe for file names. The session that was imported first keeps the plain
- * id; if none was imported, the earliest session gets it. The ids of the others begin with a hash.
+ * Different source ids may become equal when they are made safe for file names. The session that was imported first keeps the
+ * plain id; if none was imported, the earliest session gets it. The ids of the others begin with a hash.
  */
 export class SessionIds {
   readonly #target: ImportTarget;
@@ -375,8 +375,8 @@ export interface RunFacts {
   readonly isDryRun: boolean;
   /** Whether to re-import sessions, leaving the existing ones unchanged. */
   readonly isFresh: boolean;
-  /** Whether to import sessions again that were deleted from the target. */
+  /** Whether sessions that were deleted from the target are imported again. */
   readonly isAgain: boolean;
-  /** Beginnings of all sessions that were found, by `makeSourceKey`. */
+  /** Beginnings of all sessions found, by `makeSourceKey`. */
   readonly beginnings: ReadonlyMap<string, SourceBeginning>;
 }

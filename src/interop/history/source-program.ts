@@ -22,23 +22,23 @@ export interface FileFacts {
   readonly firstUuid?: string | undefined;
   /** Whether the conversation began before the file was created. */
   readonly isCopy?: boolean | undefined;
-  /** Time at which the file was started, ISO 8601, if known. */
+  /** Time at which the first data was written to the file, ISO 8601, if known. */
   readonly begunAt?: string | undefined;
   /** Id of the session or file that contains the beginning of the history. */
   readonly baseId?: string | undefined;
   /** Id of the session that this one was forked from, or that started it. */
   readonly parentId?: string | undefined;
-  /** Sessiontree session that was exported to this file, if no records were added since. */
+  /** Sessiontree session that was exported to this file, if no records have been added since then. */
   readonly exported?: ContinuedSession | undefined;
-  /** Whether the file is a database, so that a copy of it is read. */
+  /** Whether the file is a database, which is read from a copy. */
   readonly isInDatabase?: boolean | undefined;
-  /** String that changes whenever one of several sessions in a file does. Default: the state of the file. */
+  /** For one of several sessions in a file, a string that changes whenever the session does. Default: the state of the file. */
   readonly stamp?: string | undefined;
   /** Time at which one of several sessions in a file was last modified, in Unix milliseconds. Default: the file's time. */
   readonly modifiedMs?: number | undefined;
 }
 
-/** A file, with facts about one session in it. */
+/** A file, with facts about one of its sessions. */
 export interface KnownFile extends SourceFile {
   readonly facts: FileFacts;
 }
@@ -48,7 +48,7 @@ export function findMainFile(files: readonly KnownFile[]): KnownFile | undefined
   return files.find(({ facts }) => facts.agentId === undefined);
 }
 
-/** A session of another program, with its files. Plain data that can be sent to another process. */
+/** Another program's session, with its files. Plain data that can be sent to another process. */
 export interface SourceSession {
   readonly source: SourceName;
   /** Id of the session in its program. */
@@ -64,7 +64,7 @@ export interface SourceSession {
   readonly copies: readonly KnownFile[];
   /** Files of sessions that this one may have been copied from. */
   readonly origins: readonly KnownFile[];
-  /** Name of the session, from the program's separate list. */
+  /** Name of the session, from a separate list that the program maintains. */
   readonly title: string | undefined;
   /** Last modification of any of its files, in Unix milliseconds. */
   readonly modifiedMs: number;
@@ -96,7 +96,7 @@ export interface SourceScene {
   readonly env: Environment;
 }
 
-/** Facts about a session from files next to its own. */
+/** Facts about a session from files next to the session's own file. */
 export type SessionBeside = Partial<Pick<SourceSession, "others" | "title" | "cwd" | "startedAt">>;
 
 /** Reads the end of a program's session file. */
@@ -114,18 +114,20 @@ export interface TailReader {
 /**
  * Program-specific part of an import. Everything else in this folder is the same for all programs.
  *
- * A new program provides `folders`, `readFacts`, and `read`, and a line in `source-table`. `jsonl/foreign-source` recognizes its
+ * A new program requires `folders`, `readFacts`, `read`, and a line in `source-table`. `jsonl/foreign-source` recognizes its
  * records. The other members are optional.
  */
 export interface SourceProgram {
   readonly name: SourceName;
-  /** Returns the folders where the program stores sessions, determined the way the program does it. They may not exist. */
+  /**
+   * Returns the folders where the program stores sessions, determined in the same way as the program does. They may not exist.
+   */
   folders(env: Environment, home: string): string[];
-  /** Whether only files that the caller names are treated as its sessions. */
+  /** Whether only files specified by the caller are treated as the program's sessions. */
   readonly isOnlyNamed?: boolean;
   /**
-   * Returns whether a file contains sessions of the program, based on its path. True for names that do not end with `.jsonl` or
-   * `.json`, such as a database's. False for files that are next to sessions but do not contain any.
+   * Returns whether a file contains the program's sessions, based on the file's path. True for names that do not end with
+   * `.jsonl` or `.json`, such as a database's. False for files that are next to sessions but do not contain any.
    *
    * @returns Undefined if only the file's content can determine this.
    */
@@ -134,7 +136,7 @@ export interface SourceProgram {
   filesBeside?(path: string): readonly string[];
   /** Returns facts about the sessions in a program's file, or the beginning of one; empty if it contains no sessions. */
   readFacts(text: string, path: string): readonly FileFacts[];
-  /** Facts for which more of a file's beginning is read if they are missing. Default: `cwd` and `startedAt`. */
+  /** Facts that, if missing, cause more of a file's beginning to be read. Default: `cwd` and `startedAt`. */
   readonly wanted?: readonly (keyof FileFacts)[];
   /**
    * Returns facts about the sessions in a SQLite database.
@@ -145,7 +147,7 @@ export interface SourceProgram {
    * @throws {SessionError} If the database cannot be read or has an unknown schema.
    */
   factsInDatabase?(copy: string, path: string): readonly FileFacts[] | undefined;
-  /** Columns for looking up rows in its databases. The copy gets an index for each of them. */
+  /** Columns for looking up rows in its databases. Each of these columns is indexed in the copy. */
   readonly lookups?: LookupColumns;
   /** Returns whether reading a session requires opening a database next to it. */
   readsDatabase?(session: SourceSession): boolean;
@@ -158,7 +160,7 @@ export interface SourceProgram {
    * largest is imported.
    */
   makeKey?(file: KnownFile): string;
-  /** Returns a function that finds facts about a session in other files: titles, bases, the folder of its project. */
+  /** Returns a function that finds facts about a session in other files: titles, bases, or the project folder. */
   beside?(scene: SourceScene): (main: KnownFile, files: readonly KnownFile[]) => SessionBeside;
   /** Finds the sessions that other sessions may have been copied from. */
   withOrigins?(sessions: readonly SourceSession[]): readonly SourceSession[];

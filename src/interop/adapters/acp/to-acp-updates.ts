@@ -33,14 +33,14 @@ export interface AcpReplayOptions {
 }
 
 /**
- * Returns the updates that show a session to an Agent Client Protocol client, for `session/load`.
+ * Returns the updates that replay a session in an Agent Client Protocol client, for `session/load`.
  *
- * Replays the whole branch, including messages that were compacted, but without instructions and branch summaries. Every update
- * is valid, whatever the session contains: content that the protocol cannot show is omitted or replaced with text. Calls without
- * a result are shown as failed, and duplicate call ids are made unique.
+ * Replays the whole branch, including compacted messages, but without instructions or branch summaries. Every update is valid,
+ * whatever the session contains: content that the protocol cannot show is omitted or replaced with text. Calls without a result
+ * are shown as failed, and duplicate call ids are made unique.
  *
  * @param leafId - Id of the last entry on the branch. Default: the leaf.
- * @returns A new array. The `messageId` of a chunk is the id of its entry. Every update also has that id in `_meta`.
+ * @returns A new array. A chunk's `messageId` is the id of its entry. Every update also has that id in `_meta`.
  * @throws {SessionError} `ENTRY_NOT_FOUND` if the session has no such leaf.
  * @remarks Cost: O(branch); with `contextWindow`, O(session). Source: docs/adapters.md#agent-client-protocol
  */
@@ -201,7 +201,7 @@ class Replay {
     });
   }
 
-  /** Makes a call id unique, because some providers restart their numbering in each answer. */
+  /** Makes a call id unique, because some providers restart their numbering with each answer. */
   #uniqueId(id: string, entryId: string): string {
     const wanted = toWellFormedText(id || entryId);
     let unique = wanted;

@@ -24,7 +24,7 @@ export interface UpdateSource {
   /** Returns the time of a message, in Unix milliseconds. */
   readonly getTime: (index: number) => number;
   readonly name: string | undefined;
-  /** Cost so far, in US dollars. Updates report the total of a session. */
+  /** Cost so far, in US dollars. Updates report session totals. */
   readonly cost: number;
 }
 
@@ -58,7 +58,7 @@ const STATES: ReadonlySet<string> = new Set([
 /**
  * Creates entries from an agent's updates, in whatever order they arrive.
  *
- * Emits an answer and its results when the next message begins or when all calls of the answer have ended. Updates that are not
+ * Emits an answer and its results when the next message begins or when all of the answer's calls have ended. Updates that are not
  * messages are emitted after the message in progress.
  */
 export class UpdateReader {
@@ -67,7 +67,7 @@ export class UpdateReader {
   readonly #emit: TakeEntry;
   #index = -1;
   #open: OpenMessage | undefined;
-  /** Calls without a result, by id. Some of their answers may already be complete. */
+  /** Calls without a result, by id. Answers containing these calls may already be complete. */
   readonly #running = new Map<string, RunningCall>();
   /** Drafts to emit after the message in progress, by kind. */
   readonly #behind = new Map<string, EntryDraft>();
@@ -77,7 +77,7 @@ export class UpdateReader {
   #name: string | undefined;
   #cost: number;
   #contextTokens = 0;
-  /** Usage that no answer has reported yet. */
+  /** Usage not yet reported by any answer. */
   #usage: Usage | undefined;
 
   constructor(source: UpdateSource, emit: TakeEntry) {
@@ -207,7 +207,7 @@ export class UpdateReader {
     return true;
   }
 
-  /** Keeps an update that is not a message, without changing it. */
+  /** Keeps an update that is not a message, unchanged. */
   #keep(update: JsonObject): void {
     const { sessionUpdate: kind } = update;
     const draft = { type: "custom" as const, customType: UPDATE_CUSTOM_TYPE, data: update };
@@ -345,7 +345,7 @@ function joinBlockTexts(blocks: unknown): string {
   return read.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
-/** A tool call, which each update completes further. */
+/** A tool call to which each update adds information. */
 class RunningCall {
   /** Call in its answer. It never changes once it is complete, because it may already be stored. */
   readonly block: ToolCall;

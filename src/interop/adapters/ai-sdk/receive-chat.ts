@@ -33,10 +33,10 @@ interface Allowed {
  * message replaces the old one and everything after it, on a new branch.
  *
  * @param body - Parsed body of the request from the SDK's transport: `{ messages }`, or `{ message }` with the last message.
- * @param options - Options for `toModelMessages`, and: `clientTools`, the names of the tools that run in the page; `fileTypes`,
- *   the media types of files that the user may send as `data:` URLs. Both are empty by default.
+ * @param options - Options for `toModelMessages`, plus `clientTools`, the names of the tools that run in the page, and
+ *   `fileTypes`, the media types of files that the user may send as `data:` URLs. Both are empty by default.
  * @returns The stored chat, including the new messages; the prompt for `streamText`; and the ids of calls that are still waiting
- *   for the page. If there are any, do not call the model.
+ *   for the page. If any calls are still waiting, do not call the model.
  * @throws {SessionError} `CHAT_INVALID` if the page sent anything else, such as an answer to an approval that is not open;
  *   `STALE_LEAF` if the session was continued in the meantime; `WRITE_FAILED`. In each case, nothing was stored.
  * @remarks Cost: O(branch). Source: docs/chat-app.md

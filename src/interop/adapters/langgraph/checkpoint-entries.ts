@@ -25,7 +25,7 @@ export interface CheckpointHead {
   readonly lists: { readonly [channel: string]: readonly ListChange[] };
 }
 
-/** A write that is not part of a checkpoint yet: index, channel, value. */
+/** A write that is not part of a checkpoint yet: its index, channel, and value. */
 export type StoredWrite = readonly [index: number, channel: string, value: unknown];
 
 /** A task's writes against a checkpoint. */
@@ -128,7 +128,7 @@ export type ListChange = readonly [at: number, deleted: number, ...added: string
 /**
  * Returns the changes that turn one list into another, in order of position. Each list contains an element at most once.
  *
- * @param unchanged - Number of elements at the start that both lists share.
+ * @param unchanged - Number of leading elements that both lists share.
  */
 export function diffLists(
   before: readonly string[],
@@ -156,7 +156,7 @@ export function diffLists(
   return changes;
 }
 
-/** Applies changes to a list. Positions beyond its end count as the end. */
+/** Applies changes to a list. Positions beyond the end of the list are treated as the end. */
 export function applyChanges(before: readonly string[], changes: readonly ListChange[]): string[] {
   const after: string[] = [];
   let from = 0;

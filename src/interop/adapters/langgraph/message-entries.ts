@@ -138,7 +138,7 @@ export function findMessageId(entry: AnySessionEntry | undefined): string | unde
   return typeof id === "string" ? id : undefined;
 }
 
-/** Restores an entry's message or, after a redaction, the rest of it. Returns undefined if the entry has no message. */
+/** Restores an entry's message or, after a redaction, what remains of it. Returns undefined if the entry has no message. */
 export function restoreMessage(entry: AnySessionEntry | undefined): ListedMessage | undefined {
   const record = restoreRecord(entry);
   return record && { id: findMessageId(entry), digest: hashRecord(record), record };

@@ -18,7 +18,7 @@ import { followClears } from "../cleared-history.ts";
 export class SessionTreeChatHistory extends BaseListChatMessageHistory {
   lc_namespace = ["sessiontree", "langgraph"];
   readonly #session: SessionManager;
-  /** Reads the entries of other processes. */
+  /** Reads entries written by other processes. */
   readonly #update: () => Promise<void>;
 
   constructor(session: SessionManager) {
@@ -53,7 +53,9 @@ export class SessionTreeChatHistory extends BaseListChatMessageHistory {
     await this.#session.flush();
   }
 
-  /** Moves the leaf before the first entry. The history is then empty, but the messages remain on their branch. */
+  /**
+   * Moves the leaf to the position before the first entry. The history is then empty, but the messages remain on their branch.
+   */
   override async clear(): Promise<void> {
     await this.#update();
     const mark = { type: "custom" as const, customType: LEAF_CUSTOM_TYPE };

@@ -16,7 +16,7 @@ import { toDataUrl } from "../../convert/images.ts";
 import { getCallId } from "../../convert/tool-ids.ts";
 import { type AppliedOperation, readItemRecord } from "./item-record.ts";
 
-/** An entry in the context, and its items. */
+/** An entry in the context and its items. */
 export interface HistoryPart {
   readonly entry: SessionEntry;
   readonly items: readonly JsonObject[];

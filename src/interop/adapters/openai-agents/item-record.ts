@@ -18,7 +18,7 @@ const USAGE_KIND = "openai-agents.request";
 /** A change to the history that was applied under an operation id. */
 export interface AppliedOperation {
   readonly id: string;
-  /** Digest of the transaction, used to recognize a repetition. */
+  /** Digest of the transaction, used to recognize a repeated transaction. */
   readonly digest: string;
 }
 
@@ -50,8 +50,8 @@ export function countAnswers(items: readonly JsonObject[]): number {
 /**
  * Creates drafts of entries for items: one for all the items of an answer, and one for each other item.
  *
- * @param usages - Usage of model requests, in order. The last one belongs to the last answer. If there are more usages than
- *   answers, for example because agents ran as tools, the surplus is recorded first.
+ * @param usages - Usage of model requests, in order. The last element belongs to the last answer. If there are more requests than
+ *   answers, for example because agents ran as tools, the additional usage is recorded first.
  */
 export function makeItemDrafts(
   items: readonly JsonObject[],
@@ -86,7 +86,7 @@ export function makeMarkerDraft(operations: readonly AppliedOperation[]): EntryD
   return { type: "custom", customType: ITEMS_CUSTOM_TYPE, data: makeRecord([], operations) };
 }
 
-/** Creates the draft of the entry at the start of a history that its provider compacted. */
+/** Creates the draft of the first entry in a history that was compacted by its provider. */
 export function makeCompactionDraft(item: JsonObject, tokensBefore: number): DraftMaker {
   return (id) => ({
     type: "compaction",
