@@ -64,7 +64,7 @@ export class ContentWriter {
     if (image !== undefined && path !== undefined)
       return { type: "image", source: { media_type: image.mimeType, path } };
     const kind = toText(mimeType) || "image of unknown type";
-    const message = `An ${kind} was replaced by text: it is damaged, or is not a JPEG, PNG, GIF, or WebP.`;
+    const message = `An ${kind} was replaced with text: it is damaged, or is not a JPEG, PNG, GIF, or WebP.`;
     this.#issues.report("CONTENT_REPLACED", -1, message, { entryId });
     return makePlaceholder("image", toWellFormedText(toText(mimeType)));
   }

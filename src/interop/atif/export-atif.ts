@@ -45,13 +45,13 @@ export function exportAtif(session: AtifSource, options: ExportAtifOptions = {})
   const content = new ContentWriter(options.assets, issues);
   const writer = new TrajectoryWriter(session, options, content, issues);
   if (writer.isEmpty)
-    throw new SessionError("NOT_A_SESSION", "The session has no message; choose another one.", {});
+    throw new SessionError("NOT_A_SESSION", "The session has no messages; choose a different session.", {});
   const subagents = (options.subagents ?? []).flatMap((subagent) => {
     const { leafId: _, ...shared } = options;
     const lossless = Boolean(shared.lossless);
     const own = new TrajectoryWriter(subagent, { ...shared, lossless }, content, issues);
     if (!own.isEmpty) return own;
-    issues.report("FLAG_DROPPED", -1, `The subagent ${own.id} has no message; it is left out.`);
+    issues.report("FLAG_DROPPED", -1, `Subagent ${own.id} has no messages and is omitted.`);
     return [];
   });
   embedSubagents(writer, subagents, issues);
@@ -86,7 +86,7 @@ function embedSubagents(
       issues.report(
         "FLAG_DROPPED",
         -1,
-        `The subagent ${subagent.id} was started on another branch; it is left out.`,
+        `Subagent ${subagent.id} was started on another branch and is omitted.`,
       );
 }
 

@@ -98,7 +98,7 @@ export class StepWriter {
         this.#add(entry, isCopied, "user", toRecord(convertToLlm([message])[0])["content"]);
         break;
       default:
-        this.#report("MESSAGE_DROPPED", entry, `A message with role ${toText(fields["role"])} is left out.`);
+        this.#report("MESSAGE_DROPPED", entry, `A message with role ${toText(fields["role"])} is omitted.`);
         this.#addState(entry, isCopied);
     }
   }
@@ -219,7 +219,7 @@ export class StepWriter {
     this.#report(
       "PAIR_REPAIRED",
       entry,
-      "A tool result has no call before it, so its step has no call either.",
+      "A tool result is not preceded by its call, so its step contains no call.",
     );
     const step = this.#add(entry, isCopied, "agent", undefined);
     step.llm_call_count = 0;

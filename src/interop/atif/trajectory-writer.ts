@@ -52,7 +52,7 @@ export class TrajectoryWriter {
     const leafId = options.leafId ?? session.getLeafId();
     this.#path = leafId === null ? [] : session.getBranch(leafId);
     if (this.#path.length === 0 && options.leafId !== undefined)
-      throw new SessionError("ENTRY_NOT_FOUND", `No entry has the id ${options.leafId}; name another one.`, {
+      throw new SessionError("ENTRY_NOT_FOUND", `No entry has the id ${options.leafId}; specify a different id.`, {
         details: { entryId: options.leafId },
       });
     if (options.compacted === "context") this.#addContext();

@@ -76,7 +76,7 @@ function makeTarget(session: ReadonlySessionManager, options: ExportForOptions):
 }
 
 function makeNoMessageError(): SessionError {
-  return new SessionError("NOT_A_SESSION", "The session has no message to continue; choose another one.", {});
+  return new SessionError("NOT_A_SESSION", "The session has no messages to continue; choose a different session.", {});
 }
 
 /** Lists the losses that are the same for all programs. */

@@ -97,7 +97,7 @@ class RecordWriter {
     this.#issues.report(
       "CONTENT_ADDED",
       index,
-      `Added "${BEFORE_PROMPT}" before a text that Gemini CLI would drop.`,
+      `Added "${BEFORE_PROMPT}" before text that Gemini CLI would drop.`,
     );
     return [{ text: BEFORE_PROMPT }, ...parts];
   }

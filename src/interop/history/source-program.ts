@@ -22,7 +22,7 @@ export interface FileFacts {
   readonly firstUuid?: string | undefined;
   /** Whether the conversation began before the file was created. */
   readonly isCopy?: boolean | undefined;
-  /** Time at which the first data was written to the file, ISO 8601, if known. */
+  /** Time of the conversation's first message, ISO 8601, if known. */
   readonly begunAt?: string | undefined;
   /** Id of the session or file that contains the beginning of the history. */
   readonly baseId?: string | undefined;

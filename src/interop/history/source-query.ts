@@ -151,7 +151,7 @@ function makeSessions(program: SourceProgram, scene: SourceScene): readonly Sour
   return program.withOrigins?.(sessions) ?? sessions;
 }
 
-/** Compares sessions in an order that depends only on the sessions themselves. */
+/** Compares sessions for an order that depends only on the sessions themselves. */
 function byStart(one: SourceSession, other: SourceSession): number {
   const makeKey = (session: SourceSession) => `${session.startedAt} ${makeSourceKey(session)}`;
   return makeKey(one) < makeKey(other) ? -1 : 1;
@@ -217,7 +217,7 @@ function withCopy(session: SourceSession, copy: SourceSession): SourceSession {
 }
 
 /**
- * Returns files that may contain sessions, without opening them: files that are named, and files in folders that are named.
+ * Returns files that may contain sessions, without opening them: the specified files, and the files in the specified folders.
  *
  * Follows links last, and never to a folder or file that was already found.
  */
@@ -267,7 +267,7 @@ class SourceWalk {
     }
   }
 
-  /** Adds the files in a folder, and returns its subfolders. */
+  /** Adds the files in a folder and returns its subfolders. */
   #takeFolder(folder: string): string[] {
     const inside: string[] = [];
     this.#try(folder, () => {

@@ -18,7 +18,7 @@ import { SOURCE_TASKS, type SourceTasks } from "./source-tasks.ts";
 /** File name of the reading process's program, next to the built file. A host's bundle does not include it. */
 const PROGRAM = "./sessiontree-import-worker.js";
 
-/** Message of the error for an import that its caller aborted. */
+/** Error message for an import that was aborted by its caller. */
 export const IMPORT_ENDED = "The import was aborted; run it again to continue.";
 
 interface SourceReaderOptions {
@@ -103,7 +103,7 @@ export class SourceReader {
     return this.#isolate("readSourceSession", [session, options], files[0]?.path ?? "", bytes);
   }
 
-  /** Ends the process, and removes the copies of databases. */
+  /** Ends the process and removes the copies of databases. */
   async close(): Promise<void> {
     await this.#process.close();
     this.#copies.remove();

@@ -17,7 +17,7 @@ export interface TableQuery {
 /** Name of the column for looking up rows, by table. */
 export type LookupColumns = { readonly [table: string]: string };
 
-/** Maximum length of a text to read, in bytes. A longer text is null. */
+/** Maximum length of a string to read, in bytes. A longer text is null. */
 const MAX_TEXT_BYTES = 64 * 1024 ** 2;
 
 /** Maximum total length of all strings read while a database is open, in characters. */
@@ -59,7 +59,7 @@ export function prepareDatabase(path: string, lookups: LookupColumns): void {
 /**
  * Another program's SQLite database. Views, virtual tables, and generated columns can run code, so they are never read.
  *
- * Limits apply to all calls together: a time limit, checked as SQLite reads rows, and a limit on the length of all results.
+ * Limits apply to all calls together: a time limit, checked as SQLite reads rows, and a limit on the total length of the results.
  */
 export class Database {
   readonly #opened: OpenDatabase;
@@ -80,7 +80,8 @@ export class Database {
   /**
    * Yields rows one at a time, in any order.
    *
-   * @throws {SessionError} `NOT_A_SESSION` if reading takes more work, or returns more data, than for an intact database.
+   * @throws {SessionError} `NOT_A_SESSION` if reading requires more work, or returns more data, than is possible with an intact
+   *   database.
    */
   rows({ table, texts, numbers = [], where = "1" }: TableQuery, ...values: string[]): Iterable<JsonRecord> {
     const columns = [...texts.map(makeTextColumn), ...numbers.map(makeNumberColumn)];
@@ -123,7 +124,7 @@ export class Database {
   }
 }
 
-/** Checks the length before reading the text, so that a text too large for Node is never created. */
+/** Checks the length before reading the text, so that a string too large for Node is never created. */
 function makeTextColumn(name: string): string {
   const isText = `typeof("${name}") = 'text' AND octet_length("${name}") <= ${MAX_TEXT_BYTES}`;
   return `CASE WHEN ${isText} THEN "${name}" END AS "${name}"`;

@@ -89,8 +89,8 @@ export function planSync(
 }
 
 /**
- * Plans adding the entries that a program added to a sessiontree session. The leaf moves to them unless the session was continued
- * elsewhere.
+ * Plans how to add the entries that a program added to a sessiontree session. The leaf moves to them unless the session was
+ * continued elsewhere.
  */
 function planAdditions(
   existing: ExistingSession,
@@ -177,7 +177,7 @@ interface BesideOptions {
   readonly isOld?: boolean;
   /** Leaf of the export whose continuation is added; undefined for an ordinary import. */
   readonly leafId?: string;
-  /** Content that was redacted in the original of the copies. */
+  /** Content that was redacted in the session that was copied. */
   readonly removed?: RedactedCopies;
 }
 
@@ -287,7 +287,10 @@ class PlanBeside {
     return moved;
   }
 
-  /** Returns an entry that sets the leaf, to the current leaf if the session was continued in the target, or to the source's. */
+  /**
+   * Returns an entry that sets the leaf: to the current leaf if the session was continued in the target, or else to the source's
+   * leaf.
+   */
   #leafMarker(): AnySessionEntry | undefined {
     const before = this.#known.at(-1)?.entry;
     const end = this.#added.at(-1) ?? before;
@@ -432,16 +435,16 @@ export function getEntryIds({ index: { tree } }: LineSource): Set<string> {
   return new Set(Array.from(tree.ordinals(), (ordinal) => tree.idAt(ordinal)));
 }
 
-/** Minimum length of a redacted text to search for within longer texts, in characters. */
+/** Minimum length of a redacted string to search for within longer strings, in characters. */
 const MIN_CONTAINED = 8;
 
-/** Number of characters at the start of a redacted text that must match to recognize a shortened copy. */
+/** Number of characters at the start of a redacted string that must match to recognize a shortened copy. */
 const MIN_BEGINNING = 64;
 
 /**
  * Redacts copies of redacted messages in later compactions.
  *
- * In a compaction, programs may join the texts of a message, add others, or shorten them. Any possible copy is redacted.
+ * In a compaction, programs may join the strings in a message, add others, or shorten them. Any possible copy is redacted.
  */
 export class RedactedCopies {
   readonly #contents: ReadonlySet<string>;
@@ -484,7 +487,7 @@ export class RedactedCopies {
   }
 }
 
-/** Returns a message's texts, both separately and joined the way Codex joins them, and the arguments of its calls. */
+/** Returns the strings in a message, both separately and joined as in Codex, and the arguments of its calls. */
 function getContents({ content, command, output }: { readonly [field: string]: unknown }): string[] {
   const blocks = Array.isArray(content) ? content.map(toRecord) : [];
   const inside = blocks.map(({ text, thinking, data, arguments: args }) => text ?? thinking ?? data ?? args);

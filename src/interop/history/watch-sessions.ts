@@ -28,7 +28,7 @@ const RARELY_MS = 60_000;
 /** Milliseconds between saves of the cache. */
 const SAVE_EVERY_MS = 30_000;
 
-/** Maximum number of sessions whose folders are watched, latest first. Changes to other sessions are found by the timer. */
+/** Maximum number of sessions whose folders are watched, latest first. Changes to other sessions are detected by the timer. */
 const MAX_WATCHED = 200;
 
 /**

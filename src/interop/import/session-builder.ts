@@ -39,7 +39,10 @@ export interface SessionOrigin {
   readonly folders?: Iterable<unknown>;
   /** Start time of the session, as in the source. */
   readonly startedAt: unknown;
-  /** Ids of the session that started this one as a subagent, and of its original if forked. The session's own id is ignored. */
+  /**
+   * Ids of the session that started this one as a subagent, and of the original session if this one is a fork. The session's own
+   * id is ignored.
+   */
   readonly startedBy?: string | undefined;
   readonly forkOf?: string | undefined;
   readonly issues?: readonly SessionIssue[];
@@ -80,7 +83,7 @@ export function makeSessionId(sourceId: string): string {
   return sourceId.replace(/[^A-Za-z0-9._-]/g, "-").replace(/^[._-]+|[._-]+$/g, "") || "unnamed";
 }
 
-/** Time of sessions without one, which sorts them before all other sessions. */
+/** Time of sessions without a known time, which sorts them before all other sessions. */
 export const NO_TIME = "1970-01-01T00:00:00.000Z";
 
 const UUID_FRONT = /^[0-9a-f]{8}-/;
@@ -262,14 +265,14 @@ export class SessionBuilder {
   /**
    * Records that entries are copies from a sessiontree session.
    *
-   * @param from - Number of entries before the copies. By default, everything so far is a copy.
+   * @param from - Number of entries before the copies. By default, all entries so far are copies.
    */
   continueSession({ sessionId, leafId }: ContinuedSession, from = 1): void {
     this.#continued = { sessionId, leafId };
     for (const draft of this.#entries.slice(Math.max(1, from))) this.#copies.add(draft);
   }
 
-  /** Records that everything so far was copied from a sessiontree session. If it is missing, the calls are counted here. */
+  /** Records that all entries so far were copied from a sessiontree session. If it is missing, the calls are counted here. */
   copySession(session: ContinuedSession): void {
     this.#isCopy = true;
     this.continueSession(session);
@@ -289,7 +292,9 @@ export class SessionBuilder {
     this.counts.dropped += times;
   }
 
-  /** Finishes the session. No entries may be added afterward. Records neither kept nor dropped count as mapped. */
+  /**
+   * Finishes the session. No entries may be added afterward. Records that were neither kept nor dropped are counted as mapped.
+   */
   finish(): ImportedSession {
     this.counts.mapped = this.counts.records - this.counts.kept - this.counts.dropped;
     const { source, sourceId, sourcePath, id = sourceId } = this.#origin;

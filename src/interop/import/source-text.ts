@@ -24,7 +24,7 @@ interface SourceForm extends RecordForm {
   readonly hasLists?: boolean;
 }
 
-/** Form of the records of all programs whose sessions can be imported. */
+/** Format of the records of all programs whose sessions can be imported. */
 const SOURCE_FORM: SourceForm = {
   firstKey: /^"(?:[a-zA-Z]+|\$set|\$rewindTo)"\s*:/,
   isRecord: ({ type, sessionId, timestamp, payload, data, id, $rewindTo, $set }) => {
@@ -179,7 +179,7 @@ export function toNonemptyText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Returns the joined text of a string, a block with a text, or an array of these. */
+/** Returns the joined text of a string, a block with text, or an array of these. */
 export function joinContentText(content: unknown): string {
   const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
   return parts.map((part) => toNonemptyText(part) ?? toNonemptyText(toRecord(part)["text"]) ?? "").join("");
@@ -202,7 +202,7 @@ export function toIsoTime(value: unknown): string | undefined {
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
 
-/** Returns a field of a record as a record. Returns an empty record if the field is not one. */
+/** Returns a field of a record as a record. Returns an empty record if the field is not a record. */
 export function getMember(record: JsonRecord, name: string): JsonRecord {
   return toRecord(record[name]);
 }

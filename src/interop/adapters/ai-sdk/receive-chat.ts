@@ -111,7 +111,7 @@ function readUserPart(
       ...withoutFields({ mediaType, url, filename: typeof filename === "string" ? filename : null }),
     };
   throw refused(
-    `The user's message has a part of type ${String(type)} that is not allowed; send texts, and files of allowed types as data: URLs.`,
+    `The user's message has a part of type ${String(type)} that is not allowed; send text, and files of allowed types as data: URLs.`,
   );
 }
 

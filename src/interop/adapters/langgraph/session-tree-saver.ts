@@ -408,7 +408,7 @@ function assertCheckpoint(checkpoint: LangGraphCheckpoint): void {
   const isKnown = typeof v === "number" && typeof id === "string" && id !== "" && typeof ts === "string";
   if (isKnown && [channel_values, channel_versions, versions_seen].every(isJsonRecord)) return;
   throw new TypeError(
-    "This is not a checkpoint, which needs v, id, ts, channel_values, channel_versions, and versions_seen. Update sessiontree if a later version of LangGraph created it.",
+    "This is not a checkpoint: v, id, ts, channel_values, channel_versions, and versions_seen are required. Update sessiontree if a later version of LangGraph created it.",
   );
 }
 

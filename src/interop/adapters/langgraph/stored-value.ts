@@ -34,7 +34,7 @@ export async function dumpValue(
 export function makeValueError(what: string, cause: unknown): SessionError {
   return new SessionError(
     "ENTRY_INVALID",
-    `${what} contains data that cannot be serialized, so nothing was written. Keep plain data in the state, without functions, symbols, cycles and BigInts, nested at most 1,000 levels deep.`,
+    `${what} contains data that cannot be serialized, so nothing was written. Keep plain data in the state, without functions, symbols, cycles, or BigInts, nested at most 1,000 levels deep.`,
     { cause, details: { what } },
   );
 }

@@ -51,7 +51,7 @@ export const CLINE: SourceProgram = {
 /** Suffix of the files where the command line stores messages. */
 const MESSAGES = ".messages.json";
 
-/** Name of the file where an editor stores a task's messages, in a folder named after the task's id. */
+/** Name of the file where an editor stores a task's messages, in a folder named after the task id. */
 const TASK = "api_conversation_history.json";
 
 /** Name of the file with the rows that an editor shows for a task. For some tasks, it is the only remaining file. */
@@ -77,7 +77,7 @@ const EDITORS = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
 const SERVERS = [".vscode-server", ".vscode-server-insiders", ".cursor-server", ".windsurf-server"];
 const EXTENSIONS = ["saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code"];
 
-/** Returns the folders for tasks, in all the places where editors store the data of extensions on any system. */
+/** Returns the task folders, in all locations where editors store extension data on any system. */
 function listTaskFolders({ APPDATA, XDG_CONFIG_HOME: config }: Environment, home: string): string[] {
   const homes = [
     config ? toAbsolutePath(config) : join(home, ".config"),
@@ -111,7 +111,7 @@ function readBeside(path: string): Beside {
   return { manifest: `${own}.json`, compaction: `${own}.compaction.json` };
 }
 
-/** Returns whether a file only accompanies messages, or contains only those that remain after a compaction. */
+/** Returns whether a file only accompanies messages, or contains only the messages that remain after a compaction. */
 function isBeside(path: string): boolean {
   if (/\.compaction\.json$|[/\\]sessions[/\\]([^/\\]+)[/\\]\1\.json$/.test(path)) return true;
   if (isShownBeside(path)) return true;

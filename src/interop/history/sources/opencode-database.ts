@@ -116,7 +116,7 @@ function makeSessionQuery(database: Database): TableQuery {
 }
 
 /**
- * Reads a session from its rows in a copy of a database.
+ * Reads a session from its rows in a database copy.
  *
  * @throws {SessionError} `NOT_A_SESSION` if a number in the rows is too large for JavaScript.
  */
@@ -182,10 +182,10 @@ function parseStoredRecord(
   return record && { ...record, id };
 }
 
-/** Maximum time between a subagent's session and the start of the call that started it, in milliseconds. */
+/** Maximum time between the creation of a subagent's session and the start of the call that created it, in milliseconds. */
 const CALL_MS = 10 * 60 * 1000;
 
-/** Finds the parent's call that started a session. */
+/** Finds the call in the parent that started a session. */
 function findStartingCall(database: Database, row: JsonRecord): string | undefined {
   const parentId = toNonemptyText(row["parent_id"]);
   if (parentId === undefined) return undefined;

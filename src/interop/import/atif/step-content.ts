@@ -11,7 +11,7 @@ export type ReadAsset = (path: string, mediaType: unknown) => string | undefined
 /** Content of a message or a tool result. */
 export interface StepContent {
   readonly blocks: UserBlock[];
-  /** Parts that a message cannot contain and that were replaced by text. */
+  /** Parts that a message cannot contain and that were replaced with text. */
   readonly replaced: JsonRecord[];
 }
 

@@ -29,7 +29,7 @@ const NOTES = {
 
 /** Dollars already included in the totals of a copy when it starts. */
 export interface CopyCosts {
-  /** Id of the copy. It keeps the copy's entry ids different from those of the original. */
+  /** Id of the copy. It ensures that the copy's entry ids differ from the original's. */
   readonly sessionId: string;
   readonly inherited: Dollars;
 }
@@ -198,7 +198,7 @@ function roundDollars(dollars: number): number {
 /** Names of the tools that start subagents, in old and new versions. */
 const STARTERS: ReadonlySet<string | undefined> = new Set(["Task", "Agent"]);
 
-/** A model call of a subagent, and the time of the answer. */
+/** A subagent's model call, and the time of the answer. */
 interface SubagentCall {
   readonly model: string;
   /** Undefined if no record reports the call's tokens, because the call wrote a summary. */
@@ -207,7 +207,7 @@ interface SubagentCall {
   readonly timeMs: number;
 }
 
-/** Earliest and latest possible time of totals, in Unix milliseconds. */
+/** Earliest and latest possible times of totals, in Unix milliseconds. */
 interface Span {
   readonly fromMs: number;
   readonly toMs: number;
@@ -218,8 +218,8 @@ const BEGINNING: Span = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.NEGATIV
 /**
  * Counts the tokens of a session's subagents, which the program's running totals include.
  *
- * Totals have no timestamp, but the records around them do. If it is unclear whether a call was made before or after some
- * totals, the difference to the next totals is unknown. It is also unknown if a subagent's transcript is missing.
+ * Totals have no timestamp, but the records around them do. If it is unclear whether a call was made before or after some totals,
+ * the difference from the next totals is unknown. It is also unknown if a subagent's transcript is missing.
  */
 export class SubagentTokens {
   readonly #records: readonly SourceRecord[];
@@ -230,7 +230,7 @@ export class SubagentTokens {
 
   /**
    * @param records - Records in the main agent's file.
-   * @param counted - Ids of the main agent's messages. Copies in a subagent's transcript are not calls of the subagent.
+   * @param counted - Ids of the main agent's messages. Copies in a subagent's transcript are not the subagent's own calls.
    */
   constructor(
     records: readonly SourceRecord[],

@@ -16,7 +16,7 @@ import { isSidechain, linkRecords, type RecordGraph, type RecordNode } from "./r
 import { type ClaudeSubagentText, findSubagents, type Subagent } from "./subagents.ts";
 import { emitThread, type Thread } from "./thread-entries.ts";
 
-/** A Claude Code session: its transcript and those of its subagents. */
+/** A Claude Code session: its transcript and its subagents' transcripts. */
 export interface ClaudeCodeInput {
   readonly main: SourceText;
   readonly subagents?: readonly ClaudeSubagentText[];
@@ -41,9 +41,9 @@ export interface ClaudeCodeInput {
 }
 
 /**
- * Converts the records of Claude Code to sessions: one for the main conversation, and one for each subagent.
+ * Converts Claude Code records to sessions: one for the main conversation, and one for each subagent.
  *
- * A file that contains only a subagent's records yields only that session. A file without messages yields none.
+ * A file that contains only a subagent's records yields only the subagent's session. A file without messages yields no sessions.
  *
  * @returns The main session first.
  * @remarks Cost: O(records). Source: docs/import-records.md#claude-code
@@ -127,7 +127,7 @@ function importSubagent(
   return builder.finish();
 }
 
-/** Returns whether a record is part of the conversation, rather than a note by the program. */
+/** Returns whether a record is part of the conversation, rather than a note from the program. */
 function isTurn({ type, message }: RecordNode): boolean {
   return (type === "user" || type === "assistant") && message["content"] !== undefined;
 }
@@ -168,7 +168,10 @@ function splitByAgent({ nodes }: RecordGraph): {
   return { own, lanes };
 }
 
-/** Finds the session that this one was copied from: the session that the records name, or whose id they contain. */
+/**
+ * Finds the session that this one was copied from: the session that the records identify as the original, or whose id they
+ * contain.
+ */
 function findOriginal(
   { forkedFrom }: ClaudeCodeInput,
   id: string,

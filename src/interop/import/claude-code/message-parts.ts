@@ -88,7 +88,10 @@ function classifyUser(node: RecordNode): RecordRole {
   return value["promptSource"] === "system" && !isSidechain(node) ? "notification" : "prompt";
 }
 
-/** Classifies an attachment. A prompt queued while the agent worked is an attachment; all others come from the program. */
+/**
+ * Classifies an attachment. A prompt that was queued while the agent was working is an attachment; all other attachments come
+ * from the program.
+ */
 function classifyQueued({ value }: RecordNode): RecordRole {
   const attachment = getMember(value, "attachment");
   if (attachment["type"] !== "queued_command") return "aside";

@@ -109,7 +109,7 @@ class ThreadEmitter {
     if (continuation?.position === records.length) builder.continueSession(continuation.session);
   }
 
-  /** Adds the entries for a unit, after those for its ancestors. */
+  /** Adds the entries for a unit, after the entries for its ancestors. */
   #emit(unit: Unit): void {
     const waiting: Unit[] = [];
     for (let at: Unit | undefined = unit; at !== undefined && !this.#emitted.has(at); at = at.parent) {

@@ -111,7 +111,8 @@ function convertRequestUsage(request: JsonRecord): Usage {
  *
  * If times are missing, calls and answers are matched in order.
  *
- * @returns Calls by answer, and the calls whose answers no longer exist. A call still waiting for its answer is in neither.
+ * @returns Calls by answer, and the calls whose answers no longer exist. A call that is still waiting for its answer appears in
+ *   neither.
  */
 export function assignCalls(
   answers: readonly JsonRecord[],

@@ -86,7 +86,7 @@ export class ThreadWriter {
   #pending: { readonly record: SourceRecord; readonly tokens: JsonRecord } | undefined;
   /** Name and arguments of the calls that have no result yet, by call id. */
   readonly #openCalls = new Map<string, { readonly name: string; readonly args: unknown }>();
-  /** First message since the running compaction started; undefined if none is running. */
+  /** First message since the current compaction started; undefined if no compaction is in progress. */
   #firstKept: { draft: Draft | undefined } | undefined;
   /** Time of the previous event. */
   #time = "";
@@ -170,7 +170,7 @@ export class ThreadWriter {
     this.#tip = this.#builder.keep(makeRecordKey(record), this.#tip, timestamp, type || "event", data);
   }
 
-  /** Adds a text that the user did not type. The model sees it. */
+  /** Adds text that the user did not type. The model sees it. */
   #notify(content: unknown, record: SourceRecord): void {
     this.#add(
       makeRecordKey(record),

@@ -41,7 +41,10 @@ export class OpenCalls {
     this.#calls = [...this.#calls, ...calls];
   }
 
-  /** Removes and returns the call that a result answers: the call with its id, or the next call of the tool without an id. */
+  /**
+   * Removes and returns the call that a result answers: the call with the result's id or, failing that, the next call of the same
+   * tool without an id.
+   */
   takeAnswered(id: string | undefined, name: string | undefined): ModelCall | undefined {
     const call =
       this.#calls.find((one) => one.isNamed && one.id === id) ??
@@ -114,7 +117,7 @@ function toParts(content: unknown): JsonRecord[] {
   });
 }
 
-/** Converts input that was sent to the model: text and images. Each other part becomes a short description. */
+/** Converts input that was sent to the model: text and images. Every other part is replaced with a short description. */
 export function convertSentParts(content: unknown): UserBlock[] {
   return toParts(content).flatMap(toSentBlocks);
 }
@@ -157,7 +160,7 @@ export function getSentResponses(content: unknown): SentResponse[] {
 }
 
 /**
- * Returns whether a message is not a prompt but a command to Gemini CLI, or a text that Gemini CLI or a hook inserted before a
+ * Returns whether a message is not a prompt but a command to Gemini CLI, or text that Gemini CLI or a hook inserted before a
  * prompt.
  */
 export function isAside({ content }: JsonRecord): boolean {

@@ -28,7 +28,7 @@ interface Step {
   model: ReturnType<typeof getModel>;
   /** Undefined until part of the answer arrives. */
   message: AssistantMessage | undefined;
-  /** Tokens that no message reports yet. */
+  /** Tokens not yet reported by any message. */
   usage: UnclaimedUsage | undefined;
 }
 
@@ -46,7 +46,7 @@ export class WireWriter extends EntryThread {
   readonly #isSubagent: boolean;
   readonly #toolNames = new Map<string, string>();
   #step: Step | undefined;
-  /** Tokens of a call outside the turns. Those of a compaction are stored here until it is applied. */
+  /** Tokens of a call outside the turns. The tokens of a compaction are stored here until it is applied. */
   #aside: UnclaimedUsage | undefined;
 
   constructor(builder: SessionBuilder, agents: ReadonlyMap<string, SubagentLink>, isSubagent: boolean) {
@@ -230,7 +230,7 @@ export class WireWriter extends EntryThread {
   }
 }
 
-/** Converts input that was sent to the model: text and inline images. Each other part becomes a short description. */
+/** Converts input that was sent to the model: text and inline images. Every other part is replaced with a short description. */
 function convertSent(content: unknown): UserBlock[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   return toArray(content).map(toRecord).flatMap(convertSentPart);
@@ -301,7 +301,7 @@ const APIS: ReadonlyMap<unknown, string> = new Map([
   ["gemini", "google-generative-ai"],
 ]);
 
-/** Returns the model that a request specifies, in the fields of a message. */
+/** Returns the model that a request specifies, as message fields. */
 function getModel(request: JsonRecord): { provider?: string; model?: string; api?: string } {
   const [provider, model] = [toNonemptyText(request["provider"]), toNonemptyText(request["model"])];
   const api = APIS.get(provider);

@@ -28,7 +28,7 @@ export interface MessagesInput {
   /** Path of the file. */
   readonly path?: string;
   readonly cwd?: string;
-  /** Time for messages without one, ISO 8601. After a message that has a time, that time is used instead. */
+  /** Default time for messages without a time, ISO 8601. After a message that has a time, that time is used instead. */
   readonly startedAt: string;
   /** ISO 8601. */
   readonly importedAt: string;
@@ -186,7 +186,7 @@ function toMessage<Role extends string>(item: JsonRecord, index: number, roles: 
   return { ...item, role: getRole(item, index, roles), content: toContent(item, index) };
 }
 
-/** Removes the fields that became the message's time. */
+/** Removes the fields that were converted to the message's time. */
 function withoutTime({ createdAt: _, timestamp: __, ...item }: JsonRecord): JsonRecord {
   return item;
 }

@@ -160,7 +160,7 @@ class OpenCodeImport {
     return (message && this.#states.get(message)) ?? START;
   }
 
-  /** Adds the context edits that precede a message, or the end. Returns the state before the message. */
+  /** Adds the context edits that precede a message or the end of the session. Returns the state before the message. */
   #clearBefore(message: StoredMessage | undefined): MessageState {
     const parent = message === undefined ? this.#messages.findLast((one) => !one.isDeleted) : message.parent;
     const state = this.#getMessageState(parent);
@@ -213,7 +213,7 @@ function getSummary({ parts }: StoredMessage): string {
   return joinContentText(parts.filter(({ type }) => type === "text"));
 }
 
-/** Finds the completed summaries, by the message that requested each of them. */
+/** Finds the completed summaries, by the messages that requested them. */
 function findSummaries(messages: readonly StoredMessage[]): Map<StoredMessage, StoredMessage> {
   const summaries = new Map<StoredMessage, StoredMessage>();
   for (const message of messages) {
@@ -237,7 +237,9 @@ const BOUNDARIES: ReadonlySet<unknown> = new Set(["step-start", "step-finish", "
 /** Text that OpenCode sends for a task that the user gave to a subagent. */
 const SUBTASK = "The following tool was executed by the user";
 
-/** Start of the texts that OpenCode itself adds. It also adds other texts, such as the content of files that the user named. */
+/**
+ * Beginnings of text that OpenCode itself adds. It also adds other text, such as the content of files that the user specified.
+ */
 const REMINDER = /^\s*<system-reminder>/;
 
 /** Adds the entries for messages. */

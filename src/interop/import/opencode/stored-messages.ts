@@ -104,7 +104,7 @@ function withParents(ordered: readonly ReadMessage[]): StoredMessage[] {
   });
 }
 
-/** Counts how many messages two documents share at their start. A fork copies everything except the ids. */
+/** Counts the leading messages that two documents have in common. A fork copies everything except the ids. */
 export function countSharedMessages(one: unknown, other: unknown): number {
   const [own, others] = [one, other].map((document) => readMessages(document, []).messages);
   let count = 0;

@@ -220,7 +220,7 @@ class Pi4Import {
     this.#builder.keepBehind(`pi-v4 ${kind} ${String(seq)}`, this.#time, String(kind), write);
   }
 
-  /** Adds a name, or an entry's label. If the text is undefined, clears it. */
+  /** Adds a name, or an entry's label. Clears it if `text` is undefined. */
   #note({ seq }: JsonRecord, text: unknown, targetId?: unknown): void {
     const name = typeof text === "string" ? text : "";
     const body =
@@ -277,7 +277,9 @@ class Operations {
   }
 }
 
-/** `customType` of the entry that names a branch, `{ name, leafId }`. For each name, the last entry counts. */
+/**
+ * `customType` of the entry that names a branch, `{ name, leafId }`. If several entries have the same name, the last one is used.
+ */
 const BRANCH_TYPE = "pi-v4.branch";
 
 /** Name of pi's default branch. */
@@ -338,7 +340,7 @@ class Branches {
       const tip = toNonemptyText(branch.tip);
       let last = tip === undefined ? undefined : drafts.get(tip);
       if (tip !== undefined && last === undefined) {
-        const message = `Branch ${JSON.stringify(name)} ends at ${tip}, which does not exist; it was named at the beginning.`;
+        const message = `Branch ${JSON.stringify(name)} ends at ${tip}, which does not exist; its name was added at the beginning of the session.`;
         this.#builder.issues.push(makeIssue("PARENT_MISSING", message));
       }
       for (const { key, body } of makeBranchEntries(name, branch))
@@ -374,8 +376,8 @@ const LF = 0x0a;
 /**
  * Parses a pi version 4 file in either dialect. Each write in a transaction becomes a record.
  *
- * Ends where pi would. In dialect A, a last line without a line break counts if it is complete. In dialect B it never counts,
- * because transactions are applied completely or not at all.
+ * Ends where pi would. In dialect A, a last line without a line break is accepted if it is complete. In dialect B, it is never
+ * accepted, because transactions are applied completely or not at all.
  *
  * @remarks Cost: O(input).
  */

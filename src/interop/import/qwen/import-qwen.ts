@@ -29,10 +29,10 @@ export interface QwenInput extends SourceText {
 const MAIN = "";
 
 /**
- * Converts the records of Qwen Code to sessions: one for the main conversation, and one for each subagent in the records.
+ * Converts Qwen Code records to sessions: one for the main conversation, and one for each subagent in the records.
  *
- * After a rewind, the old turns remain as a branch. Calls that no message reports, such as those by Qwen Code itself, become
- * usage entries.
+ * After a rewind, the old turns remain as a branch. Calls that no message reports, such as Qwen Code's own calls, are converted
+ * to usage entries.
  *
  * @returns The main session first; empty if there are no messages.
  * @throws {SessionError} `VERSION_TOO_NEW` if the records belong to a managed session, whose log has a different format.
@@ -52,7 +52,7 @@ class QwenImport {
   readonly #sourceId: string;
   readonly #ownId: string;
   readonly #graph: ReturnType<typeof linkRecords>;
-  /** Records by agent id. Those of the main agent come first. */
+  /** Records by agent id. The main agent's records come first. */
   readonly #lanes = new Map<string, RecordNode[]>([[MAIN, []]]);
 
   constructor(input: QwenInput) {
