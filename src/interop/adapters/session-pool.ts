@@ -7,7 +7,7 @@ import { sessionNotFound } from "../../stores/contract/store-errors.ts";
 
 const MAX_IDLE = 16;
 
-/** Maximum number of attempts to write to a session that is deleted repeatedly. */
+/** Maximum number of attempts to write to a session that is repeatedly deleted. */
 const MAX_ATTEMPTS = 10;
 
 /** Error codes for a write to a session that was deleted, recreated after being deleted, or created by another process. */
@@ -39,7 +39,7 @@ export class OpenSessions<State extends EntryTaker> {
   readonly #newState: (session: SessionManager) => State;
   readonly #onGone: (id: string, state: State) => void;
   readonly #turns = new Turns();
-  /** Open sessions. The most recently used one is last. */
+  /** Open sessions. The most recently used session is last. */
   readonly #open = new Map<string, OpenSession<State>>();
 
   /** @param onGone - Called with the state of a session that was deleted while it was open in this pool. */
@@ -64,10 +64,10 @@ export class OpenSessions<State extends EntryTaker> {
   }
 
   /**
-   * Writes to a session, and waits until everything is durable. If the session is deleted in the meantime, it stays deleted, and
+   * Writes to a session and waits until everything is durable. If the session is deleted in the meantime, it stays deleted, and
    * the write is retried on its successor.
    *
-   * @param newName - Name for a new session, if none exists.
+   * @param newName - Name of the session if it must be created.
    * @param isMeant - Returns whether to write to the existing session or, if it does not exist, to create it. Default: always.
    * @returns False if the session does not exist or `isMeant` rejects it. Nothing was written then.
    */

@@ -22,7 +22,7 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ["image/webp", "webp"],
 ]);
 
-/** Converts the content of messages and results, and collects the images as files. */
+/** Converts the content of messages and results and collects the images as files. */
 export class ContentWriter {
   readonly #folder: string | undefined;
   readonly #issues: ConversionIssues;

@@ -29,7 +29,7 @@ export interface ExportedTrajectory {
 }
 
 /**
- * Converts a path of a session to an Agent Trajectory Interchange Format (ATIF) document, version 1.8.
+ * Converts a session path to an Agent Trajectory Interchange Format (ATIF) document, version 1.8.
  *
  * Does not write files. An answer and the results of its calls form one step. Late results are part of their call's step. Only
  * tokens and costs reported in the session are included.
@@ -58,7 +58,7 @@ export function exportAtif(session: AtifSource, options: ExportAtifOptions = {})
   return { trajectory: writer.finish(), assets: content.assets, issues: issues.list() };
 }
 
-/** Position of a subagent among the trajectories. */
+/** Position of a subagent's trajectory among the trajectories. */
 interface SubagentPlace {
   /** Trajectory that started the subagent; undefined if it was started on another branch. */
   readonly caller: TrajectoryWriter | undefined;

@@ -1,7 +1,7 @@
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 
-/** Session methods that an export uses. `SessionManager` and `ReadonlySessionManager` implement them. */
+/** Session methods that an export uses. Implemented by `SessionManager` and `ReadonlySessionManager`. */
 export interface AtifSource {
   getHeader(): SessionHeader | null;
   getLeafId(): string | null;
@@ -30,6 +30,6 @@ export interface ExportAtifOptions {
    * URLs.
    */
   readonly assets?: string;
-  /** Sessions of subagents to embed, including nested ones, in any order. Default: none. */
+  /** Sessions of subagents to embed, including nested subagents, in any order. Default: none. */
   readonly subagents?: readonly AtifSource[];
 }

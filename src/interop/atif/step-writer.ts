@@ -104,7 +104,8 @@ export class StepWriter {
   }
 
   /**
-   * Returns the result of a call, to link a subagent's trajectory to it. Adds a result if the call does not have a result yet.
+   * Returns the result of a call, for linking a subagent's trajectory to it. Adds a result if the call does not have a result
+   * yet.
    */
   findResult(callId: string): AtifResult | undefined {
     const written = this.#calls.get(callId);

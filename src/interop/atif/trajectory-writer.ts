@@ -65,7 +65,7 @@ export class TrajectoryWriter {
     return this.#steps.steps.length === 0;
   }
 
-  /** Returns whether the header identifies the other session as the parent of this one. */
+  /** Returns whether the header identifies the other session as this session's parent. */
   isStartedBy(other: TrajectoryWriter): boolean {
     const id = other.#session.getHeader()?.id ?? "";
     const parent = this.#session.getHeader()?.parentSession ?? "";
@@ -228,7 +228,7 @@ function toToolDefinition({ name, description, parameters }: ToolDeclaration): J
 interface SubagentSelf {
   readonly ids: readonly string[];
   readonly isImported: boolean;
-  /** Id of the call that started the subagent, according to its own session. */
+  /** Id of the call that started the subagent, according to the subagent's own session. */
   readonly toolCallId: string | undefined;
 }
 

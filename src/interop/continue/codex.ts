@@ -10,7 +10,7 @@ import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 /** Version of Codex whose file format is written. */
 const CODEX_VERSION = "0.171.0";
 
-const NO_FAILURES = "Codex results have no error flag; only their text shows that the call failed.";
+const NO_FAILURES = "Codex results have no error flag; only their text indicates that the call failed.";
 
 /**
  * Writes a session as a Codex rollout.

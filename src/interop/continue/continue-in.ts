@@ -41,8 +41,8 @@ const FOLDERS: Readonly<Record<ContinuingAgent, (env: Environment, home: string)
 /**
  * Writes a session to another program's folder, so that the program can continue it.
  *
- * Writes only new files, each completely or not at all. The session does not change. To get the new messages, import the
- * program's sessions.
+ * Writes only new files, and writes each file completely or not at all. The session does not change. To retrieve the new
+ * messages, import the program's sessions.
  *
  * @param agent - Program that continues the session.
  * @param session - Session to continue. It is not changed.

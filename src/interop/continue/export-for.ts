@@ -32,7 +32,7 @@ const WRITERS: Readonly<Record<ContinuingAgent, SessionWriter>> = {
 const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/;
 
 /**
- * Converts a session to files with which another program can continue it.
+ * Converts a session to files that allow another program to continue it.
  *
  * Does not write files; `continueIn` does. The other model gets the same text, tool calls, and results. Thinking is omitted,
  * because providers accept it only from the model that wrote it.

@@ -62,7 +62,9 @@ export interface ExportedSession {
   /** Id of the session in the program. */
   readonly id: string;
   readonly files: readonly ExportedFile[];
-  /** Commands to run in the working directory, in order. `{}` is the first file's path. The last one continues the session. */
+  /**
+   * Commands to run in the working directory, in order. `{}` is the first file's path. The last command continues the session.
+   */
   readonly commands: readonly (readonly string[])[];
   /** Losses and changes in the program's format. */
   readonly issues: readonly ExportIssue[];

@@ -18,7 +18,7 @@ import { type ContinuedTurn, makePortableIds, planContinuation } from "./continu
 import { makeProjectName } from "./gemini-project.ts";
 import type { SessionWriter } from "./session-writer.ts";
 
-/** Dialect of Gemini CLI. It adds its own prompt first. Its model may not be the one that created the call ids. */
+/** Dialect of Gemini CLI. It adds its own prompt first. Its model may not be the model that created the call ids. */
 const GEMINI_CLI: Dialect = {
   ...GEMINI,
   ...NO_ORIGINALS,
@@ -37,7 +37,7 @@ const BEFORE_PROMPT = "The user wrote:";
  *
  * Calls are parts of their answer, and results are in a separate record, as in a resumed history. Results in `toolCalls` would be
  * sent twice after the session is resumed again. The start time is the time of the export, because Gemini CLI shows it in its
- * list of sessions, and deletes old sessions based on it.
+ * list of sessions and deletes old sessions based on it.
  */
 export const writeGemini: SessionWriter = (session, target) => {
   const { id, cwd, now, leafId } = target;

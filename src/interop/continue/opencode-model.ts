@@ -9,7 +9,7 @@ import type { Environment } from "../history/source-program.ts";
 /**
  * Finds the model that a user's OpenCode would use for a new session: the model in its settings, or the last model used.
  *
- * A session continues with the model of its last prompt, and fails if OpenCode is not configured for that model.
+ * A session continues with the model of its last prompt and fails if OpenCode is not configured for that model.
  *
  * @param home - Path of the user's home folder.
  * @returns The provider and the model, such as `anthropic/claude-opus-4-8`; undefined if neither source specifies a model.

@@ -45,7 +45,7 @@ interface ModelName {
   readonly modelID: string;
 }
 
-/** The continued session, and the end of the messages copied from it. */
+/** The continued session, and the time of the last message copied from it. */
 interface CopiedSession extends ContinuedSession {
   /** Creation time of the last copied message, in Unix milliseconds. New messages are later. */
   readonly copiedUntil: number;
@@ -99,8 +99,8 @@ function makeDocumentTitle(session: ReadonlySessionManager): string {
 }
 
 /**
- * Returns a time for each message, because OpenCode distinguishes messages by their times. Each is at least 1 ms later than the
- * previous one, and none is after `now`.
+ * Returns a time for each message, because OpenCode distinguishes messages by their times. Each time is at least 1 ms later than
+ * the previous time, and no time is later than `now`.
  */
 function spreadTimes(turns: readonly ContinuedTurn[], now: number): number[] {
   const times: number[] = [];
@@ -116,7 +116,7 @@ const IDS_PER_MS = 0x1000n;
 const ID_BITS = 48;
 const ID_DIGITS = 12;
 
-/** Creates ids like OpenCode's. All of them sort before the ids that OpenCode creates from now on. */
+/** Creates ids like OpenCode's. All these ids sort before the ids that OpenCode creates from now on. */
 class IdMaker {
   readonly #seed: string;
   #next: bigint;

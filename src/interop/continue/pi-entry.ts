@@ -58,7 +58,7 @@ function unrollTail(entry: CompactionEntry, taken: ReadonlySet<string>): PiEntry
   return [...kept, { ...compaction, firstKeptEntryId: kept[0]?.id ?? entry.id }];
 }
 
-/** Derives the id of a kept message, which is the same in every export. */
+/** Derives a kept message's id, which is the same in every export. */
 function makeTailId(compactionId: string, place: number, taken: ReadonlySet<string>): string {
   let attempt = 0;
   while (taken.has(inventEntryId(compactionId, place, attempt))) attempt++;

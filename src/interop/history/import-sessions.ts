@@ -44,7 +44,7 @@ export interface ImportSessionsOptions extends SourceQuery {
   readonly dryRun?: boolean;
   /** Whether sessions that were deleted from the target are imported again. Default: false. */
   readonly again?: boolean;
-  /** Whether to re-import sessions with the newest mapping, leaving the existing sessions unchanged. Default: false. */
+  /** Whether to re-import sessions with the newest mapping, leaving existing sessions unchanged. Default: false. */
   readonly fresh?: boolean;
   /** Returns the current time, in Unix milliseconds. Default: the system clock. */
   readonly now?: () => number;
@@ -193,7 +193,7 @@ export interface ImportPreview {
   readonly cwd: string;
   /** Number of sessions. */
   readonly sessions: number;
-  /** Number of sessions that are new or have changed since they were last imported. */
+  /** Number of sessions that are new or have changed since the last import. */
   readonly changed: number;
 }
 
@@ -314,7 +314,7 @@ function markChecked(one: KnownImport): KnownImport {
   return { ...one, writtenMs: Date.now() };
 }
 
-/** A session and its known imports, which are undefined if it must be imported. */
+/** A session and its known imports, which are undefined if the session must be imported. */
 interface Job {
   readonly session: SourceSession;
   readonly known: readonly KnownImport[] | undefined;
@@ -354,7 +354,7 @@ class ImportRun {
     this.#importer = new SessionImporter(target, this.#facts, reader);
   }
 
-  /** Adds the copies of the databases that a session is read from. Reports databases that cannot be copied. */
+  /** Adds the copies of the databases from which a session is read. Reports databases that cannot be copied. */
   async withCopies(session: SourceSession): Promise<SourceSession | undefined> {
     try {
       return await this.#reader.withCopies(session);

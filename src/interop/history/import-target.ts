@@ -54,7 +54,7 @@ export interface WrittenSession {
 /** Bytes of a session. */
 export type SessionBytes = Pick<AppendFile, "readRange">;
 
-/** Returns the entries to append to a session in its current state; undefined to append none. */
+/** Returns the entries to append to a session in its current state; undefined to append nothing. */
 type EntriesFor<Session> = (session: Session) => readonly AnySessionEntry[] | undefined;
 
 /** Returns the lines that replace a session's bytes; undefined to keep the bytes. */
@@ -66,7 +66,7 @@ export interface ImportTarget {
   readonly name: string;
   /** Returns the location of a session, whether or not it exists yet. */
   getLocation(header: SessionHeader): string;
-  /** Finds an existing session by id, if that does not require a request. */
+  /** Finds an existing session by id if this does not require a request. */
   find(id: string): string | undefined;
   /**
    * Returns whether a session exists.
@@ -75,7 +75,7 @@ export interface ImportTarget {
    *   as missing.
    */
   has(location: string, written?: WrittenSession): Promise<boolean>;
-  /** Returns a session's size in bytes, if that does not require a request. */
+  /** Returns a session's size in bytes if this does not require a request. */
   getSize(location: string): number | undefined;
   /** Reads a session's header and first entry; undefined if the session is missing. */
   readFront(location: string): Promise<Uint8Array | undefined>;
@@ -162,7 +162,10 @@ function listSessionNames(folder: string): string[] {
   }
 }
 
-/** Returns whether the system was started after the given time. Data written before then may be lost after a power failure. */
+/**
+ * Returns whether the operating system was started after the given time. Data written before the system was started may have been
+ * lost in a power failure.
+ */
 export function isOlderThanSystem(writtenMs: number): boolean {
   return writtenMs <= Date.now() - uptime() * 1000;
 }
@@ -357,7 +360,7 @@ function isPlainFile(fs: FileSystem, path: string): boolean {
 
 /**
  * Returns whether a file has at least the given size and ends with a line break, which may not be the case after a power failure.
- * A suspect file must also not contain zero bytes.
+ * A suspect file also must not contain zero bytes.
  */
 function isWholeFile(fs: FileSystem, path: string, size: number, isSuspect: boolean): boolean {
   const stats = fs.statSync(path, { throwIfNoEntry: false });

@@ -7,9 +7,9 @@ import type { SourceProgram, SourceSession } from "./source-program.ts";
 import { SourceReader } from "./source-reader.ts";
 import { findProgram, sourceFolders } from "./source-table.ts";
 
-/** A session of another program, as identified by that program. */
+/** Another program's session, as identified by that program. */
 export interface Transcript {
-  /** Path of one of the session's files; undefined if the program does not specify one. */
+  /** Path of one of the session's files; undefined if the program does not specify a path. */
   readonly path: string | undefined;
   /** Id of the session in the program. */
   readonly sourceId: string | undefined;

@@ -9,7 +9,7 @@ import type { ImportTarget, SessionBytes } from "./import-target.ts";
 import { MAX_OWN_BYTES, makeStamp, makeTitleStamp, readSourceRange } from "./source-file.ts";
 import type { KnownFile, ReadOptions, SourceProgram, SourceSession } from "./source-program.ts";
 
-/** Number of bytes before the new part to read again, to check that they still yield the existing entries. Tried in order. */
+/** Number of bytes before the new part to reread, to check that they still yield the existing entries. Tried in order. */
 const OVERLAPS = [128 * 1024, 2 * 1024 * 1024] as const;
 
 /** Returns the state of a session's files; undefined for a session that must always be read completely. */
@@ -29,7 +29,7 @@ function findMain(files: readonly KnownFile[]): KnownFile | undefined {
  * Imports the records appended to a session's main file since the last import, without reading the rest of the file.
  *
  * Rereads the end of the imported part. Continues only if it yields exactly the end of the existing session, and if no new record
- * depends on earlier ones. Otherwise, the caller must read everything.
+ * depends on earlier records. Otherwise, the caller must read everything.
  *
  * @returns Updated facts about the session; undefined if nothing was imported.
  * @remarks Cost: O(new bytes), plus a search for the new ids in the existing session.

@@ -167,7 +167,7 @@ export class SessionImporter {
     return { known: { ...known, ...written }, status, issues };
   }
 
-  /** Redacts entries that were redacted in the sessions that this one repeats. */
+  /** Redacts entries that were redacted in the sessions that this session repeats. */
   async #withoutRedacted(
     imported: ImportedSession,
     header: SessionHeader,
@@ -194,7 +194,7 @@ export class SessionImporter {
     return { ...imported, entries: [first, record, ...entries] };
   }
 
-  /** Returns the locations of the sessions that a session repeats: an earlier import of it and, for a new fork, its parent. */
+  /** Returns the locations of the sessions that a session repeats: its earlier import and, for a new fork, its parent. */
   async #repeatedBy(
     { parent }: ImportedSession,
     header: SessionHeader,
@@ -208,7 +208,8 @@ export class SessionImporter {
   }
 
   /**
-   * Returns whether a session, or a session that started it as a subagent, was deleted from the target and does not exist again.
+   * Returns whether a session, or a session that started it as a subagent, was deleted from the target and has not been
+   * recreated.
    */
   async #isLeftOut(imported: ImportedSession, beside: SessionsBeside): Promise<boolean> {
     const { header } = beside.get(imported.sourceId) ?? imported;
@@ -222,7 +223,7 @@ export class SessionImporter {
     return false;
   }
 
-  /** Returns the session that started another one as a subagent, unless it exists in the target. */
+  /** Returns the session that started another session as a subagent, unless the former exists in the target. */
   async #findAgent({ source, parent }: SourceLink, beside: SessionsBeside): Promise<SourceLink | undefined> {
     if (parent?.relation !== "subagent") return undefined;
     const { sourceId } = parent;
@@ -284,10 +285,10 @@ interface SessionBeside {
 type SessionsBeside = ReadonlyMap<string, SessionBeside>;
 
 /**
- * Chooses the ids of imported sessions: the id that a session already has, or an id that no other session has.
+ * Chooses the ids of imported sessions: the session's existing id, or an id that no other session uses.
  *
  * Different source ids may become equal when they are made safe for file names. The session that was imported first keeps the
- * plain id; if none was imported, the earliest session gets it. The ids of the others begin with a hash.
+ * plain id; if no session has been imported, the earliest session gets it. The ids of the others begin with a hash.
  */
 export class SessionIds {
   readonly #target: ImportTarget;
@@ -373,7 +374,7 @@ export interface RunFacts {
   readonly cacheDir: string;
   /** Whether to report results without writing anything. */
   readonly isDryRun: boolean;
-  /** Whether to re-import sessions, leaving the existing ones unchanged. */
+  /** Whether to re-import sessions, leaving existing sessions unchanged. */
   readonly isFresh: boolean;
   /** Whether sessions that were deleted from the target are imported again. */
   readonly isAgain: boolean;

@@ -15,7 +15,7 @@ export interface SourceFile {
   readonly path: string;
   readonly size: number;
   readonly mtimeMs: number;
-  /** Also changes if a program rewrites the file and then restores its modification time. */
+  /** This value also changes if a program rewrites the file and then restores its modification time. */
   readonly ctimeMs: number;
   /** Files that change together with this file. */
   readonly beside?: readonly SourceFile[];

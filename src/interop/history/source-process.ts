@@ -36,7 +36,7 @@ const MEMORY_SHARE = 0.75;
 /**
  * A process that reads other programs' files. If a file crashes or blocks it, the main process continues.
  *
- * Starts when it is first needed, and restarts if it has exited. Runs one task at a time.
+ * Starts when first needed, and restarts if it has exited. Runs one task at a time.
  */
 export class SourceProcess {
   readonly #program: URL | undefined;

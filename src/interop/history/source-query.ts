@@ -72,8 +72,8 @@ export async function findSourceSessions(
 }
 
 /**
- * Returns a function that reports skipped files and folders to `onSkipped`, or throws if it is not set. Ignores a file that its
- * program has removed since it was found.
+ * Returns a function that reports skipped files and folders to `onSkipped`, or throws if it is not set. Ignores a file that has
+ * been removed by its program since it was found.
  */
 export function reportTo({ onSkipped }: SourceQuery): ReportSkipped {
   return (path, error) => {
@@ -84,7 +84,7 @@ export function reportTo({ onSkipped }: SourceQuery): ReportSkipped {
   };
 }
 
-/** Reads the facts of a file, from the cache if possible; undefined if the file cannot be read. */
+/** Reads facts about a file, from the cache if possible; undefined if the file cannot be read. */
 async function readFileFacts(
   file: SourceFile,
   report: ReportSkipped,
@@ -187,7 +187,7 @@ function makeSession(
   };
 }
 
-/** Returns a string that changes whenever the session in a file does. */
+/** Returns a string that changes whenever the session in a file changes. */
 function makeSessionStamp(file: KnownFile): string {
   return file.facts.stamp ?? makeStamp(file);
 }

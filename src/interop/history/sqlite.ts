@@ -3,7 +3,7 @@ import { SessionError } from "../../core/format/errors.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { getAllowedMs } from "./source-file.ts";
 
-/** Rows to read from a table. A value whose type differs from the requested one is null. */
+/** Rows to read from a table. A value whose type differs from the requested type is null. */
 export interface TableQuery {
   readonly table: string;
   /** Names of text columns. */
@@ -26,7 +26,7 @@ const MAX_TOTAL_LENGTH = 512 * 1024 ** 2;
 /** Number of rows between two checks of the time limit. */
 const ROWS_PER_LOOK = 1024;
 
-/** Name of the SQL function that is called for each row that SQLite reads. It aborts a statement by throwing. */
+/** Name of the SQL function called for each row that SQLite reads. It aborts a statement by throwing. */
 const WITHIN_LIMITS = "sessiontree_within_limits";
 
 /** Returns whether this version of Node can read databases, which requires 22.13 or later. */
@@ -40,7 +40,7 @@ export function withDatabase<T>(path: string, call: (database: Database) => T): 
 }
 
 /**
- * Prepares a copy of a database for reading: merges its log, and adds indexes for looking up rows.
+ * Prepares a copy of a database for reading: merges its log and adds indexes for looking up rows.
  *
  * @throws {SessionError} `NOT_A_SESSION` if a table claims to contain more data than fits in the file.
  */
@@ -155,7 +155,7 @@ function withOpened<T>(
   }
 }
 
-/** The parts of `node:sqlite` that are used in this module. */
+/** The parts of `node:sqlite` used in this module. */
 interface OpenDatabase {
   prepare(query: string): { iterate(...values: readonly string[]): Iterable<unknown> };
   exec(statements: string): void;

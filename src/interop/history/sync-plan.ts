@@ -53,9 +53,9 @@ export function* writeSessionLines(
 /**
  * Compares a session with the entries that its source currently yields.
  *
- * Entries added after the import are kept, and the last of them remains the leaf. A changed entry is then added as a new version
- * next to the old one. Redactions are final: neither the old content of a redacted entry nor a newer version is added. Only new
- * entries are added to a sessiontree session that was exported and continued.
+ * Entries added after the import are kept, and the last such entry remains the leaf. A changed entry is then added as a new
+ * version next to the old one. Redactions are final: neither the old content of a redacted entry nor a newer version is added.
+ * Only new entries are added to a sessiontree session that was exported and continued.
  *
  * @param canReplace - Whether the session may be replaced if only imports wrote to it.
  * @throws {SessionError} `SESSION_EXISTS` if the session was imported from a different session.
@@ -143,7 +143,7 @@ function readKnownEntries(session: LineSource): KnownEntry[] {
   return known;
 }
 
-/** Returns the error for a session that another import created at the same time under the same id. */
+/** Returns the error for a session that another import created at the same time with the same id. */
 function makeOtherSessionError(provenance: UnknownEntry): SessionError {
   const { source = "another program", sourceId = "" } = findImportOrigin(provenance) ?? {};
   const message = `Another import has created a session with this id, from ${source} ${sourceId}: import again.`;
@@ -156,7 +156,7 @@ function getMappingVersion(provenance: UnknownEntry | undefined): number {
   return typeof mapping === "number" ? mapping : 1;
 }
 
-/** Keeps the time, counts, and mapping of the first import. */
+/** Retains the time, counts, and mapping of the first import. */
 function withOldProvenance(
   entries: readonly AnySessionEntry[],
   old: UnknownEntry | undefined,
@@ -346,7 +346,7 @@ function isNamedBeside(known: readonly KnownEntry[], importedIds: ReadonlySet<st
   return own !== undefined && findSessionName(parseRecord(own.text) ?? {}) !== undefined;
 }
 
-/** Returns the id for a changed entry that is added next to its older versions. */
+/** Returns the id for a changed entry to be added next to its older versions. */
 function makeVersionId({ id }: AnySessionEntry, number: number): string {
   return inventEntryId(`${id} version ${number + 1}`, 0, 0);
 }
@@ -368,7 +368,7 @@ function isNote({ type, customType }: UnknownEntry): boolean {
   );
 }
 
-/** Returns a key that is different for each move of the leaf, even for a move back to an earlier entry. */
+/** Returns a key that is different each time the leaf moves, even if it moves back to an earlier entry. */
 function makeMovedKey(leafId: string, end: UnknownEntry): string {
   return `move ${leafId} ${end.id}`;
 }

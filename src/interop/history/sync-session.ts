@@ -81,7 +81,7 @@ export async function readEntriesAt(
   return existing === undefined ? [] : listEntries(existing);
 }
 
-/** Returns the header of the session that an imported one continues; undefined if no import can append to that session. */
+/** Returns the header of the session that an imported session continues; undefined if no import can append to that session. */
 export async function findContinuedHeader(
   target: ImportTarget,
   imported: ImportedSession,
@@ -106,7 +106,10 @@ async function readExisting(target: ImportTarget, location: string): Promise<Exi
   return bytes && decodeExisting(target, location, bytes);
 }
 
-/** Returns the lines that replace a session that only imports wrote to; undefined if another writer has written to it since. */
+/**
+ * Returns the lines that replace a session if only imports have written to it; undefined if another writer has written to it
+ * since then.
+ */
 function makeReplacement(
   target: ImportTarget,
   location: string,

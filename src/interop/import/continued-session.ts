@@ -17,7 +17,7 @@ export function parseContinuedSession(value: unknown): ContinuedSession | undefi
   return typeof sessionId === "string" && typeof leafId === "string" ? { sessionId, leafId } : undefined;
 }
 
-/** Returns the session that a file continues, from one of its records; undefined if the record does not identify one. */
+/** Returns the session that a file continues, from one of its records; undefined if the record does not identify a session. */
 export function findContinuedSession({
   type,
   payload,

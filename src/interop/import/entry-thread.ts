@@ -14,7 +14,7 @@ export interface Said {
   readonly previous: Said | undefined;
 }
 
-/** State of a thread after a record. States are immutable, so a rollback just restores an older one. */
+/** State of a thread after a record. States are immutable, so a rollback just restores an older state. */
 export interface ThreadState {
   /** Parent of the next entry; undefined at the beginning. */
   readonly tip: Draft | undefined;

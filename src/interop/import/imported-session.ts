@@ -51,7 +51,7 @@ export interface ImportProvenance {
   source: SourceName;
   /** Id of the session in the source program. */
   sourceId: string;
-  /** Path of the source file, or of the first one if there are several. */
+  /** Path of the source file, or of the first source file if there are several. */
   sourcePath: string | null;
   /** Version of the program that created the session. For a message array, the name of its format. */
   sourceVersion: string | null;
@@ -61,7 +61,7 @@ export interface ImportProvenance {
   importedAt: string;
   /** Counts of the first import. */
   counts: ImportCounts;
-  /** Sessiontree session that this one continues. */
+  /** Sessiontree session that this session continues. */
   continued?: { readonly sessionId: string; readonly leafId: string };
 }
 
@@ -75,7 +75,7 @@ export interface SourceParent {
 export interface ImportedSession {
   readonly source: SourceName;
   readonly sourceId: string;
-  /** Path of the source file, or of the first one if there are several. */
+  /** Path of the source file, or of the first source file if there are several. */
   readonly sourcePath: string | undefined;
   /** Header without `parentSession`, because only the code that writes files can determine the parent's path. */
   readonly header: SessionHeader;

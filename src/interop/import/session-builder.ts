@@ -73,12 +73,12 @@ export function makeEntryId(key: string): string {
   return UUID_FRONT.test(key) && key.length === 36 ? key.slice(0, 8) : inventEntryId(key, 0, 0);
 }
 
-/** Returns the key of a record with an id: the id itself if it is a UUID, or else the program's name and the id. */
+/** Returns the key of a record with an id: the id itself if it is a UUID, or otherwise the program's name and the id. */
 export function makeIdKey(program: string, id: string): string {
   return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id) ? id : `${program} ${id}`;
 }
 
-/** Returns an id that is safe in a file name. Invalid characters are replaced with dashes. */
+/** Returns an id that is safe to use in a file name. Invalid characters are replaced with dashes. */
 export function makeSessionId(sourceId: string): string {
   return sourceId.replace(/[^A-Za-z0-9._-]/g, "-").replace(/^[._-]+|[._-]+$/g, "") || "unnamed";
 }
@@ -121,8 +121,7 @@ export class SessionBuilder {
   /** Number of times each numbered key was used. */
   readonly #uses = new Map<string, number>();
   /**
-   * For an entry, the entry that `addBehind` added after it. Children of the first entry become children of the
-   * second.
+   * For an entry, the entry that `addBehind` added after it. New children of the first entry are attached to the second entry.
    */
   readonly #behind = new Map<Draft, Draft>();
   readonly #dropped = new Map<string, number>();
@@ -193,14 +192,17 @@ export class SessionBuilder {
     return draft;
   }
 
-  /** Adds a message, and sets its time to the time of the entry. */
+  /** Adds a message and sets its time to the time of the entry. */
   addMessage(key: string, parent: Draft | undefined, time: unknown, untimed: UntimedMessage): Draft {
     const timestamp = toIsoTime(time) ?? this.#time;
     const message: AgentMessage = Object.assign(untimed, { timestamp: Date.parse(timestamp) });
     return this.add(key, parent, timestamp, { type: "message", message });
   }
 
-  /** Adds an entry without a position of its own after the last entry. Later children of the last entry become its children. */
+  /**
+   * Adds an entry without a position of its own after the last entry. Later children of the last entry are attached to the new
+   * entry.
+   */
   addBehind(key: string, time: unknown, body: EntryBody, id?: string): Draft {
     const { tip } = this;
     const draft = this.add(key, tip, time, body, id);
@@ -225,7 +227,7 @@ export class SessionBuilder {
     return this.#byId.get(id);
   }
 
-  /** Returns a key with the number of its earlier uses appended, for records that may equal other records. */
+  /** Returns a key with the number of its earlier uses appended, for records that may be equal to other records. */
   numbered(key: string): string {
     const times = this.#uses.get(key) ?? 0;
     this.#uses.set(key, times + 1);
@@ -245,7 +247,7 @@ export class SessionBuilder {
     return last;
   }
 
-  /** Removes an entry. Returns false if it is not the last one, because other entries may be its children. */
+  /** Removes an entry. Returns false if it is not the last entry, because other entries may be its children. */
   takeBack(draft: Draft): boolean {
     if (this.tip !== draft) return false;
     this.#entries.pop();

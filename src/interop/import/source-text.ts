@@ -50,7 +50,7 @@ export interface SourceText {
 /**
  * Parses the lines of another program's file.
  *
- * Never throws. A line that is not a JSON object becomes an issue, and intact records on a damaged line are recovered.
+ * Never throws. A line that is not a JSON object is reported as an issue, and intact records on a damaged line are recovered.
  *
  * @param input - The text, its bytes, or its bytes in chunks.
  * @remarks Cost: O(input).
@@ -190,7 +190,9 @@ export function isPresent(value: unknown): value is JsonValue {
   return value !== undefined;
 }
 
-/** Time format of most programs. It matches only days that exist in every month, so that matching times need not be parsed. */
+/**
+ * Time format of most programs. It matches only days that exist in every month, so that matching times do not need to be parsed.
+ */
 const PLAIN_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 

@@ -70,7 +70,7 @@ async function listAcpSessions(
 }
 
 /**
- * Answers `session/new`: creates a session and writes it immediately, so that a client can load it after restarting the agent.
+ * Answers `session/new`: creates a session and writes it immediately, so that a client can load it after the agent is restarted.
  *
  * @returns The new session. After the session is deleted, appends throw `SESSION_NOT_FOUND`.
  * @throws {SessionError} `STORE_UNAVAILABLE` or `WRITE_FAILED`.
@@ -88,7 +88,8 @@ async function newAcpSession(
 /**
  * Answers `session/fork`: copies a branch of a session to a new session.
  *
- * @returns The new session, which has already been written, as with `new`. Empty if the branch has no conversation yet.
+ * @returns The new session, which has already been written to the store, as with `new`. Empty if the branch has no conversation
+ *   yet.
  * @throws {TypeError} If `_meta` contains an entry id that is not a string.
  * @throws {SessionError} `SESSION_NOT_FOUND`, `ENTRY_NOT_FOUND`, `STORE_UNAVAILABLE` or `WRITE_FAILED`.
  * @remarks Source: docs/adapters.md#agent-client-protocol

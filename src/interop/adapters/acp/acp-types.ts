@@ -109,7 +109,7 @@ export type AcpToolCallUpdate = {
 };
 
 /**
- * Message from an agent: an update, a notification that contains one, or the end of a turn, as returned by the `nextUpdate`
+ * Message from an agent: an update, a notification that contains an update, or the end of a turn, as returned by the `nextUpdate`
  * method of the SDK's sessions.
  */
 export type AcpUpdateLike =

@@ -28,7 +28,7 @@ export interface CallFacts {
 /** Maximum length of a call's title, in UTF-16 code units. */
 export const LONGEST_TITLE = 200;
 
-/** Derives the facts to show for a call from the call's name and arguments. */
+/** Derives the facts to show about a call from its name and arguments. */
 export function makeCallFacts(call: Pick<StoredCall, "name" | "input">, cwd: string) {
   const { name, input } = call;
   const locations = findCallFiles(call).flatMap(({ path }) => toAbsolute(cwd, path) ?? []);
@@ -113,7 +113,7 @@ function toAbsolute(cwd: string, path: string): string | undefined {
   return (cwd.startsWith("/") ? posix : win32).join(cwd, path);
 }
 
-/** Words in tool names, by the kind of tool they indicate. */
+/** Words in tool names, by the tool kind they indicate. */
 const WORDS: readonly (readonly [kind: AcpToolKind, words: readonly string[]])[] = [
   ["think", ["think", "todo", "todos", "plan", "task"]],
   ["fetch", ["web", "fetch", "http", "url", "browser", "download"]],

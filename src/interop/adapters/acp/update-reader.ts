@@ -16,7 +16,7 @@ import { type CallFacts, readFacts } from "./call-facts.ts";
 import { fromBlock, isWholeBlock, makeQuestion, readBlock } from "./content-blocks.ts";
 import { UPDATE_CUSTOM_TYPE } from "./to-acp-updates.ts";
 
-/** Facts that updates do not contain, and the state of the session before the first update. */
+/** Facts that are not in the updates, and the state of the session before the first update. */
 export interface UpdateSource {
   readonly api: string;
   readonly provider: string;
@@ -28,7 +28,7 @@ export interface UpdateSource {
   readonly cost: number;
 }
 
-/** Receives an entry, and its message if it has one. */
+/** Receives an entry and its message, if any. */
 type TakeEntry = (entry: EntryDraft | DraftMaker, message?: Message) => void;
 
 /** A message in progress. */
@@ -56,7 +56,7 @@ const STATES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Creates entries from an agent's updates, in whatever order they arrive.
+ * Creates entries from an agent's updates, regardless of the order in which they arrive.
  *
  * Emits an answer and its results when the next message begins or when all of the answer's calls have ended. Updates that are not
  * messages are emitted after the message in progress.
@@ -87,7 +87,7 @@ export class UpdateReader {
     this.#cost = source.cost;
   }
 
-  /** Reads an update, a notification that contains one, or the end of a turn. If it throws, nothing has changed. */
+  /** Reads an update, a notification that contains an update, or the end of a turn. If it throws, nothing has changed. */
   take(value: unknown): void {
     const update = findUpdate(toStoredData(value, "an update"));
     this.#index++;
@@ -254,7 +254,7 @@ export class UpdateReader {
     return begun;
   }
 
-  /** Completes the message in progress, adds the results of its calls, and emits the drafts that were waiting for it. */
+  /** Completes the message in progress, adds the results of its calls, and emits the drafts waiting for it. */
   #finish(stopReason?: string): void {
     const open = this.#open;
     this.#open = undefined;
@@ -306,7 +306,8 @@ export class UpdateReader {
 }
 
 /**
- * Returns the update in a notification, in a JSON-RPC message that contains one, or in a value from the SDK's sessions.
+ * Returns the update in a notification, in a JSON-RPC message that contains a notification, or in a value from the SDK's
+ * sessions.
  */
 function findUpdate(value: JsonObject): JsonObject {
   for (const name of ["params", "update"]) {
@@ -373,7 +374,7 @@ class RunningCall {
     this.hasEnded ||= status === "completed" || status === "failed";
   }
 
-  /** Completes the call in its answer, using the facts known so far. */
+  /** Completes the call in its answer, using the currently known facts. */
   complete(): void {
     const { kind = "tool", title } = this.#facts;
     const input = this.#rawInput;

@@ -78,7 +78,7 @@ export class ChatProgress {
     this.#isRedacted = isRedacted;
   }
 
-  /** Returns the entries to append so that each UI message on the path equals the message in the chat. */
+  /** Returns the entries to append so that each UI message on the path matches the message in the chat. */
   draftsFor(chat: readonly Saved[], path: readonly SessionEntry[]): EntryDraft[] {
     const pending = this.#drafts.map((draft, at): SessionMessageEntry => {
       const head = { id: `draft ${at}`, parentId: null, timestamp: "" };

@@ -156,8 +156,8 @@ function listSavedIds(saved: readonly SavedMessage[]): Map<Message, string> {
 }
 
 /**
- * Creates drafts for the collected messages. If some steps of a UI message are already stored, the next draft keeps the rest of
- * it.
+ * Creates drafts for the collected messages. If some steps of a UI message are already stored, the next draft contains the
+ * remaining steps.
  */
 function makeChatDrafts({ saved, options }: ConvertedChat, collected: readonly Message[]): ChatDraft[] {
   const ids = listSavedIds(saved);
@@ -174,7 +174,7 @@ function makeChatDrafts({ saved, options }: ConvertedChat, collected: readonly M
   return collected.map((message) => ({ message: rests.get(message) ?? message, id: ids.get(message) }));
 }
 
-/** Returns the data to keep from a UI message, starting at a step; undefined if its messages already contain all of it. */
+/** Returns the data to keep from a UI message, starting at a step; undefined if its messages already contain all the data. */
 function getRest(input: UIMessageLike, step: number, options: MessageImportOptions): object | undefined {
   const parts = splitSteps(input.parts)
     .slice(step)

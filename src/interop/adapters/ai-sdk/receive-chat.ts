@@ -29,7 +29,7 @@ interface Allowed {
  * Stores the parts of a chat that a page is allowed to send, and returns the chat and the prompt for the next answer.
  *
  * Accepts the user's last message, results of open calls to `clientTools`, and answers to open approvals. Everything else, such
- * as earlier messages and the model's texts, comes from the session. If the id of a user message is already in the chat, the new
+ * as earlier messages and the model's text, comes from the session. If the id of a user message is already in the chat, the new
  * message replaces the old one and everything after it, on a new branch.
  *
  * @param body - Parsed body of the request from the SDK's transport: `{ messages }`, or `{ message }` with the last message.
@@ -115,7 +115,7 @@ function readUserPart(
   );
 }
 
-/** Returns the stored chat with the answers from the page's copy of the last message. */
+/** Returns the stored chat, updated with the answers from the page's copy of the last message. */
 function withAnswers(
   stored: readonly UIMessage[],
   id: string,
@@ -155,7 +155,7 @@ function isClaim({ state }: JsonRecord): boolean {
   return state !== "input-streaming" && state !== "input-available" && state !== "approval-requested";
 }
 
-/** Reads the outcome that a page reports for a call; undefined if the session already has it. */
+/** Reads the outcome that a page reports for a call; undefined if the outcome is already in the session. */
 function readAnswer(
   call: JsonRecord,
   sent: JsonRecord,
@@ -201,7 +201,7 @@ function readApproval({ approval, toolCallId }: JsonRecord, sent: JsonRecord): J
   return { state: "approval-responded", approval: given };
 }
 
-/** Returns the ids of the calls in the last step that are waiting for a page. */
+/** Returns the ids of the last step's calls that are waiting for a page. */
 function listOpenCalls(message: UIMessage | undefined): string[] {
   if (message?.role !== "assistant") return [];
   const parts: readonly object[] = message.parts;

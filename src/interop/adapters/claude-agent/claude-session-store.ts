@@ -64,7 +64,7 @@ export interface ClaudeSessionStore {
   listSubkeys(key: { projectKey: string; sessionId: string }): Promise<string[]>;
 }
 
-/** A `sessionStore` that keeps a summary of each session, so that listing sessions does not require reading transcripts. */
+/** A `sessionStore` that stores a summary of each session, so that listing sessions does not require reading transcripts. */
 export interface SummarizingClaudeSessionStore extends ClaudeSessionStore {
   listSessionSummaries(projectKey: string): Promise<ClaudeSessionSummary[]>;
 }

@@ -63,7 +63,7 @@ export function findThread(entry: AnySessionEntry): string | undefined {
   return typeof threadId === "string" ? threadId : undefined;
 }
 
-/** Returns whether an entry has the type of a checkpoint or of writes, even if it is not readable. */
+/** Returns whether an entry's type is that of a checkpoint or of writes, even if the entry is unreadable. */
 export function isOfSaver({ type, ...entry }: AnySessionEntry): boolean {
   const { customType } = toRecord(entry);
   return type === "custom" && (customType === CHECKPOINT || customType === WRITES);
@@ -126,7 +126,7 @@ function isWrite(write: unknown): write is StoredWrite {
 export type ListChange = readonly [at: number, deleted: number, ...added: string[]];
 
 /**
- * Returns the changes that turn one list into another, in order of position. Each list contains an element at most once.
+ * Returns the changes that turn one list into the other, in order of position. Each list contains an element at most once.
  *
  * @param unchanged - Number of leading elements that both lists share.
  */

@@ -20,7 +20,7 @@ import { spellCanonically } from "../stored-data.ts";
 /** Pattern for the message classes that a session can store. */
 const CLASSES = /^(?:Human|AI|System|Tool|Chat)Message(?:Chunk)?$/;
 
-/** Message class for each role, unless the entry specifies another one. */
+/** Message class for each role, unless the entry specifies a different class. */
 const CLASS_OF_ROLE: ReadonlyMap<unknown, string> = new Map([
   ["user", "HumanMessage"],
   ["assistant", "AIMessage"],
@@ -43,7 +43,7 @@ export interface ListedMessage {
 /** Data that a session stores for a LangChain message. */
 export interface HeldMessage {
   readonly message: Message;
-  /** Data that the entry stores in addition to the message. */
+  /** Data stored in the entry in addition to the message. */
   readonly kept: JsonRecord;
 }
 
@@ -72,7 +72,7 @@ function getClass(json: unknown): string {
   return lc === 1 && isJsonRecord(kwargs) ? String(toArray(id).at(-1)) : "";
 }
 
-/** Converts a message to the form that is stored in a session. */
+/** Converts a message to the form stored in a session. */
 export function holdMessage({ id, record }: ListedMessage, timestamp: number): HeldMessage {
   const { id: _, ...said } = normalizeMessage(toStoredRecord(record) ?? {}).data;
   const name = getClass(record);

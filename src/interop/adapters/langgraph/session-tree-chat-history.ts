@@ -44,7 +44,7 @@ export class SessionTreeChatHistory extends BaseListChatMessageHistory {
     await this.addMessages([message]);
   }
 
-  /** Appends messages in a single write, all or none of them, and waits until they are durable. */
+  /** Appends all messages or none in a single write, and waits until they are durable. */
   override async addMessages(messages: BaseMessage[]): Promise<void> {
     const { messages: said } = fromLangChain(messages, { timestamp: Date.now() });
     await this.#update();

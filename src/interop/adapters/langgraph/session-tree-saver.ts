@@ -80,8 +80,8 @@ const ID_PREFIX = "langgraph-";
 /**
  * LangGraph checkpointer on top of a store.
  *
- * A thread is a session. A checkpoint is an entry below the entry of its parent, so time travel creates branches. Messages in
- * message lists are messages of the session. Other values are stored once per version.
+ * A thread is a session. A checkpoint is an entry below its parent's entry, so time travel creates branches. Messages in message
+ * lists are stored as session messages. Other values are stored once per version.
  *
  * @remarks Cost of a put: O(messages) comparisons, plus writing the changed bytes. Source: docs/langgraph.md
  */

@@ -54,7 +54,7 @@ export async function loadValue(serde: SerializerProtocol, stored: unknown): Pro
 const MAX_DEPTH = 1_000;
 
 /**
- * Rejects values that JSON would silently omit, and finds buffers.
+ * Rejects values that JSON would silently omit and finds buffers.
  *
  * @returns The buffers in the value, which JSON would convert to plain objects.
  * @throws {TypeError} With the path of a function, a symbol, or a value that is nested too deeply; also for a cycle or a BigInt.

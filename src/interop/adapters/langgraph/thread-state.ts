@@ -30,7 +30,7 @@ export interface Checkpoint {
   readonly stored: ReadonlySet<string>;
   /** Changes to each message list since the checkpoint above, by channel. */
   readonly lists: ReadonlyMap<string, readonly ListChange[]>;
-  /** For each channel, the last checkpoint of the graph, at or above this one, that stores a value. */
+  /** For each channel, the graph's last checkpoint, at or above this checkpoint, that stores a value. */
   readonly holders: ReadonlyMap<string, Checkpoint>;
   /** Channels that have a message list at or above this checkpoint. */
   readonly listNames: ReadonlySet<string>;

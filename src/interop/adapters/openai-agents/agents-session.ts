@@ -39,7 +39,7 @@ export interface AgentsHistoryMutation<Item extends AgentsItem = AgentsItem> {
   replacement: Item;
 }
 
-/** Identifies the model that responded, for readers of the session without the SDK. Items and runs do not contain it. */
+/** Identifies the model that responded, for readers of the session that do not use the SDK. Items and runs do not contain it. */
 export interface OpenAIAgentsSessionOptions {
   /** Default: `openai-responses`. */
   readonly api?: string;
@@ -57,8 +57,8 @@ export interface OpenAIAgentsSessionOptions {
  * history, this object also clears it. Nothing is deleted: popped, cleared, and replaced items remain on other branches. Every
  * promise resolves once the change is durable.
  *
- * @throws {SessionError} From every method that writes: `WRITE_FAILED`, `SESSION_NOT_FOUND` if the session was deleted,
- *   and the other errors of `append`.
+ * @throws {SessionError} Thrown by every method that writes: `WRITE_FAILED`, `SESSION_NOT_FOUND` if the session was deleted, and
+ *   the other errors of `append`.
  * @remarks Cost of a call: O(context). Source: docs/adapters.md#openai-agents-sdk
  */
 export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
@@ -108,7 +108,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   }
 
   /**
-   * Appends items, either all or none of them.
+   * Appends all items or none.
    *
    * @param run - Context of the run, passed by the runner. Its usage is assigned to the answers.
    * @throws {TypeError} If an item cannot be represented as JSON.
@@ -226,7 +226,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   /**
    * Replaces function calls by call id. Uses context edits, so that earlier leaves keep the old calls.
    *
-   * If several calls have the same id, the first is replaced and the others are removed. An unknown id has no effect.
+   * If several calls have the same id, the first call is replaced and the others are removed. An unknown id has no effect.
    */
   async applyHistoryMutations({ mutations }: { mutations: AgentsHistoryMutation<Item>[] }): Promise<void> {
     await this.#update();
@@ -407,7 +407,7 @@ function toRequestUsage(request: unknown): Usage {
   });
 }
 
-/** A parsed transaction: the items with which the history must end, and the items that replace them. */
+/** A parsed transaction: the items that must be at the end of the history, and the items that replace them. */
 interface ReadTransaction {
   readonly expected: readonly JsonObject[];
   readonly added: readonly JsonObject[];
@@ -451,7 +451,7 @@ function toStoredList(items: unknown): JsonObject[] {
   return Array.isArray(items) ? items.map((item) => toStoredData(item, "item")) : [];
 }
 
-/** Rejects properties that a copy would not have, at any depth. */
+/** Rejects properties, at any depth, that would be missing from a copy. */
 function assertPlain(value: unknown, path: string, seen: Set<object>): void {
   if (typeof value !== "object" || value === null || value instanceof Uint8Array || seen.has(value)) return;
   seen.add(value);

@@ -29,7 +29,7 @@ export interface ItemRecord {
   readonly operations: readonly AppliedOperation[];
 }
 
-/** Reads an entry's items; undefined if it has none, or if the key contains something else. */
+/** Reads an entry's items; undefined if it has no items, or if the key contains a different value. */
 export function readItemRecord(entry: SessionEntry): ItemRecord | undefined {
   const { message, details, data } = toRecord(entry);
   const holder = [toRecord(message)["details"], details, data].map((one) => toRecord(one)[RECORD_KEY]);
@@ -48,7 +48,7 @@ export function countAnswers(items: readonly JsonObject[]): number {
 }
 
 /**
- * Creates drafts of entries for items: one for all the items of an answer, and one for each other item.
+ * Creates draft entries for items: one for all the items of an answer, and one for every other item.
  *
  * @param usages - Usage of model requests, in order. The last element belongs to the last answer. If there are more requests than
  *   answers, for example because agents ran as tools, the additional usage is recorded first.
@@ -123,7 +123,7 @@ function makeDraft(
   return { type: "message", message: { ...message, details: record } };
 }
 
-/** Groups the consecutive items of an answer, which all readers except the SDK see as one message. */
+/** Groups the consecutive items of an answer, which are a single message to all readers except the SDK. */
 function groupItems(items: readonly JsonObject[]): JsonObject[][] {
   const groups: JsonObject[][] = [];
   let open: JsonObject[] | undefined;

@@ -79,7 +79,9 @@ const PLAIN_TYPES: ReadonlySet<unknown> = new Set(["user", "assistant", "attachm
 /** Names of the tools that start other agents. */
 const STARTERS: ReadonlySet<unknown> = new Set(["Task", "Agent"]);
 
-/** Returns whether new records follow the latest ones and do not depend on earlier ones for names, totals, calls, or agents. */
+/**
+ * Returns whether new records follow the latest records and do not depend on earlier records for names, totals, calls, or agents.
+ */
 function isAlone(
   fresh: readonly SourceRecord[],
   old: readonly SourceRecord[],
@@ -268,7 +270,7 @@ function findInherited(
 const UUIDS = /"uuid":"([0-9a-f-]{36})"/g;
 
 /**
- * Finds the file that a session was copied from. Of all files that contain the session's first record, that file has the most
+ * Finds the file from which a session was copied. Of all files that contain the session's first record, that file has the most
  * records in common with the session.
  */
 function findOrigin(
@@ -287,7 +289,7 @@ function findOrigin(
   return best?.file;
 }
 
-/** Counts the records in a file that are not in any of the others. */
+/** Counts the records in a file that are not in any of the other files. */
 function countMissingUuids(path: string, others: readonly string[]): number {
   const held = new Set(others.flatMap((other) => [...readUuids(other)]));
   return [...readUuids(path)].filter((uuid) => !held.has(uuid)).length;

@@ -22,7 +22,7 @@ import {
   type SourceSession,
 } from "../source-program.ts";
 
-/** Sessions of Cline's command line, and tasks of Cline, Roo Code, and Kilo in editors. */
+/** Sessions from Cline's command line, and tasks from Cline, Roo Code, and Kilo in editors. */
 export const CLINE: SourceProgram = {
   name: "cline",
   folders: (env, home) => [getSessionsFolder(env, home), ...listTaskFolders(env, home)],
@@ -54,7 +54,7 @@ const MESSAGES = ".messages.json";
 /** Name of the file where an editor stores a task's messages, in a folder named after the task id. */
 const TASK = "api_conversation_history.json";
 
-/** Name of the file with the rows that an editor shows for a task. For some tasks, it is the only remaining file. */
+/** Name of the file that contains the rows an editor displays for a task. For some tasks, it is the only remaining file. */
 const ROWS = "ui_messages.json";
 
 function isTask(path: string): boolean {
@@ -157,7 +157,7 @@ class TaskFolders {
   }
 }
 
-/** Finds the session that another one was copied from. An undo copies the remaining messages to a new session. */
+/** Finds the session that another session was copied from. An undo copies the remaining messages to a new session. */
 function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
   const last = new Map<string, KnownFile>();
   const byStart = [...sessions].sort((one, other) => (makeSessionKey(one) < makeSessionKey(other) ? -1 : 1));

@@ -5,7 +5,10 @@ import type { JsonRecord } from "../../../core/format/json.ts";
 import type { UserBlock } from "../../convert/dialect.ts";
 import { makePlaceholder, parseDataUrl, toImage } from "../../convert/images.ts";
 
-/** Reads a file that a document refers to, as base64. Returns undefined if the file does not exist or may not be read. */
+/**
+ * Reads a file that a document refers to and returns its content as base64. Returns undefined if the file does not exist or may
+ * not be read.
+ */
 export type ReadAsset = (path: string, mediaType: unknown) => string | undefined;
 
 /** Content of a message or a tool result. */

@@ -340,7 +340,7 @@ function isAnswerOfSession(step: JsonRecord): boolean {
   return Object.keys(getOwnExtra(step)).length > 0;
 }
 
-/** Returns whether a step repeats a step of another document, which already counts its usage. */
+/** Returns whether a step repeats another document's step, whose usage is already counted there. */
 function isCopied(step: JsonRecord): boolean {
   return step["is_copied_context"] === true;
 }

@@ -11,7 +11,7 @@ export class RecordNode {
   record: SourceRecord;
   /** Index of the first record with this `uuid` in the file. */
   readonly position: number;
-  /** Preceding node; undefined if this one begins a conversation. */
+  /** Preceding node; undefined if this node begins a conversation. */
   parent: RecordNode | undefined;
   readonly children: RecordNode[] = [];
 
@@ -26,7 +26,7 @@ export class RecordNode {
     return this.record.value;
   }
 
-  /** Fields of the record's message; empty if it has none. */
+  /** Fields of the record's message; empty if the record has no message. */
   get message(): JsonRecord {
     return getMember(this.value, "message");
   }
@@ -64,8 +64,8 @@ export interface PreservedMessages {
 }
 
 /**
- * Reads which messages a compaction's boundary preserves. Newer versions list them; older versions specify only the first and
- * last message.
+ * Determines which messages a compaction's boundary preserves. Newer versions list them; older versions specify only the first
+ * and last message.
  */
 export function readPreserved(boundary: JsonRecord): PreservedMessages {
   const metadata = getMember(boundary, "compactMetadata");

@@ -22,7 +22,7 @@ export interface Subagent {
   readonly agentId: string;
   /** Id of the call that started the subagent, if known. */
   readonly toolCallId: string | undefined;
-  /** Id of the subagent that made that call; undefined if the main agent did. */
+  /** Id of the subagent that made the call; undefined if the main agent made it. */
   readonly callerId: string | undefined;
   readonly nodes: readonly RecordNode[];
   /** File of the subagent; undefined if its records are in the main agent's file. */
@@ -85,7 +85,7 @@ function getFirstPrompt(nodes: readonly RecordNode[]): string {
   return prompt === undefined ? "" : getUserText(prompt);
 }
 
-/** Pattern of the message that notifies the main agent that a subagent has finished. */
+/** Pattern for the message that notifies the main agent that a subagent has finished. */
 const NOTIFICATION =
   /^<task-notification>\s*<task-id>([^<]+)<\/task-id>\s*<tool-use-id>([^<]+)<\/tool-use-id>/;
 

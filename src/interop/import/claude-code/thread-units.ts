@@ -15,7 +15,7 @@ import { isBelow, type RecordNode, walkUpward } from "./record-graph.ts";
 /** Records that are converted together: the parts of a message, a command and its output, or a boundary and its summary. */
 export interface Unit {
   readonly role: Exclude<RecordRole, "progress">;
-  /** Records in conversation order. The first one determines the unit's key and position. */
+  /** Records in conversation order. The first record determines the unit's key and position. */
   readonly nodes: RecordNode[];
   parent: Unit | undefined;
 }
@@ -35,11 +35,11 @@ export interface ThreadUnits {
 const PASSIVE: ReadonlySet<RecordRole> = new Set(["aside", "progress"]);
 
 /**
- * Groups one agent's records into units, and determines each unit's parent.
+ * Groups one agent's records into units and determines each unit's parent.
  *
- * Claude Code writes a record for each block of a message, and attaches each tool result to the record of its call. Here, a
- * message is one unit, and the results of its calls follow it one after another. A second result for the same call, or a prompt
- * next to the results, remains a branch.
+ * Claude Code writes a record for each block of a message and attaches each tool result to the record of its call. In contrast, a
+ * message is a single unit here, and the results of its calls follow it one after another. A second result for the same call, or
+ * a prompt next to the results, remains a branch.
  *
  * @param nodes - In file order, with all parents from the same agent.
  * @remarks Cost: O(records), if few records without content occur between the records of a message.
@@ -294,7 +294,7 @@ export function getUnitCallIds(unit: Unit): string[] {
 
 const INTERRUPTION = "[Request interrupted by user";
 
-/** Returns whether a record is the program's own notice of an interruption, which the user did not type. */
+/** Returns whether a record is the program's own notice of an interruption rather than text typed by the user. */
 function isInterruption(node: RecordNode): boolean {
   return getUserText(node).startsWith(INTERRUPTION);
 }
@@ -302,7 +302,7 @@ function isInterruption(node: RecordNode): boolean {
 /**
  * Returns whether the user interrupted an answer while it was arriving, in a version that does not count its tokens.
  *
- * The reported tokens are then those from the start of the answer. Versions that count them mark the answer as aborted.
+ * The reported tokens are then the count from the start of the answer. Versions that count the tokens mark the answer as aborted.
  */
 export function isBrokenOff(unit: Unit): boolean {
   const isOpen = unit.nodes.every(({ message }) => toNonemptyText(message["stop_reason"]) === undefined);

@@ -31,7 +31,7 @@ export interface UnitContext {
   readonly isCounted: (unit: Unit) => boolean;
   /** Returns the subagent that a call started, and its session id; undefined if the call did not start one. */
   readonly findSubagent: (toolCallId: string) => { agentId: string; sessionId: string } | undefined;
-  /** Returns the first entry created from a record; undefined if there is none. */
+  /** Returns the first entry created from a record; undefined if no entry was created. */
   readonly findEntry: (uuid: string) => Draft | undefined;
 }
 

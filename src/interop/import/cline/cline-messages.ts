@@ -25,7 +25,7 @@ export class MessageReader {
   /** Cline's additions to the last message, which are not part of any context. */
   added: UserBlock[] = [];
   readonly #toolNames = new Map<string, string>();
-  /** Call ids by the alternative id that a provider assigns. */
+  /** Call ids, keyed by the alternative id that a provider assigns. */
   readonly #callIds = new Map<string, string>();
   #model: string | undefined;
 
@@ -99,7 +99,7 @@ export class MessageReader {
 /** Pattern for the start of Cline's additions to a prompt. */
 const CONTEXT = /^\s*<(?:environment_details|SYSTEM_NOTICE|explicit_instructions|hook_context)\b/;
 
-/** Pattern of the model name in the additions of Roo Code and Kilo to a prompt. */
+/** Pattern for the model name in the text that Roo Code and Kilo add to a prompt. */
 const MODEL = /<model>([^<]+)<\/model>/;
 
 /** Beginnings of text that Cline sends as the user: reminders, and results of tools that older versions request in XML. */

@@ -52,7 +52,7 @@ export interface ClineInput extends ClineDocument {
   readonly compaction?: unknown;
   /** Content of `ui_messages.json`. */
   readonly viewRows?: unknown;
-  /** Files of agents that this session's agent started. */
+  /** Files of the agents started by this session's agent. */
   readonly subagents?: readonly ClineDocument[];
   /** Id of the session that begins with the same messages, if the manifest does not identify it. */
   readonly forkedFrom?: string;
@@ -123,7 +123,7 @@ export function getClineMessages(document: unknown): JsonRecord[] {
   return rows.length > 0 ? readShownMessages(rows) : list.filter(isJsonRecord).filter(isSpoken);
 }
 
-/** Issue message for a task that has only the rows shown by an editor. */
+/** Issue message for a task of which only the rows displayed by an editor remain. */
 const ONLY_SHOWN =
   "This task's messages are missing; only what the editor displayed was imported, with tool calls as notices. If the program still has api_conversation_history.json, put it next to ui_messages.json and import again.";
 
@@ -200,7 +200,7 @@ class AgentImport {
   readonly #usages: ReadonlyMap<JsonRecord, Usage>;
   /** Messages that are missing from all later contexts, because they are replaced with a summary or a marker. */
   readonly #hidden: ReadonlySet<JsonRecord>;
-  /** Messages sent so far that are not hidden. */
+  /** Previously sent messages that are not hidden. */
   readonly #visible: SentMessage[] = [];
   #tip: Draft | undefined;
   #time = 0;
@@ -394,7 +394,7 @@ function isSummary(message: JsonRecord): boolean {
   return getMember(message, "metadata")["kind"] === "compaction_summary";
 }
 
-/** Returns whether a message is a model's answer. Roo Code stores an answer's encrypted part as a separate message. */
+/** Returns whether a message is a model's answer. Roo Code stores the encrypted part of an answer as a separate message. */
 function isAnswer(message: JsonRecord): boolean {
   return message["role"] === "assistant" && message["type"] !== "reasoning" && !isSummary(message);
 }

@@ -203,7 +203,7 @@ class RolloutReader {
   readonly #writer: ThreadWriter;
   readonly #rollout: Rollout;
   readonly #builder: SessionBuilder;
-  /** Number of records copied from a parent, where their tokens are already counted. */
+  /** Number of records copied from a parent, in whose session their tokens are already counted. */
   readonly #copied: number;
   /** Thread states after each record, with the record's ordinal. */
   readonly #states: { ordinal: number; state: ThreadState }[] = [];

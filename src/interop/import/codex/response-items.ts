@@ -144,7 +144,7 @@ export function toResult(item: JsonRecord): ItemResult {
   return { ...rest, isError: typeof success === "boolean" ? !success : isError };
 }
 
-/** Pattern of the exit code that tools report before a command's output. */
+/** Pattern for the exit code that tools report before a command's output. */
 const EXIT_CODE = /^(?:Process exited with code|Exit code:) (-?\d+)$/m;
 
 function toTextResult(text: string): ItemResult {

@@ -69,7 +69,7 @@ export class ThreadWriter extends EntryThread {
     this.#turn = { before: this.state, isUsers: false };
   }
 
-  /** Closes the last answer, so that tokens reported later are not assigned to it. */
+  /** Closes the last answer so that tokens reported later are not assigned to it. */
   closeAnswer(): void {
     this.#open = undefined;
     this.#last = undefined;
@@ -240,7 +240,7 @@ export class ThreadWriter extends EntryThread {
     });
   }
 
-  /** Removes the answer that was turned into the summary. Until then, it is in the thread like any other answer. */
+  /** Removes the answer that was turned into the summary. Until then, it is part of the thread like any other answer. */
   #takeBackSummary(told: string): Answer["message"] | undefined {
     const answer = this.#last;
     this.#open = undefined;
@@ -271,7 +271,8 @@ function findStartedAgent(output: string): string | undefined {
 /**
  * Converts the history that remains after a compaction.
  *
- * @param knownCalls - The thread's calls by the id that results refer to. Their ids are kept, because results may follow later.
+ * @param knownCalls - The thread's calls by the id that results refer to. Their ids are preserved, because results may follow
+ *   later.
  * @returns The messages to keep; the text of the item that looks like the summary, empty if there is none; and whether the
  *   history includes an item that only its provider can read.
  */

@@ -11,7 +11,7 @@ import { convertAnswerItem } from "../codex/response-items.ts";
 import { getMember, type SourceRecord, toNonemptyText } from "../source-text.ts";
 import { addTokens, NO_TOKENS, type Tokens, takeLesserTokens } from "../token-sums.ts";
 
-/** A converted answer, or part of one. */
+/** A converted answer, or part of an answer. */
 export interface Answer {
   readonly content: AnswerBlock[];
   readonly calls: readonly ToolCall[];
@@ -148,7 +148,7 @@ export function getApi(tokens: JsonRecord | undefined): string {
   return APIS.get(tokens?.["apiEndpoint"]) ?? "openai-completions";
 }
 
-/** Returns the provider of a call, which is GitHub unless the user provided a key. */
+/** Returns a call's provider, which is GitHub unless the user provided a key. */
 export function getProvider({ isByok, providerType }: JsonRecord): string {
   return (isByok === true ? toNonemptyText(providerType) : undefined) ?? "github-copilot";
 }
@@ -162,8 +162,8 @@ export class CountedTokens {
   }
 
   /**
-   * Returns how much a model's total exceeds the tokens of its calls, and counts the difference. Tokens of unknown models are
-   * assumed to belong to this model.
+   * Returns the amount by which a model's total exceeds the tokens of its calls, and counts the difference. Tokens of unknown
+   * models are assumed to belong to this model.
    */
   takeRest(model: string, total: Tokens): Usage {
     // After a rewind, totals may be lower than the counted tokens.

@@ -18,7 +18,7 @@ import { type SharedState, ThreadWriter } from "./thread-writer.ts";
 export interface CopilotInput extends SourceText {
   /** Path of the file. */
   readonly path?: string;
-  /** Session id if the file's first event is missing: the name of the file's folder. */
+  /** Session id to use if the file's first event is missing: the name of the file's folder. */
   readonly sourceId?: string;
   /** Id of the new session. The ids of subagents' sessions are derived from it. Default: the source's session id. */
   readonly ownId?: string;
@@ -58,7 +58,7 @@ class CopilotImport {
   /** Candidates for the working directory, also used for subagents. */
   readonly #folders: readonly unknown[];
   readonly #main: ThreadWriter;
-  /** Writers of the subagents' sessions, by agent id. */
+  /** Writers for the subagents' sessions, by agent id. */
   readonly #subagents = new Map<string, ThreadWriter>();
   readonly #shared: SharedState;
   readonly #seen = new Set<string>();
@@ -119,7 +119,9 @@ class CopilotImport {
     });
   }
 
-  /** Returns the session that this one was forked from and whose calls it repeats. The usage records identify that session. */
+  /**
+   * Returns the session that this session was forked from and whose calls it repeats. The usage records identify that session.
+   */
   #original(): string | undefined {
     for (const { value } of this.#input.records) {
       if (value["type"] !== "session.usage_record" || value["agentId"] !== undefined) continue;

@@ -71,7 +71,7 @@ function collectPrompts(records: readonly SourceRecord[]): Map<string, string[]>
   return prompts;
 }
 
-/** Removes the latest prompt that can belong to a turn, so that no other turn matches it. Returns false if there is none. */
+/** Removes the latest prompt that may belong to a turn, so that no other turn matches it. Returns false if there is none. */
 function takePrompt(prompts: ReadonlyMap<string, string[]>, prompt: string, until: string): boolean {
   const times = prompts.get(prompt) ?? [];
   const at = times.findIndex((said) => said <= until);

@@ -34,7 +34,7 @@ export interface GeminiInput extends SourceText {
   readonly path?: string;
   /** Working directory. The file contains only a hash of it. */
   readonly cwd?: string;
-  /** Id of the session whose agent started this one. */
+  /** Id of the session whose agent started this session. */
   readonly parentId?: string;
   /** ISO 8601. */
   readonly importedAt: string;

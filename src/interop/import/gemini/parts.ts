@@ -7,7 +7,7 @@ import { makePlaceholder, toImage } from "../../convert/images.ts";
 import { parseArguments } from "../../convert/tool-arguments.ts";
 import { joinContentText, toNonemptyText } from "../source-text.ts";
 
-/** Converts a model's message, from its parts if they include calls or thoughts, or else from its text and other fields. */
+/** Converts a model's message, from its parts if they include calls or thoughts, or otherwise from its text and other fields. */
 export function convertModelMessage(message: JsonRecord): ModelAnswer {
   const parts = toParts(message["content"]);
   const records = toArray(message["toolCalls"]).map(toRecord);
@@ -25,11 +25,11 @@ export interface ModelCall {
   readonly name: string;
   /** Gemini CLI's record of the call. */
   readonly record: JsonRecord | undefined;
-  /** Whether the id comes from the source. Models before Gemini 3 do not provide one. */
+  /** Whether the id comes from the source. Models before Gemini 3 do not provide a signature. */
   readonly isNamed: boolean;
 }
 
-/** Calls of the latest answer that have no result yet, in order. */
+/** Calls in the latest answer that do not have results yet, in order. */
 export class OpenCalls {
   #calls: readonly ModelCall[] = [];
 
@@ -100,7 +100,7 @@ export class ModelAnswer {
     this.calls.push({ id, name, record, isNamed: told !== undefined });
   }
 
-  /** Finds a call's record by id, or else the next record for a tool with the same name. */
+  /** Finds a call's record by id or, failing that, the next record for a tool with the same name. */
   #recordFor({ id, name }: JsonRecord): JsonRecord | undefined {
     const byId = this.#open.findIndex((record) => id !== undefined && record["id"] === id);
     const at = byId === -1 ? this.#open.findIndex((record) => record["name"] === name) : byId;
@@ -177,7 +177,7 @@ function toResponseBlocks({ response, parts }: JsonRecord): UserBlock[] {
   return [...blocks, ...convertSentParts(toArray(parts))];
 }
 
-/** Returns a tool's output, as far as Gemini CLI stored it; undefined if it stored none. */
+/** Returns a tool's output, as far as Gemini CLI stored it; undefined if the earlier import did not store any. */
 export function findCallResult(record: JsonRecord): { content: UserBlock[]; isError: boolean } | undefined {
   const { result, status, resultDisplay } = record;
   const isError = status === "error" || status === "cancelled";

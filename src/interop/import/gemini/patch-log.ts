@@ -25,8 +25,8 @@ const SNAPSHOT = "<state_snapshot>";
 /**
  * Applies the patches in the files of a Gemini CLI session. Removed messages remain as branches.
  *
- * If a later file repeats a message after the same messages, it is the same message. Messages that follow different messages in a
- * later file form a branch. A file that does not repeat any messages continues at the end of the previous file.
+ * If a message in a later file follows the same messages as before, it is the same message. Messages that follow different
+ * messages in a later file form a branch. A file that does not repeat any messages continues at the end of the previous file.
  *
  * @param files - Records of each file, in order.
  */
@@ -54,7 +54,7 @@ class PatchLog {
   thanks = 0;
   /** Number of records that repeat tool results of an earlier answer. */
   repeated = 0;
-  /** Sessiontree session that this one continues. */
+  /** Sessiontree session that this session continues. */
   continued: ContinuedSession | undefined;
   /** Ids of the messages that were copied from that session. */
   readonly copiedIds = new Set<unknown>();
@@ -72,7 +72,7 @@ class PatchLog {
     return this.#current.at(-1);
   }
 
-  /** Begins the next file. Its messages are compared with those of the previous files. */
+  /** Begins the next file. Its messages are compared with the messages of the previous files. */
   beginFile(): void {
     this.#earlier = groupBy(this.nodes, ({ parent }) => parent);
     this.#resumable = this.#current;

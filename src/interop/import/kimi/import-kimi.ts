@@ -44,7 +44,7 @@ export function readKimiText(input: string | Uint8Array | Iterable<Uint8Array>):
 }
 
 /**
- * Converts the wire logs of Kimi Code to sessions: the main agent's session, and those of its subagents.
+ * Converts Kimi Code wire logs to sessions: the main agent's session and its subagents' sessions.
  *
  * After an undo, the removed turns remain as a branch. Tokens are read from `usage.record`, which every call has.
  *

@@ -32,7 +32,7 @@ interface Step {
   usage: UnclaimedUsage | undefined;
 }
 
-/** Tokens of a call whose answer has not arrived yet, or never will. */
+/** Tokens of a call whose answer has not arrived yet or will never arrive. */
 interface UnclaimedUsage {
   readonly key: string;
   readonly time: unknown;
@@ -188,7 +188,7 @@ export class WireWriter extends EntryThread {
     });
   }
 
-  /** Changes the thinking level. The value `on` is ignored, because it does not specify a level. */
+  /** Changes the thinking level. The value `on` is ignored because it does not specify a level. */
   think(effort: unknown, time: unknown): void {
     const level = toNonemptyText(effort);
     if (level === undefined || level === "on" || level === this.state.effort) return;
@@ -219,7 +219,7 @@ export class WireWriter extends EntryThread {
     this.add(told.key, told.time, makeUsageEntry("kimi.call", provider, model, told.usage));
   }
 
-  /** Marks tokens as reported by an entry. If the log had ended before that entry, they would have an entry of their own. */
+  /** Marks tokens as reported by an entry. If the log had ended before that entry, the tokens would be in a separate entry. */
   #claim({ key }: UnclaimedUsage): void {
     this.builder.withdraw(makeEntryId(key));
   }

@@ -33,7 +33,7 @@ export interface OpenCodeInput {
   readonly document: unknown;
   /** Messages that are no longer in the document. */
   readonly deleted?: readonly DeletedMessage[];
-  /** Id of the session that this one was forked from. OpenCode does not store it. */
+  /** Id of the session that this session was forked from. OpenCode does not store it. */
   readonly forkedFrom?: string;
   /** Document of that session. It may contain the record that identifies the continued sessiontree session. */
   readonly original?: unknown;
@@ -50,8 +50,8 @@ export interface OpenCodeInput {
 /**
  * Converts an OpenCode 1 session.
  *
- * Reverted messages become a branch. A compaction contains the context that OpenCode sent from then on. Ids are derived from
- * data that a fork copies, so that the fork's entries have the same ids as the original's.
+ * Reverted messages become a branch. A compaction contains the context that OpenCode sent from that point on. Ids are derived
+ * from data that a fork copies, so that the fork's entries have the same ids as the original's.
  *
  * @returns The session; undefined if the document contains no conversation.
  * @throws {SessionError} `NOT_A_SESSION` if the messages have the format of a newer OpenCode version.
@@ -86,7 +86,7 @@ interface MessageState {
 
 const START: MessageState = { first: undefined, last: undefined, contextTokens: 0 };
 
-/** Pattern of the titles that OpenCode gives to new sessions. */
+/** Pattern for the titles that OpenCode assigns to new sessions. */
 const UNNAMED = /^(?:New|Child) session - \d{4}-/;
 
 class OpenCodeImport {
@@ -248,7 +248,7 @@ class MessageWriter {
   readonly #projectId: string;
   /** Outputs that OpenCode has cleared to save space. */
   #cleared: { readonly result: Draft; readonly timeMs: number }[] = [];
-  /** Time at which the first of them was cleared, in Unix milliseconds. */
+  /** Time when the first output was cleared, in Unix milliseconds. */
   #clearedMs = Number.POSITIVE_INFINITY;
 
   constructor(builder: SessionBuilder, projectId: string) {

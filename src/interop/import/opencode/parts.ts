@@ -77,7 +77,7 @@ export function getSourceCallId({ callID, id }: JsonRecord): string {
   return toNonemptyText(callID) ?? String(id);
 }
 
-/** Returns sessiontree's id for a call: OpenCode's id, plus the item id if there is one. Results must use the full id. */
+/** Returns sessiontree's id for a call: OpenCode's id, plus the item id if it exists. Results must use the full id. */
 export function getToolCallId(part: JsonRecord): string {
   return readCallState({ providerMetadata: part["metadata"] }, getSourceCallId(part)).id;
 }

@@ -31,7 +31,7 @@ interface ReadMessage extends Omit<StoredMessage, "parent"> {
   readonly deletedSeq: number;
 }
 
-/** Returns the messages of a session in order, with issues about invalid messages. */
+/** Returns a session's messages in order, and issues about invalid messages. */
 export function readMessages(
   document: unknown,
   deleted: readonly DeletedMessage[],

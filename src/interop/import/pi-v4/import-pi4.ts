@@ -20,7 +20,7 @@ import { UsageRows } from "./usage-rows.ts";
 export interface Pi4Input extends SourceText {
   /** Path of the file. */
   readonly path?: string;
-  /** Session id to use if the file's header is missing. */
+  /** Session id to use if the file has no header. */
   readonly sourceId?: string;
   /** ISO 8601. */
   readonly importedAt: string;
@@ -31,11 +31,11 @@ const VERSION = 4;
 const STORAGE_VERSION = 1;
 
 /**
- * Converts a session in pi's abandoned version 4, in either dialect.
+ * Converts a session in pi's abandoned version 4 format, in either dialect.
  *
- * Entry ids are kept. Each branch ends with its settings and a `pi-v4.branch` entry that names the branch. The leaf is the end
- * of `main` or, if there is none, of the branch that was written last. Records that pi would reject are reported, and as much of
- * them as possible is read.
+ * Entry ids are kept. Each branch ends with its settings and a `pi-v4.branch` entry that contains the branch's name. The leaf is
+ * the end of `main` or, if that branch does not exist, of the branch that was written last. Records that pi would reject are
+ * reported, and are read as far as possible.
  *
  * @returns The session; undefined if the file contains no entries.
  * @remarks Cost: O(records). Source: docs/import-records.md#version-4-of-pi
@@ -57,7 +57,7 @@ class Pi4Import {
   readonly #drafts = new Map<string, Draft>();
   /** Parent of each entry in the source. */
   readonly #parents = new Map<Draft, Draft | undefined>();
-  /** Time of the last record that has one. */
+  /** Time of the last record that has a time. */
   #time: unknown;
   #seq = 0;
   #isOrdered = true;
@@ -142,7 +142,10 @@ class Pi4Import {
     }
   }
 
-  /** Reports once that sequence numbers do not increase as required. Two programs must have written at the same time. */
+  /**
+   * Reports once that sequence numbers do not increase as required. In that case, two programs must have written to the file at
+   * the same time.
+   */
   #checkOrder(record: SourceRecord): void {
     const seq = Number(record.value["seq"]);
     // A lost line leaves a gap in the sequence numbers.
@@ -278,7 +281,8 @@ class Operations {
 }
 
 /**
- * `customType` of the entry that names a branch, `{ name, leafId }`. If several entries have the same name, the last one is used.
+ * `customType` of the entry that contains a branch's name, `{ name, leafId }`. If several entries have the same name, the last
+ * one is used.
  */
 const BRANCH_TYPE = "pi-v4.branch";
 
@@ -299,7 +303,7 @@ interface Branch extends Moment {
   readonly config?: unknown;
 }
 
-/** The named branches of a session, which dialect A calls lanes. */
+/** The named branches of a session, which are called "lanes" in dialect A. */
 class Branches {
   /** Branches by name, in the order of their last writes. */
   readonly #branches = new Map<string, Branch>();
@@ -325,8 +329,8 @@ class Branches {
   }
 
   /**
-   * Adds the settings and the name of each branch at its tip. The leaf is the tip of `main` or, if there is none, of the
-   * branch that was written last.
+   * Adds the settings and the name of each branch at its tip. The leaf is the tip of `main` or, if that branch does not exist, of
+   * the branch that was written last.
    */
   emit(drafts: ReadonlyMap<string, Draft>): void {
     const main = this.#branches.get(MAIN);
@@ -363,8 +367,8 @@ function makeBranchEntries(name: string, { tip, config, seq }: Branch): { key: s
 }
 
 /**
- * The two incompatible formats that pi called version 4. `A` (pi-agent-core 0.84) writes one change per line and calls its
- * leaves lanes. `B` (0.85 to 0.99) writes one transaction per line and calls them branches.
+ * The two incompatible formats that pi called version 4. `A` (pi-agent-core 0.84) writes one change per line and calls its leaves
+ * "lanes". `B` (0.85 to 0.99) writes one transaction per line and calls its leaves "branches".
  */
 type Pi4Dialect = "A" | "B";
 
@@ -374,7 +378,7 @@ const KINDS_OF_B: ReadonlySet<unknown> = new Set(["value", "list", "usage"]);
 const LF = 0x0a;
 
 /**
- * Parses a pi version 4 file in either dialect. Each write in a transaction becomes a record.
+ * Parses a pi version 4 file in either dialect. Each write in a transaction is converted to a record.
  *
  * Ends where pi would. In dialect A, a last line without a line break is accepted if it is complete. In dialect B, it is never
  * accepted, because transactions are applied completely or not at all.

@@ -11,7 +11,7 @@ interface UsageRow {
   readonly time: unknown;
 }
 
-/** Source of the row that pi adds when it converts a version 3 session: the sum of the messages' usage. */
+/** Source of the row that pi adds when it converts a version 3 session. The row contains the sum of the messages' usage. */
 const SUM_OF_IMPORT = "v3-import";
 
 /** Usage rows of a session. Most of them repeat the usage of an entry. */
@@ -32,7 +32,8 @@ export class UsageRows {
   }
 
   /**
-   * Adds the rows that no entry reports. If the next entry is a summary, it covers the latest rows that add up to its tokens.
+   * Adds the rows that no entry reports. If the next entry is a summary, it accounts for the latest rows that add up to its
+   * tokens.
    */
   flush(next: JsonRecord = {}): void {
     const rows = this.#rows;

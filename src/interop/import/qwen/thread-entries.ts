@@ -347,7 +347,7 @@ function isThanks(content: JsonRecord | undefined): boolean {
   return content?.["role"] === "model" && joinContentText(content["parts"]).startsWith("Got it.");
 }
 
-/** Returns whether a command failed. Qwen Code always reports success, and appends the exit code to the output. */
+/** Returns whether a command failed. Qwen Code always reports success and appends the exit code to the output. */
 function hasFailed(toolName: string, content: readonly UserBlock[]): boolean {
   if (toolName !== "run_shell_command") return false;
   const codes = [
