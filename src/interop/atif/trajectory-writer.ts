@@ -52,9 +52,13 @@ export class TrajectoryWriter {
     const leafId = options.leafId ?? session.getLeafId();
     this.#path = leafId === null ? [] : session.getBranch(leafId);
     if (this.#path.length === 0 && options.leafId !== undefined)
-      throw new SessionError("ENTRY_NOT_FOUND", `No entry has the id ${options.leafId}; specify a different id.`, {
-        details: { entryId: options.leafId },
-      });
+      throw new SessionError(
+        "ENTRY_NOT_FOUND",
+        `No entry has the id ${options.leafId}; specify a different id.`,
+        {
+          details: { entryId: options.leafId },
+        },
+      );
     if (options.compacted === "context") this.#addContext();
     else for (const entry of this.#path) this.#steps.addEntry(entry, this.#isInherited(entry));
     this.#ids.take(this.id);
