@@ -55,7 +55,10 @@ function readStage(session: ReadonlySessionManager, leafId: string): ExportStage
   return { sources, compaction, keptCount: after === -1 ? sources.length : after };
 }
 
-/** Returns the time of a message, ISO 8601. If neither the message nor its entry has a time, returns the time of the export. */
+/**
+ * Returns the time of a message in ISO 8601 format. If neither the message nor its entry has a time, returns the time of the
+ * export.
+ */
 export function getMessageTime(source: ExportedMessage | undefined, now: number): string {
   const { timestamp } = source?.message ?? {};
   const saidMs = typeof timestamp === "number" && timestamp > 0 ? timestamp : source?.entry.timestamp;

@@ -41,8 +41,8 @@ export interface ExportedFile {
  * Code of a loss or change in an export. docs/continue.md explains each code.
  *
  * In addition to the conversion codes: `SYSTEM_LEFT_OUT`: the program has its own instructions. `TOOLS_FOREIGN`: calls use tools
- * that the program does not have. `IMAGE_LEFT_OUT`: text replaces an image. `BRANCHES_LEFT_OUT`: other branches are not exported.
- * `FILES_NOT_THERE`: the working directory is different, so files may be missing.
+ * that the program does not have. `IMAGE_LEFT_OUT`: an image was replaced with text. `BRANCHES_LEFT_OUT`: other branches are not
+ * exported. `FILES_NOT_THERE`: the working directory is different, so files may be missing.
  */
 export type ExportIssueCode =
   | ConversionIssueCode

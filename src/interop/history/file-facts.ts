@@ -27,7 +27,7 @@ const LARGE_FRONT = 64 * 1024 * 1024;
  * @param copy - Path of the copy to read if the file is a database.
  * @returns Empty if the file contains no sessions.
  * @throws {SessionError} `NOT_A_SESSION` if the file is too large to determine whether it contains sessions.
- * @remarks Cost: usually that of reading the first 32 KB.
+ * @remarks Cost: usually the cost of reading the first 32 KB.
  */
 export function readFileFacts(file: SourceFile, copy: string | undefined): readonly FileFacts[] {
   if (copy !== undefined) return readDatabaseFacts(file.path, copy);

@@ -34,7 +34,7 @@ import type { ImportStatus } from "./sync-plan.ts";
 
 /** Options for an import. */
 export interface ImportSessionsOptions extends SourceQuery {
-  /** Store that sessions are written to. Default: files in the `imported` folder in the user's data folder. */
+  /** Store to which sessions are written. Default: files in the `imported` folder in the user's data folder. */
   readonly store?: SessionStore;
   /** Name that identifies the store in the cache. Required unless the store is a file store. */
   readonly storeName?: string;
@@ -198,7 +198,7 @@ export interface ImportPreview {
 }
 
 /**
- * Counts the sessions that can be imported, by program and working directory. Reads only the beginning of each file.
+ * Counts the sessions that can be imported, by program and working directory. Only the beginning of each file is read.
  *
  * @remarks Cost: a check of each file, plus reading the beginning of files that are not in the cache.
  */

@@ -179,7 +179,7 @@ export class FileTarget implements ImportTarget {
   readonly #fs: FileSystem;
   #byId: ReadonlyMap<string, string> | undefined;
 
-  /** @param list - Finds the paths of sessions by id. It is called only when the paths are needed. */
+  /** @param list - Finds the paths of sessions by id. Called only when the paths are needed. */
   constructor(
     { folder, root }: FileLayout,
     list: () => ReadonlyMap<string, string>,
@@ -324,8 +324,8 @@ function keepStrayLeaf(
 }
 
 /**
- * Returns a file system that does not flush. The next import completes files after a power failure, and a thousand flushes would
- * take longer than the rest of the import.
+ * Returns a file system that does not flush writes. The next import completes files after a power failure, and a thousand flushes
+ * would take longer than the rest of the import.
  */
 function withoutFlush(fs: FileSystem): FileSystem {
   return { ...fs, fsyncSync: () => undefined };
@@ -351,7 +351,7 @@ function writeUnlessRemoved<T>(fs: FileSystem, path: string, write: () => T): T 
   }
 }
 
-/** Returns false if the path does not exist. Throws if it is a link, a folder, or a pipe. */
+/** Returns false if the path does not exist. Throws if the path is a link, a folder, or a pipe. */
 function isPlainFile(fs: FileSystem, path: string): boolean {
   const stats = callIfPresent(() => fs.lstatSync(path));
   if (stats === undefined || stats.isFile()) return stats !== undefined;

@@ -257,7 +257,7 @@ export class SessionImporter {
   }
 }
 
-/** Creates the header of an imported session. Its id is derived from the source id. */
+/** Creates the header of an imported session. The session's id is derived from the source id. */
 function makeHeader(
   { sourceId }: ImportOrigin,
   { startedAt, cwd }: Pick<SourceSession, "startedAt" | "cwd"> = { startedAt: "", cwd: "" },
@@ -281,14 +281,14 @@ interface SessionBeside {
   readonly header: SessionHeader;
 }
 
-/** Sessions of one source by source id. */
+/** Sessions from one source, keyed by source id. */
 type SessionsBeside = ReadonlyMap<string, SessionBeside>;
 
 /**
  * Chooses the ids of imported sessions: the session's existing id, or an id that no other session uses.
  *
  * Different source ids may become equal when they are made safe for file names. The session that was imported first keeps the
- * plain id; if no session has been imported, the earliest session gets it. The ids of the others begin with a hash.
+ * plain id; if no session has been imported, the earliest session gets it. The ids of the other sessions begin with a hash.
  */
 export class SessionIds {
   readonly #target: ImportTarget;

@@ -11,7 +11,7 @@ export type DetectedSource = ForeignSource | "pi" | "oh-my-pi";
 /**
  * Detects the program that a session belongs to, based on the first record that identifies one.
  *
- * @param text - Content of a file, or the beginning of it.
+ * @param text - Content of a file, or the beginning of the content.
  * @returns Undefined if the format is unknown.
  */
 export function detectSource(text: string): DetectedSource | undefined {

@@ -274,7 +274,10 @@ export class SessionBuilder {
     for (const draft of this.#entries.slice(Math.max(1, from))) this.#copies.add(draft);
   }
 
-  /** Records that all entries so far were copied from a sessiontree session. If it is missing, the calls are counted here. */
+  /**
+   * Records that all entries so far were copied from a sessiontree session. If that session is missing, the calls are counted
+   * here.
+   */
   copySession(session: ContinuedSession): void {
     this.#isCopy = true;
     this.continueSession(session);

@@ -80,7 +80,7 @@ function isStored(value: unknown): value is JsonObject {
   return isJsonRecord(value);
 }
 
-/** Returns whether a stored value is a record. All stored values are SDK records. */
+/** Returns whether a stored value is an SDK record. All stored values are SDK records. */
 function isRecord(value: unknown): value is ClaudeRecord {
   return isJsonRecord(value);
 }

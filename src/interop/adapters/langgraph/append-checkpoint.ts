@@ -76,7 +76,7 @@ interface NewMessage {
   readonly held: HeldMessage;
   /** Id of the message entry that it changes. */
   readonly targetId?: string;
-  /** Known only after the entry has been created. */
+  /** The id is known only after the entry has been created. */
   entryId: string;
 }
 

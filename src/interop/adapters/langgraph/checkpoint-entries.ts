@@ -37,12 +37,12 @@ export interface TaskWrites {
   readonly writes: readonly StoredWrite[];
 }
 
-/** Creates the draft of the entry that identifies a session's thread. */
+/** Creates a draft of the entry that identifies a session's thread. */
 export function makeThreadDraft(threadId: string) {
   return { type: "custom" as const, customType: THREAD, data: { threadId } };
 }
 
-/** Creates the draft of a checkpoint's entry. */
+/** Creates a draft entry for a checkpoint. */
 export function makeCheckpointDraft(
   head: CheckpointHead,
   values: ReadonlyMap<string, StoredValue>,
@@ -52,7 +52,7 @@ export function makeCheckpointDraft(
   return { type: "custom" as const, customType: CHECKPOINT, data };
 }
 
-/** Creates the draft of an entry with writes. */
+/** Creates a draft entry for a task's writes. */
 export function makeWritesDraft({ writes, ...head }: TaskWrites) {
   return { type: "custom" as const, customType: WRITES, data: { [CHECKPOINT_HEAD]: head, writes } };
 }

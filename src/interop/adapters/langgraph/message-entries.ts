@@ -35,7 +35,7 @@ const EDITABLE: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"
 export interface ListedMessage {
   /** Id assigned by LangGraph. */
   readonly id: string | undefined;
-  /** Digest that is the same for equal messages. */
+  /** Digest that is identical for equal messages. */
   readonly digest: string;
   readonly record: JsonRecord;
 }
@@ -104,13 +104,13 @@ function writeData(message: Message): JsonRecord {
   }
 }
 
-/** Creates the draft of a message's entry. The tokens of a copy are omitted, because they are counted on another branch. */
+/** Creates a draft entry for a message. The tokens of a copy are omitted, because they are counted on another branch. */
 export function makeMessageDraft({ message, kept }: HeldMessage, isCopy: boolean): EntryDraft {
   const counted = isCopy && message.role === "assistant" ? { ...message, usage: toUsage() } : message;
   return { type: "message", message: counted, details: { [LANGGRAPH_DETAIL]: kept } };
 }
 
-/** Creates the draft of an entry that changes a message on the branch. Null removes the message. */
+/** Creates a draft entry that changes a message on the branch. Null removes the message. */
 export function editDraft(targetId: string, changed: HeldMessage | null): EntryDraft {
   if (changed === null) return { type: "context_edit", targetId, replacement: null };
   const { message, kept } = changed;

@@ -10,8 +10,8 @@ import { followClears } from "../cleared-history.ts";
 /**
  * LangChain chat message history on top of a session: the active branch, with compactions and context edits applied.
  *
- * Messages are returned as they were added. Do not use one session for two conversations, because each would move the other's
- * leaf.
+ * Messages are returned exactly as they were added. Do not use one session for two conversations, because each would move the
+ * other's leaf.
  *
  * @remarks Source: docs/langgraph.md#chat-message-history
  */

@@ -287,7 +287,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     return (list ?? []).map(({ head }) => ({ threadId, ns: head.ns, id: head.id }));
   }
 
-  /** Reads a thread after all pending writes. */
+  /** Reads a thread after all pending writes have finished. */
   #inOrder<T>(threadId: string, read: (open: OpenSession<ThreadState>) => T): Promise<T | undefined> {
     return this.#turns.take(threadId, () => this.#threads.read(this.sessionIdOf(threadId), read));
   }

@@ -162,7 +162,7 @@ export class ThreadState implements EntryTaker {
     return id !== undefined && this.#messageIds.has(id);
   }
 
-  /** Returns whether an entry was redacted. If so, its content must not be restored. */
+  /** Returns whether an entry was redacted. If it was redacted, its content must not be restored. */
   isRedacted(entryId: string): boolean {
     return this.#redacted.has(entryId);
   }

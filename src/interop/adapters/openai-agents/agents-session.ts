@@ -303,7 +303,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     throw new SessionError("ENTRY_INVALID", "An item of the session is not an object; repair the session.");
   }
 
-  /** Items are returned as they were stored. The caller specifies their type and knows what was stored. */
+  /** Items are returned exactly as they were stored. The caller specifies their type and knows what was stored. */
   #isItem(value: unknown): value is Item {
     return isJsonRecord(value);
   }
@@ -411,7 +411,7 @@ function toRequestUsage(request: unknown): Usage {
 interface ReadTransaction {
   readonly expected: readonly JsonObject[];
   readonly added: readonly JsonObject[];
-  /** Digest that is the same for equal transactions. */
+  /** Digest that is identical for equal transactions. */
   readonly digest: string;
 }
 

@@ -76,12 +76,12 @@ function isOfAnswer([item]: readonly JsonObject[]): boolean {
   return item !== undefined && isAnswerItem(item);
 }
 
-/** Creates the draft of an entry for a request whose answer is not in the session. */
+/** Creates a draft entry for a request whose answer is not in the session. */
 function makeUsageDraft(usage: Usage, { provider }: Answerer): EntryDraft {
   return { type: "usage", kind: USAGE_KIND, provider, model: UNKNOWN_NAME, usage };
 }
 
-/** Creates the draft of an entry without items. */
+/** Creates a draft entry without items. */
 export function makeMarkerDraft(operations: readonly AppliedOperation[]): EntryDraft {
   return { type: "custom", customType: ITEMS_CUSTOM_TYPE, data: makeRecord([], operations) };
 }
@@ -100,7 +100,7 @@ export function makeCompactionDraft(item: JsonObject, tokensBefore: number): Dra
 const COMPACTED_BY_PROVIDER =
   "The provider compacted the conversation before this point. What it kept is encrypted, and only the provider can read it.";
 
-/** Creates the draft of an entry that replaces an answer's items. */
+/** Creates a draft entry that replaces an answer's items. */
 export function editDraft(targetId: string, items: readonly JsonObject[], answerer: Answerer): EntryDraft {
   const message = makeItemMessage(items, answerer, 0);
   const content = message?.role === "assistant" ? message.content : [];

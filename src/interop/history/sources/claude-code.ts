@@ -188,8 +188,8 @@ function findLatestTime(records: readonly SourceRecord[]): string | undefined {
 }
 
 /**
- * Returns whether a conversation is older than its file. In that case, the notes before it are newer, or belong to another
- * record.
+ * Returns whether a conversation is older than its file. In that case, the notes before the conversation are newer or belong to
+ * another record.
  */
 function isCopied(records: readonly SourceRecord[], first: number): boolean {
   const { uuid, timestamp, subtype } = toRecord(records[first]?.value);

@@ -96,7 +96,7 @@ interface Beside {
   /** Path of Cline's metadata about the session or task. */
   readonly manifest?: string;
   readonly compaction?: string;
-  /** Path of the rows that an editor shows. */
+  /** Path of the rows that an editor displays. */
   readonly viewRows?: string;
 }
 

@@ -176,7 +176,7 @@ export function findInheritedDollars(entries: readonly UnknownEntry[]): Dollars 
   return Object.fromEntries(Object.keys(models).map((name) => [name, toCount(models[name])]));
 }
 
-/** Returns how much the totals increased. If the program restarted its count, that is the whole new total. */
+/** Returns the amount by which the totals increased. If the program restarted its count, the increase is the entire new total. */
 function subtractTokens(before: Tokens | undefined, now: Tokens): Tokens {
   return before === undefined || now.output < before.output ? now : addTokens(now, before, -1);
 }

@@ -19,7 +19,7 @@ export interface EmittedUnit {
   readonly first: Draft;
   /** Parent for the next unit. */
   readonly last: Draft;
-  /** Last model that answered on this path. */
+  /** Last model that responded on this path. */
   readonly model: string | undefined;
 }
 

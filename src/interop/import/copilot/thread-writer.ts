@@ -35,9 +35,9 @@ import type { StoredTurn } from "./stored-turns.ts";
 export interface SharedState {
   /** Base64 data by asset id. */
   readonly assets: Map<string, string>;
-  /** Id of the subagent that made a call, by call id. Calls of the main agent are absent. */
+  /** Id of the subagent that made a call, by call id. The main agent's calls are not included. */
   readonly callers: Map<string, string>;
-  /** Subagent that a call started, by call id. */
+  /** Subagent started by a call, keyed by call id. */
   readonly agents: Map<string, { readonly agentId: string; readonly sessionId: string }>;
   readonly counted: CountedTokens;
   readonly models: NamedModels;

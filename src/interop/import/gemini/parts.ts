@@ -25,7 +25,7 @@ export interface ModelCall {
   readonly name: string;
   /** Gemini CLI's record of the call. */
   readonly record: JsonRecord | undefined;
-  /** Whether the id comes from the source. Models before Gemini 3 do not provide a signature. */
+  /** Whether the id is from the source. Models before Gemini 3 do not provide an id. */
   readonly isNamed: boolean;
 }
 

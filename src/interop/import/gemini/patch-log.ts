@@ -138,7 +138,7 @@ class PatchLog {
     if (!node.isCompaction) this.#byId.set(message["id"], node);
   }
 
-  /** Reuses the message of an earlier file at the same position, or updates an older version. Returns false if it is new. */
+  /** Reuses the message at the same position in an earlier file, or updates an older version. Returns false if it is new. */
   #reuse(message: JsonRecord): boolean {
     const known = this.#earlier.get(this.tip)?.find((node) => node.message["id"] === message["id"]);
     if (known === undefined) {
@@ -163,7 +163,7 @@ class PatchLog {
     return true;
   }
 
-  /** Applies a list of messages that replaces the session. Such lists lack notes and may repeat a summary. */
+  /** Applies a message list that replaces the session. Such lists do not contain notes and may repeat a summary. */
   #checkpoint(listed: readonly JsonRecord[]): void {
     let answer: JsonRecord | undefined;
     const told = listed.filter((message) => {

@@ -22,7 +22,7 @@ import { EntryThread } from "../entry-thread.ts";
 import { makeEntryId, type SessionBuilder } from "../session-builder.ts";
 import { getMember, toNonemptyText } from "../source-text.ts";
 
-/** A step of an agent, which is one model call. */
+/** An agent step, which consists of a single model call. */
 interface Step {
   readonly uuid: string;
   model: ReturnType<typeof getModel>;
@@ -46,7 +46,7 @@ export class WireWriter extends EntryThread {
   readonly #isSubagent: boolean;
   readonly #toolNames = new Map<string, string>();
   #step: Step | undefined;
-  /** Tokens of a call outside the turns. The tokens of a compaction are stored here until it is applied. */
+  /** Tokens of a call that is not part of a turn. The tokens of a compaction are stored here until it is applied. */
   #aside: UnclaimedUsage | undefined;
 
   constructor(builder: SessionBuilder, agents: ReadonlyMap<string, SubagentLink>, isSubagent: boolean) {

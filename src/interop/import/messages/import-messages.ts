@@ -40,7 +40,7 @@ export interface MessagesInput {
  * An id is derived from a message's content and everything before it. A longer array therefore appends entries, and an array
  * that was changed in the middle creates a branch.
  *
- * @returns Undefined if the value is not such an array or is empty.
+ * @returns Undefined if the value does not contain an array of messages, or if the array is empty.
  * @throws {TypeError} If a message does not have its SDK's format.
  * @remarks Cost: O(messages). Source: docs/import-records.md#arrays-of-messages
  */

@@ -10,7 +10,7 @@ import { getMember, makeLeftOutIssue, toNonemptyText } from "../source-text.ts";
 
 /** A message that OpenCode deleted because the user continued from an earlier message. */
 export interface DeletedMessage {
-  /** `{ info, parts }`, as in a document. */
+  /** `{ info, parts }`, as in an exported document. */
   readonly message: unknown;
   /** Sequence numbers of its creation and deletion, which increase from event to event. */
   readonly createdSeq: number;

@@ -26,7 +26,7 @@ export interface Pi4Input extends SourceText {
   readonly importedAt: string;
 }
 
-/** Version that a header must specify. For dialect B, also the version of its storage. */
+/** Version that must be specified in a header. For dialect B, also the version of its storage. */
 const VERSION = 4;
 const STORAGE_VERSION = 1;
 
@@ -204,7 +204,7 @@ class Pi4Import {
     this.#builder.issues.push(makeIssue(code, message, record));
   }
 
-  /** Reads a value or a list in dialect B. */
+  /** Reads a value or list from a dialect B file. */
   #takeValue(record: JsonRecord): void {
     const { namespace, op, seq, value } = record;
     const key = String(record["key"]);
@@ -242,7 +242,7 @@ const OF_OPERATIONS = /^pi\.(?:lane\.state|result|op\.|pending\.)/;
  * reported.
  */
 class Operations {
-  /** Ids of operations that have not ended. */
+  /** Ids of operations that have not finished. */
   readonly #running = new Set<string>();
   /** Ids of entries that are queued or being written. */
   readonly #waiting = new Set<string>();
@@ -258,7 +258,7 @@ class Operations {
     else if (targetId !== undefined) this.#waiting.add(targetId);
   }
 
-  /** Reads a value or a list in dialect B. Returns false if it does not belong to an operation. */
+  /** Reads a value or list from a dialect B file. Returns false if it does not belong to an operation. */
   takeValue({ namespace: space, key, op }: JsonRecord): boolean {
     const namespace = String(space);
     if (!OF_OPERATIONS.test(namespace)) return false;

@@ -14,7 +14,7 @@ interface UsageRow {
 /** Source of the row that pi adds when it converts a version 3 session. The row contains the sum of the messages' usage. */
 const SUM_OF_IMPORT = "v3-import";
 
-/** Usage rows of a session. Most of them repeat the usage of an entry. */
+/** Usage rows of a session. Most rows repeat the usage of an entry. */
 export class UsageRows {
   readonly #builder: SessionBuilder;
   /** Entries of the session by id. */

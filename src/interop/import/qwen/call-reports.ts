@@ -20,7 +20,7 @@ export interface CallReport {
   isTold: boolean;
 }
 
-/** Call reports in an agent's records. */
+/** Reports of model calls in an agent's records. */
 export class CallReports {
   readonly #reports = new Map<RecordNode, CallReport>();
   readonly #byTeller = new Map<RecordNode, CallReport>();
