@@ -6,7 +6,7 @@ import type { SessionManager } from "../../session/manager/session-manager.ts";
  * is appended to the cleared branch.
  *
  * @param customType - Type of the markers.
- * @returns A function that reads the entries of other processes. Call it before you read or change the history.
+ * @returns A function that reads entries written by other processes. Call it before you read or change the history.
  */
 export function followClears(session: SessionManager, customType: string): () => Promise<void> {
   session.on("foreign_entries", ({ entries }) => {

@@ -7,10 +7,10 @@ import { sessionNotFound } from "../../stores/contract/store-errors.ts";
 
 const MAX_IDLE = 16;
 
-/** Maximum number of attempts to write to a session that is deleted repeatedly. */
+/** Maximum number of attempts to write to a session that is repeatedly deleted. */
 const MAX_ATTEMPTS = 10;
 
-/** Codes of errors for a write to a session that was deleted, recreated after being deleted, or created by another process. */
+/** Error codes for a write to a session that was deleted, recreated after being deleted, or created by another process. */
 const GONE: readonly SessionErrorCode[] = ["SESSION_NOT_FOUND", "WRITES_LOST", "SESSION_EXISTS"];
 
 function isGone(error: unknown): boolean {
@@ -22,14 +22,14 @@ export interface EntryTaker {
   take(entry: AnySessionEntry): void;
 }
 
-/** An open session, and the state built from its entries so far. */
+/** An open session, and the state built so far from its entries. */
 export interface OpenSession<State extends EntryTaker> {
   readonly session: SessionManager;
   readonly state: State;
 }
 
 /**
- * Pool of a store's sessions that are written to repeatedly. They stay open, so the cost of an append depends only on its size.
+ * Pool of open sessions in a store, for repeated writes. They stay open, so the cost of an append depends only on its size.
  *
  * Runs one task at a time for each session.
  */
@@ -39,7 +39,7 @@ export class OpenSessions<State extends EntryTaker> {
   readonly #newState: (session: SessionManager) => State;
   readonly #onGone: (id: string, state: State) => void;
   readonly #turns = new Turns();
-  /** Open sessions. The most recently used one is last. */
+  /** Open sessions. The most recently used session is last. */
   readonly #open = new Map<string, OpenSession<State>>();
 
   /** @param onGone - Called with the state of a session that was deleted while it was open in this pool. */
@@ -55,7 +55,7 @@ export class OpenSessions<State extends EntryTaker> {
     this.#onGone = onGone;
   }
 
-  /** Reads a session, including the entries of other processes; undefined if it does not exist. */
+  /** Reads a session, including entries written by other processes; undefined if it does not exist. */
   read<T>(id: string, work: (open: OpenSession<State>) => T): Promise<T | undefined> {
     return this.#turns.take(id, async () => {
       const open = await this.#latest(id, () => this.#find(id));
@@ -64,11 +64,11 @@ export class OpenSessions<State extends EntryTaker> {
   }
 
   /**
-   * Writes to a session, and waits until everything is durable. If the session is deleted in the meantime, it stays deleted, and
+   * Writes to a session and waits until everything is durable. If the session is deleted in the meantime, it stays deleted, and
    * the write is retried on its successor.
    *
-   * @param newName - Name for a new session, if none exists.
-   * @param isMeant - Returns whether to write to the existing session or, if there is none, to create one. Default: always.
+   * @param newName - Name of the session if it must be created.
+   * @param isMeant - Returns whether to write to the existing session or, if it does not exist, to create it. Default: always.
    * @returns False if the session does not exist or `isMeant` rejects it. Nothing was written then.
    */
   write(
@@ -125,7 +125,7 @@ export class OpenSessions<State extends EntryTaker> {
     return opened;
   }
 
-  /** Returns an open session after reading the entries of other processes; undefined if it is not open or was deleted. */
+  /** Returns an open session after reading entries written by other processes; undefined if it is not open or was deleted. */
   async #refreshed(id: string): Promise<OpenSession<State> | undefined> {
     const open = this.#open.get(id);
     if (open === undefined) return undefined;

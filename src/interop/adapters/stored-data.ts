@@ -6,10 +6,10 @@ const BYTES_KEY = "sessiontree.base64";
 /**
  * Converts an object to plain JSON for storage. Returns a copy.
  *
- * Undefined properties are omitted, as in JSON. Bytes (`Uint8Array`) become base64.
+ * Undefined properties are omitted, as in JSON. Bytes (`Uint8Array`) are stored as base64.
  *
  * @param what - Name of the object for error messages.
- * @throws {TypeError} With the path of a value that cannot be represented as JSON, so that nothing is lost silently.
+ * @throws {TypeError} With the path of a value that cannot be represented as JSON, so that no data is silently lost.
  */
 export function toStoredData(data: unknown, what: string): JsonObject {
   const stored = isJsonRecord(data) ? toStoredValue(data, what, []) : undefined;

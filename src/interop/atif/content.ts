@@ -9,7 +9,7 @@ import type { AtifPart } from "./trajectory.ts";
 
 /** A file to write next to a trajectory. */
 export interface AtifAsset {
-  /** Path relative to the document, with `/`. */
+  /** Path relative to the document, with `/` as the separator. */
   readonly path: string;
   readonly bytes: Uint8Array;
 }
@@ -22,7 +22,7 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ["image/webp", "webp"],
 ]);
 
-/** Converts the content of messages and results, and collects the images as files. */
+/** Converts the content of messages and results and collects the images as files. */
 export class ContentWriter {
   readonly #folder: string | undefined;
   readonly #issues: ConversionIssues;
@@ -39,7 +39,7 @@ export class ContentWriter {
     return [...this.#assets.values()];
   }
 
-  /** Returns a string if the content is a single text, or its parts otherwise; undefined if there is no content. */
+  /** Returns a string if the content is a single text part, or its parts otherwise; undefined if there is no content. */
   write(content: unknown, entryId: string): string | AtifPart[] | undefined {
     const parts = toContentBlocks(content).flatMap((block) => this.#writeBlock(block, entryId));
     const [first] = parts;
@@ -64,7 +64,7 @@ export class ContentWriter {
     if (image !== undefined && path !== undefined)
       return { type: "image", source: { media_type: image.mimeType, path } };
     const kind = toText(mimeType) || "image of unknown type";
-    const message = `An ${kind} was replaced by text: it is damaged, or is not a JPEG, PNG, GIF, or WebP.`;
+    const message = `An ${kind} was replaced with text: it is damaged, or is not a JPEG, PNG, GIF, or WebP.`;
     this.#issues.report("CONTENT_REPLACED", -1, message, { entryId });
     return makePlaceholder("image", toWellFormedText(toText(mimeType)));
   }

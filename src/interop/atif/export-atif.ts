@@ -29,10 +29,10 @@ export interface ExportedTrajectory {
 }
 
 /**
- * Converts a path of a session to an Agent Trajectory Interchange Format (ATIF) document, version 1.8.
+ * Converts a session path to an Agent Trajectory Interchange Format (ATIF) document, version 1.8.
  *
- * Does not write files. An answer and the results of its calls are one step. Late results belong to the step of their call.
- * Tokens and cost include only those that the session reports.
+ * Does not write files. An answer and the results of its calls form one step. Late results are part of their call's step. Only
+ * tokens and costs reported in the session are included.
  *
  * @param session - Session to export. It is not changed.
  * @throws {SessionError} `ENTRY_NOT_FOUND`; `NOT_A_SESSION` if no entry on the path is a step
@@ -45,20 +45,20 @@ export function exportAtif(session: AtifSource, options: ExportAtifOptions = {})
   const content = new ContentWriter(options.assets, issues);
   const writer = new TrajectoryWriter(session, options, content, issues);
   if (writer.isEmpty)
-    throw new SessionError("NOT_A_SESSION", "The session has no message; choose another one.", {});
+    throw new SessionError("NOT_A_SESSION", "The session has no messages; choose a different session.", {});
   const subagents = (options.subagents ?? []).flatMap((subagent) => {
     const { leafId: _, ...shared } = options;
     const lossless = Boolean(shared.lossless);
     const own = new TrajectoryWriter(subagent, { ...shared, lossless }, content, issues);
     if (!own.isEmpty) return own;
-    issues.report("FLAG_DROPPED", -1, `The subagent ${own.id} has no message; it is left out.`);
+    issues.report("FLAG_DROPPED", -1, `Subagent ${own.id} has no messages and is omitted.`);
     return [];
   });
   embedSubagents(writer, subagents, issues);
   return { trajectory: writer.finish(), assets: content.assets, issues: issues.list() };
 }
 
-/** Position of a subagent among the trajectories. */
+/** Position of a subagent's trajectory among the trajectories. */
 interface SubagentPlace {
   /** Trajectory that started the subagent; undefined if it was started on another branch. */
   readonly caller: TrajectoryWriter | undefined;
@@ -68,7 +68,7 @@ interface SubagentPlace {
 
 /**
  * Embeds each subagent in the trajectory with the call that started it, or in the main trajectory if no call is known. Omits
- * subagents that were started on another branch, and the subagents below them.
+ * subagents that were started on another branch, and their own subagents.
  */
 function embedSubagents(
   main: TrajectoryWriter,
@@ -86,11 +86,14 @@ function embedSubagents(
       issues.report(
         "FLAG_DROPPED",
         -1,
-        `The subagent ${subagent.id} was started on another branch; it is left out.`,
+        `Subagent ${subagent.id} was started on another branch and is omitted.`,
       );
 }
 
-/** Finds a subagent's place: in the session that its header identifies, or else in the first session with its call. */
+/**
+ * Finds where a subagent belongs: in the session that its header identifies or, failing that, in the first session that contains
+ * its call.
+ */
 function findSubagentPlace(
   subagent: TrajectoryWriter,
   main: TrajectoryWriter,
@@ -107,10 +110,10 @@ function findSubagentPlace(
 }
 
 /**
- * Orders subagents so that each comes after its caller. Those that claim to have started each other are embedded in the main
+ * Orders subagents so that each comes after its caller. Subagents that claim to have started each other are embedded in the main
  * trajectory.
  *
- * @returns The subagents to embed, excluding those below an omitted subagent.
+ * @returns The subagents to embed, excluding descendants of omitted subagents.
  */
 function orderBelow(
   main: TrajectoryWriter,

@@ -5,7 +5,7 @@ import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { type JsonRecord, pickDefined } from "../../core/format/json.ts";
 import type { AtifFinalMetrics, AtifMetrics } from "./trajectory.ts";
 
-/** Returns the tokens and reported cost of an entry's model call; undefined if the entry reports none. */
+/** Returns the tokens and reported cost of an entry's model call; undefined if the entry does not report any. */
 export function findMetrics(entry: AnySessionEntry | JsonRecord): AtifMetrics | undefined {
   const used = findUsage(entry);
   if (used === undefined) return undefined;
@@ -41,7 +41,7 @@ function toWhole(value: unknown): number | undefined {
   return whole > 0 ? whole : undefined;
 }
 
-/** Returns the sums of metrics. Omits a sum if none of its parts is known. */
+/** Returns the sums of metrics. Omits a sum if all of its parts are unknown. */
 export function sumMetrics(all: readonly AtifMetrics[]): AtifFinalMetrics {
   const sum = (name: Exclude<keyof AtifMetrics, "extra">) => {
     const known = all.flatMap((metrics) => metrics[name] ?? []);
@@ -55,7 +55,7 @@ export function sumMetrics(all: readonly AtifMetrics[]): AtifFinalMetrics {
   });
 }
 
-/** Returns the sums of a trajectory as the metrics of a single call, so that they can be added to another trajectory. */
+/** Returns the sums of a trajectory as the metrics of a single call, so that they can be added to another trajectory's sums. */
 export function toMetrics(final: AtifFinalMetrics | undefined): AtifMetrics {
   return pickDefined({
     prompt_tokens: final?.total_prompt_tokens,

@@ -24,10 +24,10 @@ interface WrittenCall {
   readonly call: AtifCall;
 }
 
-/** Stop reasons of an answer that ended normally. */
+/** Stop reasons of answers that ended normally. */
 const NORMAL_ENDS: ReadonlySet<string> = new Set(["", "stop", "toolUse"]);
 
-/** Writes the entries of a path as steps. An answer and the results of its calls are one step. */
+/** Writes the entries of a path as steps. An answer and the results of its calls form one step. */
 export class StepWriter {
   readonly steps: AtifStep[] = [];
   /** Metrics of all model calls in this session, including those in steps. */
@@ -38,7 +38,7 @@ export class StepWriter {
   readonly state: JsonRecord[] = [];
   /** The latest call with each call id. */
   readonly #calls = new Map<string, WrittenCall>();
-  /** For each entry, the number of the step that the entry or the next one begins. */
+  /** For each entry, the number of the first step that begins at or after the entry. */
   readonly #stepIds = new Map<string, number>();
   readonly #content: ContentWriter;
   readonly #issues: ConversionIssues;
@@ -68,7 +68,7 @@ export class StepWriter {
     } else this.#addState(entry, isCopied);
   }
 
-  /** Adds an entry's message, in its stored form or in the form of the context. */
+  /** Adds an entry's message, in its stored form or as it appears in the context. */
   addMessage(entry: AnySessionEntry, message: AgentMessage, isCopied: boolean): void {
     const fields = toRecord(message);
     switch (message.role) {
@@ -98,12 +98,15 @@ export class StepWriter {
         this.#add(entry, isCopied, "user", toRecord(convertToLlm([message])[0])["content"]);
         break;
       default:
-        this.#report("MESSAGE_DROPPED", entry, `A message with role ${toText(fields["role"])} is left out.`);
+        this.#report("MESSAGE_DROPPED", entry, `A message with role ${toText(fields["role"])} is omitted.`);
         this.#addState(entry, isCopied);
     }
   }
 
-  /** Returns the result of a call, to link a subagent's trajectory to it. Adds a result if the call has none. */
+  /**
+   * Returns the result of a call, for linking a subagent's trajectory to it. Adds a result if the call does not have a result
+   * yet.
+   */
   findResult(callId: string): AtifResult | undefined {
     const written = this.#calls.get(callId);
     if (written === undefined) return undefined;
@@ -217,7 +220,7 @@ export class StepWriter {
     this.#report(
       "PAIR_REPAIRED",
       entry,
-      "A tool result has no call before it, so its step has no call either.",
+      "A tool result is not preceded by its call, so its step contains no call.",
     );
     const step = this.#add(entry, isCopied, "agent", undefined);
     step.llm_call_count = 0;
@@ -250,7 +253,7 @@ export class StepWriter {
     if (!isCopied) this.usage.push(stored);
   }
 
-  /** Returns an entry's metrics, and counts them unless another session already does. */
+  /** Returns an entry's metrics, and counts them unless another session already counts them. */
   #count(entry: AnySessionEntry | JsonRecord, isCopied: boolean): AtifMetrics | undefined {
     const metrics = findMetrics(entry);
     if (metrics !== undefined && !isCopied) this.metrics.push(metrics);

@@ -33,7 +33,7 @@ export class TrajectoryWriter {
   readonly #steps: StepWriter;
   readonly #path: readonly AnySessionEntry[];
   readonly #subagents: AtifTrajectory[] = [];
-  /** Ids of this trajectory and of those embedded in it. */
+  /** Ids of this trajectory and of all trajectories embedded in it. */
   readonly #ids = new DistinctIds();
   readonly #links = new Map<"path" | "session", readonly JsonRecord[]>();
   #subagentSelf: SubagentSelf | undefined;
@@ -52,20 +52,24 @@ export class TrajectoryWriter {
     const leafId = options.leafId ?? session.getLeafId();
     this.#path = leafId === null ? [] : session.getBranch(leafId);
     if (this.#path.length === 0 && options.leafId !== undefined)
-      throw new SessionError("ENTRY_NOT_FOUND", `No entry has the id ${options.leafId}; name another one.`, {
-        details: { entryId: options.leafId },
-      });
+      throw new SessionError(
+        "ENTRY_NOT_FOUND",
+        `No entry has the id ${options.leafId}; specify a different id.`,
+        {
+          details: { entryId: options.leafId },
+        },
+      );
     if (options.compacted === "context") this.#addContext();
     else for (const entry of this.#path) this.#steps.addEntry(entry, this.#isInherited(entry));
     this.#ids.take(this.id);
   }
 
-  /** Whether the path has no entry that is a step. */
+  /** Whether no entry on the path is a step. */
   get isEmpty(): boolean {
     return this.#steps.steps.length === 0;
   }
 
-  /** Returns whether the header identifies the other session as the parent of this one. */
+  /** Returns whether the header identifies the other session as this session's parent. */
   isStartedBy(other: TrajectoryWriter): boolean {
     const id = other.#session.getHeader()?.id ?? "";
     const parent = this.#session.getHeader()?.parentSession ?? "";
@@ -224,11 +228,11 @@ function toToolDefinition({ name, description, parameters }: ToolDeclaration): J
   return { type: "function", function: pickDefined({ name, description, parameters }) };
 }
 
-/** A subagent's session, as links identify it. */
+/** A subagent's session, as identified by links. */
 interface SubagentSelf {
   readonly ids: readonly string[];
   readonly isImported: boolean;
-  /** Id of the call that started the subagent, according to its own session. */
+  /** Id of the call that started the subagent, according to the subagent's own session. */
   readonly toolCallId: string | undefined;
 }
 

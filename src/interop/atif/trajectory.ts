@@ -3,7 +3,7 @@ import type { JsonRecord } from "../../core/format/json.ts";
 /** ATIF version that is written. */
 export const ATIF_VERSION = "ATIF-v1.8";
 
-/** A path of a session as an Agent Trajectory Interchange Format document. */
+/** A session path as an Agent Trajectory Interchange Format document. */
 export interface AtifTrajectory {
   schema_version: string;
   session_id?: string;

@@ -23,7 +23,7 @@ const NO_USAGE = {
   cache_read_input_tokens: 0,
 };
 
-/** Writes a session as a Claude Code transcript. A compaction becomes a Claude Code compaction. */
+/** Writes a session as a Claude Code transcript. A compaction is converted to a Claude Code compaction. */
 export const writeClaudeCode: SessionWriter = (session, target) => {
   const transcript = new Transcript(target);
   const issues = listStages(session, target).flatMap((stage) => transcript.addStage(stage));

@@ -10,12 +10,12 @@ import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 /** Version of Codex whose file format is written. */
 const CODEX_VERSION = "0.171.0";
 
-const NO_FAILURES = "Codex results have no error flag; only their text shows that the call failed.";
+const NO_FAILURES = "Codex results have no error flag; only their text indicates that the call failed.";
 
 /**
  * Writes a session as a Codex rollout.
  *
- * A compaction becomes a Codex compaction: the history that it kept replaces everything before it in the file.
+ * A compaction is converted to a Codex compaction: the history that it kept replaces everything before it in the file.
  */
 export const writeCodex: SessionWriter = (session, target) => {
   const rollout = new Rollout(target);
@@ -32,7 +32,7 @@ export const writeCodex: SessionWriter = (session, target) => {
   };
 };
 
-/** Returns the path of a rollout. Codex finds a session by its file name, in the folder of any day. */
+/** Returns the path of a rollout. Codex finds a session by its file name, in any day's folder. */
 function makeRolloutPath({ id, now }: WriteTarget): string {
   const [day = "", time = ""] = new Date(now).toISOString().slice(0, 19).split("T");
   return `sessions/${day.replaceAll("-", "/")}/rollout-${day}T${time.replaceAll(":", "-")}-${id}.jsonl`;
@@ -41,7 +41,7 @@ function makeRolloutPath({ id, now }: WriteTarget): string {
 /** An item in a rollout. */
 interface RolloutItem {
   readonly item: object;
-  /** The item's text for lists and screens; undefined if it has none. */
+  /** The item's text, as shown in lists and on screen; undefined if it has none. */
   readonly shown: { readonly type: "user_message" | "agent_message"; readonly message: string } | undefined;
   readonly source: ExportedMessage | undefined;
   readonly time: string;
@@ -67,7 +67,7 @@ function writeItems(
   return { written: items, issues: plan.issues.list() };
 }
 
-/** Adds the type of a message, and converts string content to parts, because Codex drops string content. */
+/** Adds the `type` field to a message, and converts string content to parts, because Codex drops string content. */
 function toRolloutItem(item: OpenAIResponsesItem): object {
   if (!("role" in item)) return item;
   const { role, content } = item;
@@ -94,7 +94,7 @@ class Rollout {
   readonly #endTime: string;
   /** Ids of the entries that were written. */
   readonly #written = new Set<string>();
-  /** Text that lists show if the session has no prompt. */
+  /** Text shown in lists if the session has no prompt. */
   #firstText: string | undefined;
   #hasPrompt = false;
 
@@ -130,7 +130,7 @@ class Rollout {
     return new TextEncoder().encode(this.#lines.join(""));
   }
 
-  /** Adds an event with a message's text for lists and screens. Summaries and the like get none. */
+  /** Adds an event with a message's text, for display in lists and on screen. Summaries and the like get none. */
   #show({ shown, source, time }: RolloutItem): void {
     if (shown === undefined) return;
     const isPrompt = shown.type === "user_message";

@@ -21,7 +21,7 @@ export function makePortableIds(): ToolIds {
   return new ToolIds({ maxLength: MAX_CALL_ID, fitOwn: normalizeName });
 }
 
-/** A prompt, or an answer with its results, and the entry that it was created from. */
+/** A prompt or an answer with its results, and the entry from which it was created. */
 export interface ContinuedTurn {
   readonly item: PlannedUser | PlannedAnswer;
   readonly entryId: string;

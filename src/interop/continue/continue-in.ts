@@ -28,7 +28,7 @@ export interface Continuation extends Pick<ExportedSession, "id" | "commands" | 
   readonly cwd: string;
 }
 
-/** Folder of each program. OpenCode imports a file from any folder. */
+/** Folder of each program. OpenCode can import a file from any folder. */
 const FOLDERS: Readonly<Record<ContinuingAgent, (env: Environment, home: string) => string>> = {
   "claude-code": ({ CLAUDE_CONFIG_DIR: named = "" }, home) =>
     named.split(",")[0]?.trim() || join(home, ".claude"),
@@ -41,8 +41,8 @@ const FOLDERS: Readonly<Record<ContinuingAgent, (env: Environment, home: string)
 /**
  * Writes a session to another program's folder, so that the program can continue it.
  *
- * Writes only new files, each completely or not at all. The session does not change. To get the new messages, import the
- * program's sessions.
+ * Writes only new files, and writes each file completely or not at all. The session does not change. To retrieve the new
+ * messages, import the program's sessions.
  *
  * @param agent - Program that continues the session.
  * @param session - Session to continue. It is not changed.

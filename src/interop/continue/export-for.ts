@@ -32,9 +32,9 @@ const WRITERS: Readonly<Record<ContinuingAgent, SessionWriter>> = {
 const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/;
 
 /**
- * Converts a session to files with which another program can continue it.
+ * Converts a session to files that allow another program to continue it.
  *
- * Does not write files; `continueIn` does. The other model gets the same texts, tool calls, and results. Thinking is omitted,
+ * Does not write files; `continueIn` does. The other model gets the same text, tool calls, and results. Thinking is omitted,
  * because providers accept it only from the model that wrote it.
  *
  * @param agent - Program that continues the session.
@@ -76,7 +76,11 @@ function makeTarget(session: ReadonlySessionManager, options: ExportForOptions):
 }
 
 function makeNoMessageError(): SessionError {
-  return new SessionError("NOT_A_SESSION", "The session has no message to continue; choose another one.", {});
+  return new SessionError(
+    "NOT_A_SESSION",
+    "The session has no messages to continue; choose a different session.",
+    {},
+  );
 }
 
 /** Lists the losses that are the same for all programs. */

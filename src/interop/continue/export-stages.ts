@@ -13,19 +13,19 @@ export interface ExportedMessage {
 }
 
 /**
- * Context of the model up to the next compaction or the leaf. Instructions are excluded, because programs have their own.
+ * The model's context up to the next compaction or the leaf. Instructions are excluded, because programs have their own.
  */
 export interface ExportStage {
   readonly sources: readonly ExportedMessage[];
   /** Compaction at the start of the stage. Its summary is the first message. */
   readonly compaction: CompactionEntry | undefined;
-  /** Number of messages that the compaction left at the start of the stage: its summary, and the messages that it kept. */
+  /** Number of messages that the compaction left at the start of the stage: its summary and the messages that it kept. */
   readonly keptCount: number;
 }
 
 /**
- * Returns the stages of an export, in order. For a whole path, there is one for each compaction, and one for the messages before
- * the first compaction. Otherwise, the only stage is the context of the model at the leaf.
+ * Returns the stages of an export, in order. For a whole path, there is one stage for each compaction, and one for the messages
+ * before the first compaction. Otherwise, the only stage is the model's context at the leaf.
  *
  * @throws {SessionError} `ENTRY_NOT_FOUND`
  * @remarks Cost: O(path) for each stage.
@@ -55,7 +55,10 @@ function readStage(session: ReadonlySessionManager, leafId: string): ExportStage
   return { sources, compaction, keptCount: after === -1 ? sources.length : after };
 }
 
-/** Returns the time of a message, ISO 8601. If neither the message nor its entry has one, returns the time of the export. */
+/**
+ * Returns the time of a message in ISO 8601 format. If neither the message nor its entry has a time, returns the time of the
+ * export.
+ */
 export function getMessageTime(source: ExportedMessage | undefined, now: number): string {
   const { timestamp } = source?.message ?? {};
   const saidMs = typeof timestamp === "number" && timestamp > 0 ? timestamp : source?.entry.timestamp;

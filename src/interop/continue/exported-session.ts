@@ -13,8 +13,8 @@ export interface ExportForOptions {
   /** Working directory of the program. Default: the session's working directory. */
   readonly cwd?: string;
   /**
-   * `"context"` exports the context of the model. `"whole"` exports the whole path, with compactions if the program supports
-   * them. Default: `"context"`.
+   * `"context"` exports the model's context. `"whole"` exports the whole path, with compactions if the program supports them.
+   * Default: `"context"`.
    */
   readonly compacted?: "context" | "whole";
   /** Id of the session in the program. Must be a UUID. Default: a random one. */
@@ -41,8 +41,8 @@ export interface ExportedFile {
  * Code of a loss or change in an export. docs/continue.md explains each code.
  *
  * In addition to the conversion codes: `SYSTEM_LEFT_OUT`: the program has its own instructions. `TOOLS_FOREIGN`: calls use tools
- * that the program does not have. `IMAGE_LEFT_OUT`: text replaces an image. `BRANCHES_LEFT_OUT`: other branches are not exported.
- * `FILES_NOT_THERE`: the working directory is different, so files may be missing.
+ * that the program does not have. `IMAGE_LEFT_OUT`: an image was replaced with text. `BRANCHES_LEFT_OUT`: other branches are not
+ * exported. `FILES_NOT_THERE`: the working directory is different, so files may be missing.
  */
 export type ExportIssueCode =
   | ConversionIssueCode
@@ -62,7 +62,9 @@ export interface ExportedSession {
   /** Id of the session in the program. */
   readonly id: string;
   readonly files: readonly ExportedFile[];
-  /** Commands to run in the working directory, in order. `{}` is the first file's path. The last one continues the session. */
+  /**
+   * Commands to run in the working directory, in order. `{}` is the first file's path. The last command continues the session.
+   */
   readonly commands: readonly (readonly string[])[];
   /** Losses and changes in the program's format. */
   readonly issues: readonly ExportIssue[];

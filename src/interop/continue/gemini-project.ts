@@ -9,10 +9,10 @@ import { callIfPresent } from "../../session/fs/file-system.ts";
  * Finds the name of a working directory's folder under `tmp` in Gemini CLI's folder.
  *
  * If Gemini CLI has never run in the directory, it has no folder yet. The result is then the name that Gemini CLI would choose,
- * if it is free.
+ * if that name is available.
  *
  * @param home - Path of Gemini CLI's folder, such as `~/.gemini`.
- * @throws {SessionError} `NOT_A_SESSION` if Gemini CLI would choose another name.
+ * @throws {SessionError} `NOT_A_SESSION` if Gemini CLI would choose a different name.
  */
 export function findGeminiProject(home: string, cwd: string): string {
   const text = callIfPresent(() => readFileSync(join(home, "projects.json"), "utf8")) ?? "{}";
@@ -30,7 +30,7 @@ export function findGeminiProject(home: string, cwd: string): string {
   throw new SessionError("NOT_A_SESSION", message, { details: { cwd, project: name } });
 }
 
-/** Returns the name that Gemini CLI gives to a working directory's folder if the name is free. */
+/** Returns the name that Gemini CLI gives to a working directory's folder if the name is available. */
 export function makeProjectName(cwd: string): string {
   const last = cwd.split(/[/\\]/).findLast((name) => name !== "") ?? "";
   const name = last

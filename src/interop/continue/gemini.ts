@@ -18,7 +18,7 @@ import { type ContinuedTurn, makePortableIds, planContinuation } from "./continu
 import { makeProjectName } from "./gemini-project.ts";
 import type { SessionWriter } from "./session-writer.ts";
 
-/** Dialect of Gemini CLI. It adds its own prompt first. Its model may not be the one that created the call ids. */
+/** Dialect of Gemini CLI. It adds its own prompt first. Its model may not be the model that created the call ids. */
 const GEMINI_CLI: Dialect = {
   ...GEMINI,
   ...NO_ORIGINALS,
@@ -27,7 +27,9 @@ const GEMINI_CLI: Dialect = {
   newIds: makePortableIds,
 };
 
-/** Text added before a prompt that Gemini CLI would otherwise drop as a command or as its own text. */
+/**
+ * Text added before a prompt that Gemini CLI would otherwise drop because it looks like a command or like Gemini CLI's own text.
+ */
 const BEFORE_PROMPT = "The user wrote:";
 
 /**
@@ -35,7 +37,7 @@ const BEFORE_PROMPT = "The user wrote:";
  *
  * Calls are parts of their answer, and results are in a separate record, as in a resumed history. Results in `toolCalls` would be
  * sent twice after the session is resumed again. The start time is the time of the export, because Gemini CLI shows it in its
- * list of sessions, and deletes old sessions based on it.
+ * list of sessions and deletes old sessions based on it.
  */
 export const writeGemini: SessionWriter = (session, target) => {
   const { id, cwd, now, leafId } = target;
@@ -95,12 +97,12 @@ class RecordWriter {
     this.#issues.report(
       "CONTENT_ADDED",
       index,
-      `Added "${BEFORE_PROMPT}" before a text that Gemini CLI would drop.`,
+      `Added "${BEFORE_PROMPT}" before text that Gemini CLI would drop.`,
     );
     return [{ text: BEFORE_PROMPT }, ...parts];
   }
 
-  /** Returns the entry's id, with a number appended from the second record on. */
+  /** Returns the entry's id, with a number appended starting with the second record. */
   #makeId(entryId: string): string {
     const times = (this.#uses.get(entryId) ?? 0) + 1;
     this.#uses.set(entryId, times);

@@ -7,12 +7,12 @@ import { callIfPresent } from "../../session/fs/file-system.ts";
 import type { Environment } from "../history/source-program.ts";
 
 /**
- * Finds the model with which a user's OpenCode would begin a session: the model in its settings, or the last one used.
+ * Finds the model that a user's OpenCode would use for a new session: the model in its settings, or the last model used.
  *
- * A session continues with the model of its last prompt, and fails if OpenCode is not configured for that model.
+ * A session continues with the model of its last prompt and fails if OpenCode is not configured for that model.
  *
  * @param home - Path of the user's home folder.
- * @returns The provider and the model, such as `anthropic/claude-opus-4-8`; undefined if neither source contains one.
+ * @returns The provider and the model, such as `anthropic/claude-opus-4-8`; undefined if neither source specifies a model.
  */
 export function findOpenCodeModel(env: Environment, home: string): string | undefined {
   const settings = join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "opencode", "opencode.json");

@@ -21,7 +21,7 @@ import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 /** Version of the `opencode export` documents that this module writes. */
 const VERSION = "1.18.33";
 
-/** Dialect of OpenCode. It sends requests to any provider, so ids and names fit the strictest one. */
+/** Dialect of OpenCode. OpenCode sends requests to any provider, so ids and names meet the strictest provider's requirements. */
 const OPENCODE: Dialect = {
   ...USUAL_DIALECT,
   form: "modelMessage",
@@ -45,14 +45,14 @@ interface ModelName {
   readonly modelID: string;
 }
 
-/** The continued session, and the end of the messages copied from it. */
+/** The continued session, and the time of the last message copied from it. */
 interface CopiedSession extends ContinuedSession {
   /** Creation time of the last copied message, in Unix milliseconds. New messages are later. */
   readonly copiedUntil: number;
 }
 
 /**
- * Writes a session for OpenCode 1: a document like those of `opencode export`.
+ * Writes a session for OpenCode 1, as a document like the output of `opencode export`.
  *
  * OpenCode sorts messages by id. It continues with the model of the last prompt, so it must be configured for that model.
  */
@@ -99,8 +99,8 @@ function makeDocumentTitle(session: ReadonlySessionManager): string {
 }
 
 /**
- * Returns a time for each message, because OpenCode distinguishes messages by their times. Each is at least 1 ms later than the
- * previous one, and none is after `now`.
+ * Returns a time for each message, because OpenCode distinguishes messages by their times. Each time is at least 1 ms later than
+ * the previous time, and no time is later than `now`.
  */
 function spreadTimes(turns: readonly ContinuedTurn[], now: number): number[] {
   const times: number[] = [];
@@ -108,12 +108,15 @@ function spreadTimes(turns: readonly ContinuedTurn[], now: number): number[] {
   return times.map((time, index) => Math.min(time, now - (times.length - 1 - index)));
 }
 
-/** Number of ids per millisecond. The next constants are the number of bits and of hexadecimal digits in an id's number. */
+/**
+ * Number of ids per millisecond. The following constants are the number of bits and the number of hexadecimal digits in an id's
+ * number.
+ */
 const IDS_PER_MS = 0x1000n;
 const ID_BITS = 48;
 const ID_DIGITS = 12;
 
-/** Creates ids like OpenCode's. All of them sort before the ids that OpenCode creates from now on. */
+/** Creates ids like OpenCode's. All these ids sort before the ids that OpenCode creates from now on. */
 class IdMaker {
   readonly #seed: string;
   #next: bigint;

@@ -21,7 +21,7 @@ export type PiEntry = Open<{ readonly id: string }>;
  * ignores messages that are stored in a compaction, so they become entries before it, starting with its first kept entry.
  *
  * @param taken - Ids of the preceding entries.
- * @returns Only the entry itself if nothing is missing; empty for a damaged entry, and for a type that pi does not support.
+ * @returns Only the entry itself if nothing is missing; empty for a damaged entry and for an entry type that pi does not support.
  */
 export function toPiEntries(entry: SessionEntry, taken: ReadonlySet<string>): PiEntry[] {
   const { type }: { readonly type: string } = entry;
@@ -58,7 +58,7 @@ function unrollTail(entry: CompactionEntry, taken: ReadonlySet<string>): PiEntry
   return [...kept, { ...compaction, firstKeptEntryId: kept[0]?.id ?? entry.id }];
 }
 
-/** Derives the id of a kept message, which is the same in every export. */
+/** Derives a kept message's id, which is the same in every export. */
 function makeTailId(compactionId: string, place: number, taken: ReadonlySet<string>): string {
   let attempt = 0;
   while (taken.has(inventEntryId(compactionId, place, attempt))) attempt++;

@@ -10,8 +10,8 @@ import { toPiEntries } from "./pi-entry.ts";
 import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 
 /**
- * Continues a session in pi. If the session's file ends at the leaf, pi continues the file itself, because it always continues
- * at the last entry. Otherwise, the path is written to a new file as a fork, with the same entry ids.
+ * Continues a session in pi. If the session's file ends at the leaf, pi continues the file itself, because pi always continues at
+ * the last entry. Otherwise, the path is written to a new file as a fork, with the same entry ids.
  */
 export const writePi: SessionWriter = (session, target) => {
   const own = findOwnFile(session, target);
@@ -71,7 +71,7 @@ function makeForkHeader(session: ReadonlySessionManager, { id, cwd, now }: Write
   };
 }
 
-/** Returns the entries on a path in the form that pi reads, each as a child of the previous one. */
+/** Returns the entries on a path in the form that pi reads, each as a child of the previous entry. */
 function listForkEntries(session: ReadonlySessionManager, leafId: string): object[] {
   const taken = new Set<string>();
   let parentId: string | null = null;

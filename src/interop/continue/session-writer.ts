@@ -7,8 +7,8 @@ export interface WriteTarget extends Required<Omit<ExportForOptions, "project" |
   readonly model: string | undefined;
 }
 
-/** A session in a program's format. Its id is set only if it differs from the target's. */
+/** A session in a program's format. Its id is set only if it differs from the target's id. */
 export type WrittenSession = Omit<ExportedSession, "id"> & Partial<Pick<ExportedSession, "id">>;
 
-/** Writes a session in the format of a program. */
+/** Writes a session in a program's format. */
 export type SessionWriter = (session: ReadonlySessionManager, target: WriteTarget) => WrittenSession;

@@ -12,7 +12,7 @@ import { getPath, listContents } from "./rebase-continuation.ts";
 /**
  * Returns whether all copies in an imported session repeat entries on the exported path.
  *
- * Entries that were redacted since may differ, and a copy may quote a summary.
+ * Entries that have been redacted since then may differ, and a copy may quote a summary.
  *
  * @param original - Entries of the exported session.
  * @returns False also if no copy has content.
@@ -39,7 +39,10 @@ export function hasExportedEntries(
   return keys.length > 0 && missing.length <= redacted;
 }
 
-/** Returns keys for an entry's content and, for a system message, for its content with sections; empty if there is none. */
+/**
+ * Returns keys for an entry's content and, for a system message, for its content with sections; empty if the entry has no
+ * content.
+ */
 function makeContentKeys(entry: object): string[] {
   const { message } = toRecord(entry);
   const sections = isStoredMessage(message) && message.role === "system" ? getSystemTexts(message) : [];
@@ -48,7 +51,7 @@ function makeContentKeys(entry: object): string[] {
   );
 }
 
-/** Joins contents without whitespace, because an export may split them differently. */
+/** Joins content without whitespace, because an export may split it differently. */
 function makeKey(contents: readonly string[]): string {
   return toWellFormedText(contents.join("")).replace(/\s+/g, "");
 }

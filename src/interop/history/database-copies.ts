@@ -9,7 +9,7 @@ import {
 } from "../../session/fs/temporary-files.ts";
 import { canReadDatabases, type LookupColumns, prepareDatabase } from "./sqlite.ts";
 
-/** Size above which a database is copied only if the caller has named it: 1 GB. */
+/** Maximum size of a database that is copied without being explicitly specified by the caller: 1 GB. */
 const LARGE_BYTES = 1024 ** 3;
 
 /** Maximum number of attempts to copy files while other processes write to them. */
@@ -34,7 +34,7 @@ export class DatabaseCopies {
 
   /**
    * @param parent - Folder for the copies.
-   * @param named - Paths of databases that the caller has named.
+   * @param named - Paths of databases specified by the caller.
    */
   constructor(parent: string, named: Iterable<string>, copy: CopyDatabase) {
     this.#parent = parent;
@@ -67,20 +67,20 @@ export class DatabaseCopies {
   }
 }
 
-/** Returns a path for a copy, and removes copies left by imports that were killed. */
+/** Returns a path for a copy, and removes copies left by killed imports. */
 export function makeCopyPath(folder: string): string {
   makeFolder(realFileSystem, folder);
   removeLeftovers(realFileSystem, folder);
   return makeTemporaryPath(folder);
 }
 
-/** Copies a database, and prepares the copy for reading. The caller must remove the copy, even after a failure. */
+/** Copies a database and prepares the copy for reading. The caller must remove the copy, even after a failure. */
 export function copyDatabase(path: string, copy: string, lookups: LookupColumns): void {
   copyWhole(path, copy);
   prepareDatabase(copy, lookups);
 }
 
-/** Removes the copy of a database, and the files that reading it created next to it. */
+/** Removes the copy of a database, and the files that were created next to it during reading. */
 export function removeCopy(copy: string): void {
   for (const suffix of ["", ...BESIDE_DATABASE]) removeTemporary(realFileSystem, copy + suffix);
 }

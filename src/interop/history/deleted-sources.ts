@@ -17,7 +17,8 @@ export interface GoneImport {
 }
 
 /**
- * Finds sessions in the target whose sources were deleted, as far as the cache knows their imports, and marks them in the cache.
+ * Finds sessions in the target whose sources were deleted, based on the imports recorded in the cache, and marks them in the
+ * cache.
  *
  * @param found - All sessions that were found.
  * @returns Sessions under the paths of the query. Empty if the query selects a project or a time, because these are unknown for

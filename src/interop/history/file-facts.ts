@@ -13,10 +13,12 @@ import {
 import type { FileFacts } from "./source-program.ts";
 import { findProgram, SOURCE_PROGRAMS } from "./source-table.ts";
 
-/** Number of bytes to read first, and the number to read next if they are not enough. */
+/** Number of bytes to read first, and the number to read next if more are needed. */
 const FRONTS = [32 * 1024, 512 * 1024] as const;
 
-/** Number of bytes to read from a file that is too large for a single string. Only line-based records can be found in it. */
+/**
+ * Number of bytes to read from a file that is too large for a single string. Only line-based records can be found in such a file.
+ */
 const LARGE_FRONT = 64 * 1024 * 1024;
 
 /**
@@ -24,8 +26,8 @@ const LARGE_FRONT = 64 * 1024 * 1024;
  *
  * @param copy - Path of the copy to read if the file is a database.
  * @returns Empty if the file contains no sessions.
- * @throws {SessionError} `NOT_A_SESSION` if the file is too large to determine whether it does.
- * @remarks Cost: usually that of reading the first 32 KB.
+ * @throws {SessionError} `NOT_A_SESSION` if the file is too large to determine whether it contains sessions.
+ * @remarks Cost: usually the cost of reading the first 32 KB.
  */
 export function readFileFacts(file: SourceFile, copy: string | undefined): readonly FileFacts[] {
   if (copy !== undefined) return readDatabaseFacts(file.path, copy);

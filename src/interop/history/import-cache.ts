@@ -14,7 +14,7 @@ import type { FileFacts } from "./source-program.ts";
 export interface ReadState {
   /** Size of the main file, in bytes. */
   readonly size: number;
-  /** State of all other data that belongs to the session. */
+  /** State of all other data belonging to the session. */
   readonly others: string;
 }
 
@@ -41,9 +41,9 @@ export interface KnownImport extends WrittenSession {
 const CACHE_VERSION = 9;
 
 /**
- * Remembers, for one target, which files belong to each session, and the results of importing them.
+ * Records, for one target, the files of each session and the results of importing them.
  *
- * Without the cache, an import reads all files again, but still writes only new entries.
+ * Without the cache, an import rereads all files but still writes only new entries.
  */
 export class ImportCache {
   readonly #path: string;
@@ -60,7 +60,7 @@ export class ImportCache {
     this.#imports = imports;
   }
 
-  /** Returns the facts about the sessions in a file; undefined if the file must be read again. */
+  /** Returns the facts about the sessions in a file; undefined if the file must be reread. */
   getFacts(file: SourceFile): readonly FileFacts[] | undefined {
     const { stamp, facts } = toRecord(this.#files[file.path]);
     if (stamp !== makeStamp(file) || !Array.isArray(facts)) return undefined;
@@ -94,7 +94,10 @@ export class ImportCache {
     });
   }
 
-  /** Returns the sessions from the last import of a source, even if the source has changed since; empty if there was none. */
+  /**
+   * Returns the sessions from the last import of a source, even if the source has changed since then; empty if the source has
+   * never been imported.
+   */
   getLastImports(key: string): readonly KnownImport[] {
     const { stamp } = toRecord(this.#imports[key]);
     return (typeof stamp === "string" ? this.getImports(key, stamp) : undefined) ?? [];
@@ -105,7 +108,7 @@ export class ImportCache {
   }
 
   /**
-   * Merges new values with those that other imports have saved in the meantime. Values removed by a redaction are not restored.
+   * Merges new values with values that other imports have saved in the meantime. Values removed by a redaction are not restored.
    */
   async save(): Promise<void> {
     const fresh = this.#fresh;
@@ -127,7 +130,7 @@ interface Kept {
   readonly imports: { [key: string]: unknown };
 }
 
-/** Reads the saved values. Returns empty ones if there are none, or if they have a different version. */
+/** Reads the saved values. Returns empty values if the file is missing or has a different version. */
 function readKept(path: string): Kept {
   const { version, files, imports } = toRecord(readAtomicJson(path)?.value);
   if (version !== CACHE_VERSION) return { files: {}, imports: {} };

@@ -34,7 +34,7 @@ import type { ImportStatus } from "./sync-plan.ts";
 
 /** Options for an import. */
 export interface ImportSessionsOptions extends SourceQuery {
-  /** Store that sessions are written to. Default: files in the `imported` folder in the user's data folder. */
+  /** Store to which sessions are written. Default: files in the `imported` folder in the user's data folder. */
   readonly store?: SessionStore;
   /** Name that identifies the store in the cache. Required unless the store is a file store. */
   readonly storeName?: string;
@@ -42,9 +42,9 @@ export interface ImportSessionsOptions extends SourceQuery {
   readonly earlierDirs?: readonly string[];
   /** Whether to report the results without writing anything. Default: false. */
   readonly dryRun?: boolean;
-  /** Whether to import sessions again that were deleted from the target. Default: false. */
+  /** Whether sessions that were deleted from the target are imported again. Default: false. */
   readonly again?: boolean;
-  /** Whether to re-import sessions with the newest mapping, leaving the existing sessions unchanged. Default: false. */
+  /** Whether to re-import sessions with the newest mapping, leaving existing sessions unchanged. Default: false. */
   readonly fresh?: boolean;
   /** Returns the current time, in Unix milliseconds. Default: the system clock. */
   readonly now?: () => number;
@@ -93,14 +93,14 @@ export interface SessionImport {
 }
 
 /**
- * Imports other programs' sessions: one session for each of their sessions, and one for each subagent.
+ * Imports other programs' sessions, creating one session for each session and one for each subagent.
  *
  * Changes imported sessions only by appending new entries. Skips sessions that cannot be read or written, and reports them to
  * `onSkipped`.
  *
  * @throws {SessionError} `ABORTED`
  * @throws {TypeError} If an option is invalid.
- * @remarks Cost: O(new bytes), with one session in memory at a time, plus a check of each other file.
+ * @remarks Cost: O(new bytes), with one session in memory at a time, plus a check of every other file.
  */
 export function importSessions(
   options: ImportSessionsOptions,
@@ -120,7 +120,7 @@ export interface ImportRound {
   wants?(session: SourceSession): boolean;
   /** Returns whether a session may be read completely if reading the appended part is not enough. */
   mayReadAll?(session: SourceSession): boolean;
-  /** Called with all sessions that were found. */
+  /** Called with all sessions found. */
   found?(sessions: readonly SourceSession[]): void;
   /** Called with each session that is now up to date. */
   done?(session: SourceSession): void;
@@ -131,7 +131,7 @@ export function cacheFor(options: ImportSessionsOptions): ImportCache {
   return new ImportCache(importTarget(options).name, options.cacheDir);
 }
 
-/** Imports sessions like `importSessions`, but with another program for the reading process. */
+/** Imports sessions like `importSessions`, but with a different program for the reading process. */
 export async function* importWith(
   program: URL | undefined,
   options: ImportSessionsOptions,
@@ -193,12 +193,12 @@ export interface ImportPreview {
   readonly cwd: string;
   /** Number of sessions. */
   readonly sessions: number;
-  /** Number of sessions that are new or have changed since they were last imported. */
+  /** Number of sessions that are new or have changed since the last import. */
   readonly changed: number;
 }
 
 /**
- * Counts the sessions that can be imported, by program and working directory. Reads only the beginning of each file.
+ * Counts the sessions that can be imported, by program and working directory. Only the beginning of each file is read.
  *
  * @remarks Cost: a check of each file, plus reading the beginning of files that are not in the cache.
  */
@@ -225,7 +225,7 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
     .map(([, group]) => group);
 }
 
-/** Returns whether a session is only an export, not continued since, of a session that is or was in the target. */
+/** Returns whether a session is only an export of a session that is or was in the target, and has not been continued since. */
 async function isOnlyExported({ files }: SourceSession, target: ImportTarget): Promise<boolean> {
   const [first, ...others] = files.map(({ facts }) => facts.exported);
   if (first === undefined || others.includes(undefined)) return false;
@@ -252,7 +252,7 @@ export async function findFound(
   }
 }
 
-/** Returns a function that reports errors about sessions. It reports unreadable deletion marks only once. */
+/** Returns a function that reports session errors. It reports unreadable deletion marks only once. */
 function makeReport(options: ImportSessionsOptions): (session: SourceSession, error: unknown) => void {
   const report = reportTo(options);
   let isTold = false;
@@ -314,7 +314,7 @@ function markChecked(one: KnownImport): KnownImport {
   return { ...one, writtenMs: Date.now() };
 }
 
-/** A session and its known imports, which are undefined if it must be imported. */
+/** A session and its known imports, which are undefined if the session must be imported. */
 interface Job {
   readonly session: SourceSession;
   readonly known: readonly KnownImport[] | undefined;
@@ -354,7 +354,7 @@ class ImportRun {
     this.#importer = new SessionImporter(target, this.#facts, reader);
   }
 
-  /** Adds the copies of the databases that a session is read from. Reports databases that cannot be copied. */
+  /** Adds the copies of the databases from which a session is read. Reports databases that cannot be copied. */
   async withCopies(session: SourceSession): Promise<SourceSession | undefined> {
     try {
       return await this.#reader.withCopies(session);
@@ -434,7 +434,7 @@ class ImportRun {
   }
 }
 
-/** Returns the result for a source without messages, which does not become a session. */
+/** Returns the result for a source without messages, for which no session is created. */
 function makeEmptyImport({ source, sourceId, files }: SourceSession): SessionImport {
   const [file] = files;
   const facts = { source, sourceId, sourcePath: file?.path ?? "", path: null, id: makeSessionId(sourceId) };

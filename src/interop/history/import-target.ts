@@ -54,7 +54,7 @@ export interface WrittenSession {
 /** Bytes of a session. */
 export type SessionBytes = Pick<AppendFile, "readRange">;
 
-/** Returns the entries to append to a session in its current state; undefined to append none. */
+/** Returns the entries to append to a session in its current state; undefined to append nothing. */
 type EntriesFor<Session> = (session: Session) => readonly AnySessionEntry[] | undefined;
 
 /** Returns the lines that replace a session's bytes; undefined to keep the bytes. */
@@ -66,15 +66,16 @@ export interface ImportTarget {
   readonly name: string;
   /** Returns the location of a session, whether or not it exists yet. */
   getLocation(header: SessionHeader): string;
-  /** Finds an existing session by id, if that does not require a request. */
+  /** Finds an existing session by id if this does not require a request. */
   find(id: string): string | undefined;
   /**
    * Returns whether a session exists.
    *
-   * @param written - State after the last import, if known. A session that a power failure has damaged since counts as missing.
+   * @param written - State after the last import, if known. A session that has since been damaged by a power failure is treated
+   *   as missing.
    */
   has(location: string, written?: WrittenSession): Promise<boolean>;
-  /** Returns a session's size in bytes, if that does not require a request. */
+  /** Returns a session's size in bytes if this does not require a request. */
   getSize(location: string): number | undefined;
   /** Reads a session's header and first entry; undefined if the session is missing. */
   readFront(location: string): Promise<Uint8Array | undefined>;
@@ -150,7 +151,7 @@ function findSessions(folder: string): [id: string, path: string][] {
   });
 }
 
-/** @throws {SessionError} If the system denies access. Otherwise, sessions would be imported again, even redacted ones. */
+/** @throws {SessionError} If the system denies access. Otherwise, even redacted sessions would be imported again. */
 function listSessionNames(folder: string): string[] {
   try {
     return callIfPresent(() => readdirSync(folder)) ?? [];
@@ -161,7 +162,10 @@ function listSessionNames(folder: string): string[] {
   }
 }
 
-/** Returns whether the system was started after the given time. Data written before then may be lost after a power failure. */
+/**
+ * Returns whether the operating system was started after the given time. Data written before the system was started may have been
+ * lost in a power failure.
+ */
 export function isOlderThanSystem(writtenMs: number): boolean {
   return writtenMs <= Date.now() - uptime() * 1000;
 }
@@ -175,7 +179,7 @@ export class FileTarget implements ImportTarget {
   readonly #fs: FileSystem;
   #byId: ReadonlyMap<string, string> | undefined;
 
-  /** @param list - Finds the paths of sessions by id. It is called only when the paths are needed. */
+  /** @param list - Finds the paths of sessions by id. Called only when the paths are needed. */
   constructor(
     { folder, root }: FileLayout,
     list: () => ReadonlyMap<string, string>,
@@ -320,8 +324,8 @@ function keepStrayLeaf(
 }
 
 /**
- * Returns a file system that does not flush. Another import completes files after a power failure, and a thousand flushes would
- * take longer than everything else.
+ * Returns a file system that does not flush writes. The next import completes files after a power failure, and a thousand flushes
+ * would take longer than the rest of the import.
  */
 function withoutFlush(fs: FileSystem): FileSystem {
   return { ...fs, fsyncSync: () => undefined };
@@ -347,7 +351,7 @@ function writeUnlessRemoved<T>(fs: FileSystem, path: string, write: () => T): T 
   }
 }
 
-/** Returns false if the path does not exist. Throws if it is a link, a folder, or a pipe. */
+/** Returns false if the path does not exist. Throws if the path is a link, a folder, or a pipe. */
 function isPlainFile(fs: FileSystem, path: string): boolean {
   const stats = callIfPresent(() => fs.lstatSync(path));
   if (stats === undefined || stats.isFile()) return stats !== undefined;
@@ -356,7 +360,7 @@ function isPlainFile(fs: FileSystem, path: string): boolean {
 
 /**
  * Returns whether a file has at least the given size and ends with a line break, which may not be the case after a power failure.
- * A suspect file must also not contain zero bytes.
+ * A suspect file also must not contain zero bytes.
  */
 function isWholeFile(fs: FileSystem, path: string, size: number, isSuspect: boolean): boolean {
   const stats = fs.statSync(path, { throwIfNoEntry: false });

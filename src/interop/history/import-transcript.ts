@@ -7,17 +7,17 @@ import type { SourceProgram, SourceSession } from "./source-program.ts";
 import { SourceReader } from "./source-reader.ts";
 import { findProgram, sourceFolders } from "./source-table.ts";
 
-/** A session of another program, as identified by that program. */
+/** Another program's session, as identified by that program. */
 export interface Transcript {
-  /** Path of one of the session's files; undefined if the program does not specify one. */
+  /** Path of one of the session's files; undefined if the program does not specify a path. */
   readonly path: string | undefined;
   /** Id of the session in the program. */
   readonly sourceId: string | undefined;
 }
 
-/** Result of importing a transcript. Without imports if no session was found. */
+/** Result of importing a transcript. Contains no imports if no session was found. */
 export interface TranscriptImport {
-  /** Whether the session was skipped because too many bytes would have to be read. */
+  /** Whether the session was skipped because it would require reading too many bytes. */
   readonly isTooLarge: boolean;
   readonly imports: readonly SessionImport[];
 }
@@ -61,7 +61,9 @@ function countSourceBytes({ files }: SourceSession): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Returns the files and folders that may contain a session's files; undefined if the given file does not contain one yet. */
+/**
+ * Returns the files and folders that may contain a session's files; undefined if the given file does not contain a session yet.
+ */
 async function findSourceFolders(
   path: string | undefined,
   options: ImportSessionsOptions,

@@ -9,7 +9,7 @@ import type { ImportTarget, SessionBytes } from "./import-target.ts";
 import { MAX_OWN_BYTES, makeStamp, makeTitleStamp, readSourceRange } from "./source-file.ts";
 import type { KnownFile, ReadOptions, SourceProgram, SourceSession } from "./source-program.ts";
 
-/** Number of bytes before the new part to read again, to check that they still yield the existing entries. Tried in order. */
+/** Number of bytes before the new part to reread, to check that they still yield the existing entries. Tried in order. */
 const OVERLAPS = [128 * 1024, 2 * 1024 * 1024] as const;
 
 /** Returns the state of a session's files; undefined for a session that must always be read completely. */
@@ -28,8 +28,8 @@ function findMain(files: readonly KnownFile[]): KnownFile | undefined {
 /**
  * Imports the records appended to a session's main file since the last import, without reading the rest of the file.
  *
- * Reads the end of the imported part again. Continues only if it yields exactly the end of the existing session, and if no new
- * record depends on earlier ones. Otherwise, the caller must read everything.
+ * Rereads the end of the imported part. Continues only if it yields exactly the end of the existing session, and if no new record
+ * depends on earlier records. Otherwise, the caller must read everything.
  *
  * @returns Updated facts about the session; undefined if nothing was imported.
  * @remarks Cost: O(new bytes), plus a search for the new ids in the existing session.
@@ -106,8 +106,8 @@ interface Tail {
 type Counts = { readonly [name: string]: number };
 
 /**
- * Returns the additional entries from the longer of two ends of a file, if the shorter one yields the end of an existing
- * session.
+ * Returns the additional entries from the longer of two parts at the end of a file, if the shorter part yields the end of an
+ * existing session.
  */
 function findTail(
   existing: SessionBytes,
@@ -146,7 +146,7 @@ function findTail(
 const HEAD = /^\{"type":"[^"]*","id":"([^"]*)"/;
 const HEAD_BYTES = 160;
 
-/** Returns whether a session may contain one of these ids. Returns true if a line has an unexpected beginning. */
+/** Returns whether a session may contain one of these ids. Returns true if a line does not begin as expected. */
 function mayHold(existing: SessionBytes, size: number, ids: ReadonlySet<string>): boolean {
   for (let at = 0; at < size; at += PIECE_BYTES) {
     const bytes = toBuffer(existing.readRange(at, Math.min(PIECE_BYTES + HEAD_BYTES, size - at)));

@@ -15,7 +15,7 @@ import { reportTo } from "./source-query.ts";
 import { findProgram } from "./source-table.ts";
 import { syncSession } from "./sync-session.ts";
 
-/** A Claude Code session that has lost everything except its prompts. */
+/** A Claude Code session of which only the prompts remain. */
 export interface LostSession {
   readonly sessionId: string;
   readonly cwd: string;
@@ -71,8 +71,8 @@ function parseLostSessions(text: string, path: string): LostSession[] {
 }
 
 /**
- * Imports the remaining prompts of a session. Returns the path of the new session, or its id in a store. Returns null if the
- * session was deleted from the target since it was found.
+ * Imports a session's remaining prompts. Returns the path of the new session, or its id in a store. Returns null if the session
+ * has been deleted from the target since it was found.
  */
 export async function keepLost(lost: LostSession, options: ImportSessionsOptions): Promise<string | null> {
   const { now = Date.now } = options;

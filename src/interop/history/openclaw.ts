@@ -6,7 +6,7 @@ import { toAbsolutePath } from "../../session/log/session-paths.ts";
 import { isDatabaseName } from "./source-file.ts";
 import type { Environment } from "./source-program.ts";
 
-/** Files of OpenClaw. Its sessions have the same format as sessiontree's, so they need no import. */
+/** Files of OpenClaw. Its sessions have the same format as sessiontree's, so they do not need to be imported. */
 export interface OpenClawFiles {
   /** Session folders, one for each agent. */
   readonly folders: readonly string[];
@@ -14,7 +14,7 @@ export interface OpenClawFiles {
   readonly sessions: readonly string[];
   /** Paths of sessions that were deleted or reset in OpenClaw. */
   readonly archives: readonly string[];
-  /** Paths of databases of newer versions, which cannot be read. */
+  /** Paths of databases from newer versions, which cannot be read. */
   readonly databases: readonly string[];
 }
 
@@ -25,7 +25,7 @@ const SESSION = /^(?!.*\.checkpoint\.[^.]+\.jsonl$).*\.jsonl$/;
 /**
  * Finds OpenClaw sessions without opening them.
  *
- * @param env - Environment with `HOME` and `OPENCLAW_STATE_DIR`. Default folders: those of OpenClaw and its predecessors.
+ * @param env - Environment with `HOME` and `OPENCLAW_STATE_DIR`. Default folders: the folders of OpenClaw and its predecessors.
  */
 export function findOpenClaw(env: Environment = process.env): OpenClawFiles {
   const named = env["OPENCLAW_STATE_DIR"];

@@ -9,7 +9,7 @@ import { encodeParsed } from "../../core/jsonl/encode.ts";
 import type { ContinuedOrigin, ImportedSession } from "../import/imported-session.ts";
 import { isLeafMarker, makeEntryId, makeLeafMarkerKey } from "../import/session-builder.ts";
 
-/** Types of entries that are not messages: settings, names, and notes by programs. */
+/** Types of entries that are not messages: settings, names, and notes from programs. */
 const SILENT_TYPES: ReadonlySet<string> = new Set([
   "custom",
   "label",
@@ -21,10 +21,10 @@ const SILENT_TYPES: ReadonlySet<string> = new Set([
 /**
  * Moves the entries that a program added to an exported session to the session that it continues.
  *
- * Omits the copies of exported entries, and names that the program generated. The other ids are derived from those of the import
- * and from the leaf of the export, so a fork of the continuation has the same ids.
+ * Omits the copies of exported entries, and names that the program generated. The other ids are derived from the import's ids and
+ * the export's leaf, so a fork of the continuation has the same ids.
  *
- * @param original - Entries of the continued session, in file order. They must include the leaf of the export.
+ * @param original - Entries of the continued session, in file order. They must include the export's leaf.
  * @returns The import with the entries to add. It has no entries if the program added no messages.
  * @remarks Cost: O(entries of both sessions).
  */
@@ -40,8 +40,8 @@ export function rebaseContinuation(
 }
 
 /**
- * Removes a trailing answer that the program has not finished writing, and all entries after it. If they were added now, they
- * would have to be added again later, and the call would be counted twice.
+ * Removes a trailing answer that the program has not finished writing, as well as all entries after it. If they were added now,
+ * they would have to be added again later, and the answer's model call would be counted twice.
  */
 function withoutUnfinished(entries: readonly AnySessionEntry[]): readonly AnySessionEntry[] {
   const last = entries.findLastIndex(({ type }) => !SILENT_TYPES.has(type));
@@ -134,7 +134,7 @@ class Rebase {
     return place === undefined ? makeContinuedId(this.#continued, id) : place;
   }
 
-  /** Returns the id of the first entry that a compaction keeps. For copies, it is the first one that has a counterpart. */
+  /** Returns the id of the first entry that a compaction keeps. For copies, it is the first entry that has a counterpart. */
   #findKept(id: string): string {
     const { copiedIds, leafId } = this.#continued;
     if (!copiedIds.has(id)) return this.#getPlace(id) ?? leafId;
@@ -147,7 +147,7 @@ class Rebase {
     return leafId;
   }
 
-  /** Returns the existing entry if this one repeats it. An entry in a fork has different times and no tokens. */
+  /** Returns the existing entry if the given entry repeats it. In a fork, entries have different times and no token counts. */
   #preferKnown(moved: UnknownEntry): AnySessionEntry {
     const known = this.#known.get(moved.id);
     const isCopy =
@@ -204,7 +204,7 @@ function matchInOrder(
   return found;
 }
 
-/** Returns the contents of an entry: its texts, calls, and summary. */
+/** Returns an entry's content: its text, calls, and summary. */
 export function listContents(entry: JsonRecord): string[] {
   const { content = entry["content"], command, output } = getMessageFields(entry);
   const calls = toArray(content).map(toRecord);

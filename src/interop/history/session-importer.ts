@@ -35,13 +35,13 @@ export interface MadeSession {
   readonly issues: readonly SessionIssue[];
 }
 
-/** Imports sessions of other programs to one target, one at a time. */
+/** Imports other programs' sessions to one target, one at a time. */
 export class SessionImporter {
   readonly #target: ImportTarget;
   readonly #facts: RunFacts;
   readonly #ids: SessionIds;
   readonly #reader: Pick<SourceReader, "readSession">;
-  /** Headers of the sessiontree sessions that sessions of this run continue, by `makeSourceKey`. */
+  /** Headers of the sessiontree sessions that sessions in this run continue, by `makeSourceKey`. */
   readonly #joined = new Map<string, SessionHeader>();
 
   constructor(target: ImportTarget, facts: RunFacts, reader: Pick<SourceReader, "readSession">) {
@@ -132,7 +132,7 @@ export class SessionImporter {
     return beside;
   }
 
-  /** Finds the sessiontree session that a session continues, unless that continuation already is a separate session. */
+  /** Finds the sessiontree session that a session continues, unless that continuation is already a separate session. */
   async #findContinued(
     imported: ImportedSession,
     own: readonly SessionHeader[],
@@ -167,7 +167,7 @@ export class SessionImporter {
     return { known: { ...known, ...written }, status, issues };
   }
 
-  /** Redacts entries that were redacted in the sessions that this one repeats. */
+  /** Redacts entries that were redacted in the sessions that this session repeats. */
   async #withoutRedacted(
     imported: ImportedSession,
     header: SessionHeader,
@@ -194,7 +194,7 @@ export class SessionImporter {
     return { ...imported, entries: [first, record, ...entries] };
   }
 
-  /** Returns the locations of the sessions that a session repeats: an earlier import of it and, for a new fork, its parent. */
+  /** Returns the locations of the sessions that a session repeats: its earlier import and, for a new fork, its parent. */
   async #repeatedBy(
     { parent }: ImportedSession,
     header: SessionHeader,
@@ -208,7 +208,8 @@ export class SessionImporter {
   }
 
   /**
-   * Returns whether a session, or a session that started it as a subagent, was deleted from the target and does not exist again.
+   * Returns whether a session, or a session that started it as a subagent, was deleted from the target and has not been
+   * recreated.
    */
   async #isLeftOut(imported: ImportedSession, beside: SessionsBeside): Promise<boolean> {
     const { header } = beside.get(imported.sourceId) ?? imported;
@@ -222,7 +223,7 @@ export class SessionImporter {
     return false;
   }
 
-  /** Returns the session that started another one as a subagent, unless it exists in the target. */
+  /** Returns the session that started another session as a subagent, unless the former exists in the target. */
   async #findAgent({ source, parent }: SourceLink, beside: SessionsBeside): Promise<SourceLink | undefined> {
     if (parent?.relation !== "subagent") return undefined;
     const { sourceId } = parent;
@@ -246,7 +247,7 @@ export class SessionImporter {
     return parentSession === undefined ? header : { ...header, parentSession };
   }
 
-  /** Returns the header of a session that is not being imported, as far as the run knows its facts. */
+  /** Returns the header of a session that is not being imported, based on the facts known to the run. */
   async #headerOfOther(origin: ImportOrigin): Promise<SessionHeader> {
     const joined = this.#joined.get(makeSourceKey(origin));
     if (joined !== undefined) return joined;
@@ -256,7 +257,7 @@ export class SessionImporter {
   }
 }
 
-/** Creates the header of an imported session. Its id is derived from the source id. */
+/** Creates the header of an imported session. The session's id is derived from the source id. */
 function makeHeader(
   { sourceId }: ImportOrigin,
   { startedAt, cwd }: Pick<SourceSession, "startedAt" | "cwd"> = { startedAt: "", cwd: "" },
@@ -280,14 +281,14 @@ interface SessionBeside {
   readonly header: SessionHeader;
 }
 
-/** Sessions of one source by source id. */
+/** Sessions from one source, keyed by source id. */
 type SessionsBeside = ReadonlyMap<string, SessionBeside>;
 
 /**
- * Chooses the ids of imported sessions: the id that a session already has, or an id that no other session has.
+ * Chooses the ids of imported sessions: the session's existing id, or an id that no other session uses.
  *
- * Different source ids may become equal once they are safe for file names. The session that was imported first keeps the plain
- * id; if none was imported, the earliest session gets it. The ids of the others begin with a hash.
+ * Different source ids may become equal when they are made safe for file names. The session that was imported first keeps the
+ * plain id; if no session has been imported, the earliest session gets it. The ids of the other sessions begin with a hash.
  */
 export class SessionIds {
   readonly #target: ImportTarget;
@@ -373,10 +374,10 @@ export interface RunFacts {
   readonly cacheDir: string;
   /** Whether to report results without writing anything. */
   readonly isDryRun: boolean;
-  /** Whether to re-import sessions, leaving the existing ones unchanged. */
+  /** Whether to re-import sessions, leaving existing sessions unchanged. */
   readonly isFresh: boolean;
-  /** Whether to import sessions again that were deleted from the target. */
+  /** Whether sessions that were deleted from the target are imported again. */
   readonly isAgain: boolean;
-  /** Beginnings of all sessions that were found, by `makeSourceKey`. */
+  /** Beginnings of all sessions found, by `makeSourceKey`. */
   readonly beginnings: ReadonlyMap<string, SourceBeginning>;
 }

@@ -10,12 +10,12 @@ import { callIfPresent, readRange, realFileSystem } from "../../session/fs/file-
 import { toFileError } from "../../session/log/file-errors.ts";
 import { makeLeftOutIssue, readSourceText, type SourceText } from "../import/source-text.ts";
 
-/** A file of another program, and its state when it was found. */
+/** Another program's file, and its state when it was found. */
 export interface SourceFile {
   readonly path: string;
   readonly size: number;
   readonly mtimeMs: number;
-  /** Also changes if a program rewrites the file and then restores its modification time. */
+  /** This value also changes if a program rewrites the file and then restores its modification time. */
   readonly ctimeMs: number;
   /** Files that change together with this file. */
   readonly beside?: readonly SourceFile[];
@@ -23,7 +23,7 @@ export interface SourceFile {
   readonly copy?: string;
 }
 
-/** Reports a file or folder that was skipped, and the error. */
+/** Reports a skipped file or folder and the error. */
 export type ReportSkipped = (path: string, error: unknown) => void;
 
 /** Maximum size of a file to read, in bytes. Its records must fit in memory. */
@@ -47,7 +47,7 @@ export function makeTitleStamp(title = ""): string {
   return title === "" ? "" : hashText(title);
 }
 
-/** Reads a whole file, and decompresses it if necessary. */
+/** Reads a whole file and decompresses it if necessary. */
 export function readSource(path: string): Uint8Array {
   const bytes = readAtMost(path, MAX_SOURCE_BYTES);
   return path.endsWith(".zst") ? unpackBytes(path, bytes) : bytes;
@@ -153,7 +153,7 @@ export class SideFiles {
     return text;
   }
 
-  /** Returns the value in a JSON file; undefined if there is none. */
+  /** Returns the value in a JSON file; undefined if the file is missing or does not contain valid JSON. */
   getValue(path: string): unknown {
     return parseJson(this.getText(path))?.value;
   }
@@ -173,7 +173,7 @@ export class SideFiles {
   }
 }
 
-/** Maximum size of a file to read in this process, in bytes. In memory, its content takes about ten times as much. */
+/** Maximum size of a file to read in this process, in bytes. Its content takes up about ten times as much space in memory. */
 export const MAX_OWN_BYTES = 64 * 1024 ** 2;
 
 /** Base time for reading any file, and the expected speed for larger files. */
@@ -186,7 +186,8 @@ export function getAllowedMs(bytes: number): number {
 }
 
 /**
- * Returns whether a file is small enough to read in this process. A compressed file is not, because its content can be any size.
+ * Returns whether a file is small enough to read in this process. Compressed files never are, because their content can be any
+ * size.
  */
 export function isSmall({ path, size }: { readonly path: string; readonly size: number }): boolean {
   return size <= MAX_OWN_BYTES && !path.endsWith(".zst");

@@ -27,7 +27,7 @@ export type SourceAnswer<Value = unknown> =
 /** Returned if the system does not allow this process to start another process. */
 export const NO_PROCESS = Symbol("no process");
 
-/** First message from the process. It is sent when the process has started. */
+/** First message from the process, sent when the process has started. */
 export const READY = "ready";
 
 /** Fraction of this process's memory that the other process may use, because its results must fit in this process. */
@@ -36,7 +36,7 @@ const MEMORY_SHARE = 0.75;
 /**
  * A process that reads other programs' files. If a file crashes or blocks it, the main process continues.
  *
- * Starts when it is first needed, and restarts if it has exited. Runs one task at a time.
+ * Starts when first needed, and restarts if it has exited. Runs one task at a time.
  */
 export class SourceProcess {
   readonly #program: URL | undefined;
@@ -44,7 +44,7 @@ export class SourceProcess {
   #child: ChildProcess | undefined;
   #cannotStart = false;
 
-  /** @param program - Built file of `source-worker`; undefined if there is none, for example in a bundle. */
+  /** @param program - Built file of `source-worker`; undefined if it does not exist, for example in a bundle. */
   constructor(program: URL | undefined, signal: AbortSignal | undefined) {
     this.#program = program;
     this.#signal = signal;
@@ -101,7 +101,7 @@ export class SourceProcess {
     return this.#cannotStart ? undefined : this.#child;
   }
 
-  /** Waits for a message. If none arrives in time, kills the process and returns undefined. */
+  /** Waits for a message. If no message arrives in time, kills the process and returns undefined. */
   async #next<Message>(child: ChildProcess, ms: number): Promise<Message | undefined> {
     const over = new AbortController();
     const end = () => over.abort();

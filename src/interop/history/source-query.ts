@@ -72,8 +72,8 @@ export async function findSourceSessions(
 }
 
 /**
- * Returns a function that reports skipped files and folders to `onSkipped`, or throws if it is not set. Ignores a file that its
- * program has removed since it was found.
+ * Returns a function that reports skipped files and folders to `onSkipped`, or throws if it is not set. Ignores a file that has
+ * been removed by its program since it was found.
  */
 export function reportTo({ onSkipped }: SourceQuery): ReportSkipped {
   return (path, error) => {
@@ -84,7 +84,7 @@ export function reportTo({ onSkipped }: SourceQuery): ReportSkipped {
   };
 }
 
-/** Reads the facts of a file, from the cache if possible; undefined if the file cannot be read. */
+/** Reads facts about a file, from the cache if possible; undefined if the file cannot be read. */
 async function readFileFacts(
   file: SourceFile,
   report: ReportSkipped,
@@ -151,7 +151,7 @@ function makeSessions(program: SourceProgram, scene: SourceScene): readonly Sour
   return program.withOrigins?.(sessions) ?? sessions;
 }
 
-/** Compares sessions in an order that depends only on the sessions themselves. */
+/** Compares sessions for an order that depends only on the sessions themselves. */
 function byStart(one: SourceSession, other: SourceSession): number {
   const makeKey = (session: SourceSession) => `${session.startedAt} ${makeSourceKey(session)}`;
   return makeKey(one) < makeKey(other) ? -1 : 1;
@@ -187,7 +187,7 @@ function makeSession(
   };
 }
 
-/** Returns a string that changes whenever the session in a file does. */
+/** Returns a string that changes whenever the session in a file changes. */
 function makeSessionStamp(file: KnownFile): string {
   return file.facts.stamp ?? makeStamp(file);
 }
@@ -217,7 +217,7 @@ function withCopy(session: SourceSession, copy: SourceSession): SourceSession {
 }
 
 /**
- * Returns files that may contain sessions, without opening them: files that are named, and files in folders that are named.
+ * Returns files that may contain sessions, without opening them: the specified files, and the files in the specified folders.
  *
  * Follows links last, and never to a folder or file that was already found.
  */
@@ -267,7 +267,7 @@ class SourceWalk {
     }
   }
 
-  /** Adds the files in a folder, and returns its subfolders. */
+  /** Adds the files in a folder and returns its subfolders. */
   #takeFolder(folder: string): string[] {
     const inside: string[] = [];
     this.#try(folder, () => {

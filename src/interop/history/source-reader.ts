@@ -18,14 +18,14 @@ import { SOURCE_TASKS, type SourceTasks } from "./source-tasks.ts";
 /** File name of the reading process's program, next to the built file. A host's bundle does not include it. */
 const PROGRAM = "./sessiontree-import-worker.js";
 
-/** Message of the error for an import that its caller aborted. */
+/** Error message for an import that was aborted by its caller. */
 export const IMPORT_ENDED = "The import was aborted; run it again to continue.";
 
 interface SourceReaderOptions {
   readonly paths?: readonly string[];
   readonly cacheDir?: string;
   readonly signal?: AbortSignal;
-  /** Program that the reading process runs. Default: the one next to the built file. */
+  /** Program that the reading process runs. Default: the program next to the built file. */
   readonly program?: URL | undefined;
 }
 
@@ -33,7 +33,7 @@ interface SourceReaderOptions {
  * Reads other programs' files for one run. The caller must close it.
  *
  * Databases and large files could crash or block this process, so they are read in another process. If that process is not
- * available, for example in a bundle, they are read in this one, and only the limits of `Database` apply.
+ * available, for example in a bundle, they are read in this process, and only the limits of `Database` apply.
  */
 export class SourceReader {
   readonly #cacheDir: string;
@@ -67,7 +67,7 @@ export class SourceReader {
     return this.#isolate("readFileFacts", [file, copy], path, size);
   }
 
-  /** Adds the copies of the databases that a session is read from. */
+  /** Adds the copies of the databases from which a session is read. */
   async withCopies(session: SourceSession): Promise<SourceSession> {
     const copied = async (files: readonly KnownFile[]) => {
       const all: KnownFile[] = [];
@@ -87,7 +87,7 @@ export class SourceReader {
   }
 
   /**
-   * Converts the files of a session to sessiontree sessions, the main one first. Empty if the files contain no conversation.
+   * Converts the files of a session to sessiontree sessions, the main session first. Empty if the files contain no conversation.
    *
    * @throws {SessionError} `NOT_A_SESSION`, `READ_FAILED`, `ABORTED`
    */
@@ -103,13 +103,13 @@ export class SourceReader {
     return this.#isolate("readSourceSession", [session, options], files[0]?.path ?? "", bytes);
   }
 
-  /** Ends the process, and removes the copies of databases. */
+  /** Ends the process and removes the copies of databases. */
   async close(): Promise<void> {
     await this.#process.close();
     this.#copies.remove();
   }
 
-  /** Runs a task in the other process, or in this one if no other process can be started. */
+  /** Runs a task in the other process, or in this process if no other process can be started. */
   async #isolate<Name extends keyof SourceTasks>(
     name: Name,
     args: Parameters<SourceTasks[Name]>,

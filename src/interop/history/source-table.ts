@@ -34,7 +34,7 @@ export function findProgram(source: DetectedSource | undefined): SourceProgram |
 }
 
 /**
- * Returns the folders of other programs' sessions, determined the way those programs do it. The folders may not exist.
+ * Returns the folders of other programs' sessions, determined in the same way as those programs do. The folders may not exist.
  *
  * @param env - Environment with `HOME`, `CLAUDE_CONFIG_DIR` (several, separated by commas), `CODEX_HOME`, `COPILOT_HOME`,
  *   `KIMI_CODE_HOME`, `CLINE_SESSION_DATA_DIR`, `CLINE_DATA_DIR`, `CLINE_DIR`, and the editors' `XDG_CONFIG_HOME` and `APPDATA`.

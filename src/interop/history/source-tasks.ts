@@ -16,7 +16,7 @@ function prepareCopy(path: string, copy: string): void {
   copyDatabase(path, copy, Object.assign({}, ...SOURCE_PROGRAMS.map(({ lookups }) => lookups)));
 }
 
-/** Converts the files of another program's session to sessions, the main one first. Empty if they contain no conversation. */
+/** Converts the files of another program's session to sessions, the main session first. Empty if they contain no conversation. */
 function readSourceSession(session: SourceSession, options: ReadOptions): ImportedSession[] {
   const [main, ...others] = findProgram(session.source)?.read(session, options) ?? [];
   if (main === undefined) return [];

@@ -3,7 +3,7 @@ import { SessionError } from "../../core/format/errors.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { getAllowedMs } from "./source-file.ts";
 
-/** Rows to read from a table. A value whose type differs from the requested one is null. */
+/** Rows to read from a table. A value whose type differs from the requested type is null. */
 export interface TableQuery {
   readonly table: string;
   /** Names of text columns. */
@@ -17,7 +17,7 @@ export interface TableQuery {
 /** Name of the column for looking up rows, by table. */
 export type LookupColumns = { readonly [table: string]: string };
 
-/** Maximum length of a text to read, in bytes. A longer text is null. */
+/** Maximum length of a string to read, in bytes. A longer text is null. */
 const MAX_TEXT_BYTES = 64 * 1024 ** 2;
 
 /** Maximum total length of all strings read while a database is open, in characters. */
@@ -26,7 +26,7 @@ const MAX_TOTAL_LENGTH = 512 * 1024 ** 2;
 /** Number of rows between two checks of the time limit. */
 const ROWS_PER_LOOK = 1024;
 
-/** Name of the SQL function that is called for each row that SQLite reads. It aborts a statement by throwing. */
+/** Name of the SQL function called for each row that SQLite reads. It aborts a statement by throwing. */
 const WITHIN_LIMITS = "sessiontree_within_limits";
 
 /** Returns whether this version of Node can read databases, which requires 22.13 or later. */
@@ -40,7 +40,7 @@ export function withDatabase<T>(path: string, call: (database: Database) => T): 
 }
 
 /**
- * Prepares a copy of a database for reading: merges its log, and adds indexes for looking up rows.
+ * Prepares a copy of a database for reading: merges its log and adds indexes for looking up rows.
  *
  * @throws {SessionError} `NOT_A_SESSION` if a table claims to contain more data than fits in the file.
  */
@@ -59,7 +59,7 @@ export function prepareDatabase(path: string, lookups: LookupColumns): void {
 /**
  * Another program's SQLite database. Views, virtual tables, and generated columns can run code, so they are never read.
  *
- * Limits apply to all calls together: a time limit, checked as SQLite reads rows, and a limit on the length of all results.
+ * Limits apply to all calls together: a time limit, checked as SQLite reads rows, and a limit on the total length of the results.
  */
 export class Database {
   readonly #opened: OpenDatabase;
@@ -80,7 +80,8 @@ export class Database {
   /**
    * Yields rows one at a time, in any order.
    *
-   * @throws {SessionError} `NOT_A_SESSION` if reading takes more work, or returns more data, than for an intact database.
+   * @throws {SessionError} `NOT_A_SESSION` if reading requires more work, or returns more data, than is possible with an intact
+   *   database.
    */
   rows({ table, texts, numbers = [], where = "1" }: TableQuery, ...values: string[]): Iterable<JsonRecord> {
     const columns = [...texts.map(makeTextColumn), ...numbers.map(makeNumberColumn)];
@@ -123,7 +124,7 @@ export class Database {
   }
 }
 
-/** Checks the length before reading the text, so that a text too large for Node is never created. */
+/** Checks the length before reading the text, so that a string too large for Node is never created. */
 function makeTextColumn(name: string): string {
   const isText = `typeof("${name}") = 'text' AND octet_length("${name}") <= ${MAX_TEXT_BYTES}`;
   return `CASE WHEN ${isText} THEN "${name}" END AS "${name}"`;
@@ -154,7 +155,7 @@ function withOpened<T>(
   }
 }
 
-/** The parts of `node:sqlite` that are used in this module. */
+/** The parts of `node:sqlite` used in this module. */
 interface OpenDatabase {
   prepare(query: string): { iterate(...values: readonly string[]): Iterable<unknown> };
   exec(statements: string): void;

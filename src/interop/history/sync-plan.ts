@@ -53,9 +53,9 @@ export function* writeSessionLines(
 /**
  * Compares a session with the entries that its source currently yields.
  *
- * Entries added after the import are kept, and the last of them remains the leaf. A changed entry is then added as a new version
- * next to the old one. Redactions are final: neither the old content of a redacted entry nor a newer version is added. Only new
- * entries are added to a sessiontree session that was exported and continued.
+ * Entries added after the import are kept, and the last such entry remains the leaf. A changed entry is then added as a new
+ * version next to the old one. Redactions are final: neither the old content of a redacted entry nor a newer version is added.
+ * Only new entries are added to a sessiontree session that was exported and continued.
  *
  * @param canReplace - Whether the session may be replaced if only imports wrote to it.
  * @throws {SessionError} `SESSION_EXISTS` if the session was imported from a different session.
@@ -89,8 +89,8 @@ export function planSync(
 }
 
 /**
- * Plans adding the entries that a program added to a sessiontree session. The leaf moves to them unless the session was continued
- * elsewhere.
+ * Plans how to add the entries that a program added to a sessiontree session. The leaf moves to them unless the session was
+ * continued elsewhere.
  */
 function planAdditions(
   existing: ExistingSession,
@@ -143,7 +143,7 @@ function readKnownEntries(session: LineSource): KnownEntry[] {
   return known;
 }
 
-/** Returns the error for a session that another import created at the same time under the same id. */
+/** Returns the error for a session that another import created at the same time with the same id. */
 function makeOtherSessionError(provenance: UnknownEntry): SessionError {
   const { source = "another program", sourceId = "" } = findImportOrigin(provenance) ?? {};
   const message = `Another import has created a session with this id, from ${source} ${sourceId}: import again.`;
@@ -156,7 +156,7 @@ function getMappingVersion(provenance: UnknownEntry | undefined): number {
   return typeof mapping === "number" ? mapping : 1;
 }
 
-/** Keeps the time, counts, and mapping of the first import. */
+/** Retains the time, counts, and mapping of the first import. */
 function withOldProvenance(
   entries: readonly AnySessionEntry[],
   old: UnknownEntry | undefined,
@@ -177,7 +177,7 @@ interface BesideOptions {
   readonly isOld?: boolean;
   /** Leaf of the export whose continuation is added; undefined for an ordinary import. */
   readonly leafId?: string;
-  /** Content that was redacted in the original of the copies. */
+  /** Content that was redacted in the session that was copied. */
   readonly removed?: RedactedCopies;
 }
 
@@ -287,7 +287,10 @@ class PlanBeside {
     return moved;
   }
 
-  /** Returns an entry that sets the leaf, to the current leaf if the session was continued in the target, or to the source's. */
+  /**
+   * Returns an entry that sets the leaf: to the current leaf if the session was continued in the target, or else to the source's
+   * leaf.
+   */
   #leafMarker(): AnySessionEntry | undefined {
     const before = this.#known.at(-1)?.entry;
     const end = this.#added.at(-1) ?? before;
@@ -343,7 +346,7 @@ function isNamedBeside(known: readonly KnownEntry[], importedIds: ReadonlySet<st
   return own !== undefined && findSessionName(parseRecord(own.text) ?? {}) !== undefined;
 }
 
-/** Returns the id for a changed entry that is added next to its older versions. */
+/** Returns the id for a changed entry to be added next to its older versions. */
 function makeVersionId({ id }: AnySessionEntry, number: number): string {
   return inventEntryId(`${id} version ${number + 1}`, 0, 0);
 }
@@ -365,7 +368,7 @@ function isNote({ type, customType }: UnknownEntry): boolean {
   );
 }
 
-/** Returns a key that is different for each move of the leaf, even for a move back to an earlier entry. */
+/** Returns a key that is different each time the leaf moves, even if it moves back to an earlier entry. */
 function makeMovedKey(leafId: string, end: UnknownEntry): string {
   return `move ${leafId} ${end.id}`;
 }
@@ -432,16 +435,16 @@ export function getEntryIds({ index: { tree } }: LineSource): Set<string> {
   return new Set(Array.from(tree.ordinals(), (ordinal) => tree.idAt(ordinal)));
 }
 
-/** Minimum length of a redacted text to search for within longer texts, in characters. */
+/** Minimum length of a redacted string to search for within longer strings, in characters. */
 const MIN_CONTAINED = 8;
 
-/** Number of characters at the start of a redacted text that must match to recognize a shortened copy. */
+/** Number of characters at the start of a redacted string that must match to recognize a shortened copy. */
 const MIN_BEGINNING = 64;
 
 /**
  * Redacts copies of redacted messages in later compactions.
  *
- * In a compaction, programs may join the texts of a message, add others, or shorten them. Any possible copy is redacted.
+ * In a compaction, programs may join the strings in a message, add others, or shorten them. Any possible copy is redacted.
  */
 export class RedactedCopies {
   readonly #contents: ReadonlySet<string>;
@@ -484,7 +487,7 @@ export class RedactedCopies {
   }
 }
 
-/** Returns a message's texts, both separately and joined the way Codex joins them, and the arguments of its calls. */
+/** Returns the strings in a message, both separately and joined as in Codex, and the arguments of its calls. */
 function getContents({ content, command, output }: { readonly [field: string]: unknown }): string[] {
   const blocks = Array.isArray(content) ? content.map(toRecord) : [];
   const inside = blocks.map(({ text, thinking, data, arguments: args }) => text ?? thinking ?? data ?? args);

@@ -21,7 +21,7 @@ import {
 /**
  * Updates a session to match its source, or creates it if it is missing. Writes nothing if it already matches.
  *
- * A new session is written completely or not at all. Lines of other writers are kept, and so is their leaf.
+ * A new session is written completely or not at all. Lines from other writers are kept, as is their leaf.
  *
  * @param mayMake - Returns whether a missing session may be created. It may just have been deleted.
  * @returns The result; `deleted` if the session is missing and may not be created.
@@ -81,7 +81,7 @@ export async function readEntriesAt(
   return existing === undefined ? [] : listEntries(existing);
 }
 
-/** Returns the header of the session that an imported one continues; undefined if no import can append to that session. */
+/** Returns the header of the session that an imported session continues; undefined if no import can append to that session. */
 export async function findContinuedHeader(
   target: ImportTarget,
   imported: ImportedSession,
@@ -106,7 +106,10 @@ async function readExisting(target: ImportTarget, location: string): Promise<Exi
   return bytes && decodeExisting(target, location, bytes);
 }
 
-/** Returns the lines that replace a session that only imports wrote to; undefined if another writer has written to it since. */
+/**
+ * Returns the lines that replace a session if only imports have written to it; undefined if another writer has written to it
+ * since then.
+ */
 function makeReplacement(
   target: ImportTarget,
   location: string,
@@ -122,7 +125,7 @@ function makeReplacement(
     : undefined;
 }
 
-/** Parses a session; undefined if the bytes are what a power failure or a killed process left of a new file. */
+/** Parses a session; undefined if the bytes are the remains of a new file after a power failure or a killed process. */
 function decodeExisting(
   target: ImportTarget,
   location: string,
@@ -144,7 +147,7 @@ function decodeRest({ index }: Pick<ExistingSession, "index">, bytes: Uint8Array
   return text.slice(text.indexOf("\n") + 1);
 }
 
-/** Returns whether the bytes are at most the beginning of a header, or only zeros. */
+/** Returns whether the bytes are no more than the beginning of a header, or are all zeros. */
 function isUnbegun(bytes: Uint8Array): boolean {
   const text = decodeText(bytes.subarray(0, FRONT_BYTES)).replaceAll("\0", "");
   return !text.includes("\n") && HEADER_FRONT.startsWith(text.slice(0, HEADER_FRONT.length));

@@ -28,11 +28,11 @@ const RARELY_MS = 60_000;
 /** Milliseconds between saves of the cache. */
 const SAVE_EVERY_MS = 30_000;
 
-/** Maximum number of sessions whose folders are watched, latest first. Changes to other sessions are found by the timer. */
+/** Maximum number of sessions whose folders are watched, latest first. Changes to other sessions are detected by the timer. */
 const MAX_WATCHED = 200;
 
 /**
- * Imports changes until the signal is aborted: sessions that are new or have grown, and sessions whose source was deleted.
+ * Imports changes until the signal is aborted: new sessions, sessions that have grown, and sessions whose source was deleted.
  *
  * Existing sessions are brought up to date first. A failure is reported to `onSkipped` once, and the import is retried later.
  */
@@ -69,7 +69,7 @@ class WatchRounds implements ImportRound {
   /** Whether the last round also read databases and retried failed imports, which happens once a minute. */
   isRare = true;
   readonly #options: ImportSessionsOptions;
-  /** States of sessions at their last import, or at their last attempt since the last complete round. */
+  /** States of sessions at their last import, or at their last import attempt since the last complete round. */
   readonly #done = new Map<string, string>();
   readonly #tried = new Map<string, string>();
   /** Ids of sessions whose sources are known to be deleted. */

@@ -4,7 +4,7 @@ import type { AnswerBlock, UserBlock } from "../convert/dialect.ts";
 import { makePlaceholder } from "../convert/images.ts";
 import { toNonemptyText } from "./source-text.ts";
 
-/** Converted blocks of a message, and the original blocks that had to be replaced by a short text. */
+/** Converted blocks of a message, and the original blocks that had to be replaced with short descriptions. */
 export interface ConvertedBlocks<Block> {
   readonly content: Block[];
   readonly others: unknown[];
@@ -18,7 +18,7 @@ export function convertAnswer(content: unknown): ConvertedBlocks<AnswerBlock> {
   });
 }
 
-/** Converts input from a user or a tool: text and inline images. Each other block becomes a short description. */
+/** Converts input from a user or a tool: text and inline images. Every other block is replaced with a short description. */
 export function convertInput(content: unknown): ConvertedBlocks<UserBlock> {
   const { content: blocks, others } = convertAll(content, convertInputBlock);
   return { content: blocks.filter((block) => block.type !== "text" || block.text !== ""), others };

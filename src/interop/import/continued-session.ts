@@ -4,7 +4,7 @@ import type { JsonRecord } from "../../core/format/json.ts";
 /** Type of the record that identifies the continued session, in programs that preserve records of unknown types. */
 export const CONTINUED_SESSION_TYPE = "sessiontree";
 
-/** The session that another program continues, and the entry at which it does. */
+/** The session that another program continues, and the entry at which it continues. */
 export interface ContinuedSession {
   readonly sessionId: string;
   /** Id of the entry that was the leaf when the session was exported. */
@@ -17,7 +17,7 @@ export function parseContinuedSession(value: unknown): ContinuedSession | undefi
   return typeof sessionId === "string" && typeof leafId === "string" ? { sessionId, leafId } : undefined;
 }
 
-/** Returns the session that a file continues, from one of its records; undefined if the record does not identify one. */
+/** Returns the session that a file continues, from one of its records; undefined if the record does not identify a session. */
 export function findContinuedSession({
   type,
   payload,

@@ -3,15 +3,15 @@ import { parseJson } from "../../core/jsonl/decode.ts";
 import { detectDocumentSource, type ForeignSource, SourceFinder } from "../../core/jsonl/foreign-source.ts";
 
 /**
- * Format of a text. If the format is in `SOURCE_NAMES`, its sessions can be imported. Sessions of pi and oh-my-pi open without
- * an import.
+ * Format of a text. If the format is in `SOURCE_NAMES`, its sessions can be imported. Sessions from pi and oh-my-pi can be opened
+ * without an import.
  */
 export type DetectedSource = ForeignSource | "pi" | "oh-my-pi";
 
 /**
  * Detects the program that a session belongs to, based on the first record that identifies one.
  *
- * @param text - Content of a file, or the beginning of it.
+ * @param text - Content of a file, or the beginning of the content.
  * @returns Undefined if the format is unknown.
  */
 export function detectSource(text: string): DetectedSource | undefined {

@@ -16,7 +16,7 @@ export function makeCustom(customType: string, data?: unknown): EntryBody {
   return pickDefined({ type: "custom", customType, data });
 }
 
-/** Creates the body for a text that the user did not type but the model sees. */
+/** Creates the body for text that the user did not type but that the model sees. */
 export function makeCustomMessage(
   customType: string,
   content: unknown,
@@ -37,7 +37,7 @@ export function makeSubagentLink(link: SubagentLink): EntryBody {
   return makeCustom(SUBAGENT_CUSTOM_TYPE, pickDefined(link));
 }
 
-/** Creates the body of an entry that reports the tokens of calls whose messages do not. */
+/** Creates the body of an entry that reports the tokens of calls whose messages do not report them. */
 export function makeUsageEntry(
   kind: string,
   provider: string,
@@ -48,7 +48,7 @@ export function makeUsageEntry(
   return pickDefined({ type: "usage", kind, provider, model, usage, note });
 }
 
-/** Creates the body for a change of the thinking level. */
+/** Creates the body for a thinking level change. */
 export function makeThinkingChange(effort: string): EntryBody {
   return { type: "thinking_level_change", thinkingLevel: effort === "none" ? "off" : effort };
 }
@@ -77,13 +77,13 @@ export function toFilled(record: JsonRecord): JsonRecord | undefined {
 /** An answer that later records may extend. */
 type OpenAnswer = Pick<AssistantMessage, "content" | "stopReason" | "errorMessage">;
 
-/** Adds blocks to an answer. If they include a call, the stop reason becomes `toolUse`. */
+/** Adds blocks to an answer. If they include a call, the stop reason is set to `toolUse`. */
 export function addBlocks(answer: OpenAnswer, blocks: readonly AnswerBlock[]): void {
   answer.content.push(...blocks);
   if (blocks.some(({ type }) => type === "toolCall")) answer.stopReason = "toolUse";
 }
 
-/** Sets an answer's stop reason, unless it already is `toolUse`. */
+/** Sets an answer's stop reason, unless it is already `toolUse`. */
 export function endAnswer(answer: OpenAnswer, reason: StopReason, errorMessage?: string): void {
   if (answer.stopReason === "toolUse") return;
   answer.stopReason = reason;

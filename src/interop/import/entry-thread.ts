@@ -2,7 +2,7 @@ import type { UserMessage } from "../../core/format/message.ts";
 import type { EntryBody } from "./entry-bodies.ts";
 import type { Draft, SessionBuilder, UntimedMessage } from "./session-builder.ts";
 
-/** A user turn, and the state before it. */
+/** A user turn and the state before it. */
 export interface Turn {
   readonly before: ThreadState;
   readonly previous: Turn | undefined;
@@ -14,7 +14,7 @@ export interface Said {
   readonly previous: Said | undefined;
 }
 
-/** State of a thread after a record. States are immutable, so a rollback just restores an older one. */
+/** State of a thread after a record. States are immutable, so a rollback just restores an older state. */
 export interface ThreadState {
   /** Parent of the next entry; undefined at the beginning. */
   readonly tip: Draft | undefined;
@@ -75,7 +75,7 @@ export class EntryThread {
     this.state = { ...this.state, turns: { before, previous: before.turns } };
   }
 
-  /** Returns to the state before the latest turns, or to the start if there are fewer. */
+  /** Returns to the state before the given number of latest turns, or to the start if there are fewer turns. */
   goBack(turns: number): void {
     let turn = this.state.turns;
     for (let i = 0; i < turns && turn !== undefined; i++) {

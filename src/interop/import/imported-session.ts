@@ -9,14 +9,17 @@ export const SOURCE_NAMES = IMPORTED_SOURCES;
 /** A program whose sessions can be imported, or `messages`. */
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
-/** Version of the mapping from records to entries. It is incremented when the same records would become different entries. */
+/**
+ * Version of the mapping from records to entries. It is incremented when the same records would be converted to different
+ * entries.
+ */
 export const IMPORT_MAPPING = 4;
 
 /** Record counts of an import. */
 export interface ImportCounts {
   /** Number of records read. */
   records: number;
-  /** Number of records that became part of a conversation entry. */
+  /** Number of records that were included in conversation entries. */
   mapped: number;
   /** Number of records kept as `custom` entries. */
   kept: number;
@@ -30,7 +33,7 @@ export interface ImportCounts {
   compactions: number;
 }
 
-/** Import counts before any record is read. */
+/** Initial import counts, before any records are read. */
 export const NO_COUNTS: Readonly<ImportCounts> = {
   records: 0,
   mapped: 0,
@@ -48,7 +51,7 @@ export interface ImportProvenance {
   source: SourceName;
   /** Id of the session in the source program. */
   sourceId: string;
-  /** Path of the source file, or of the first one if there are several. */
+  /** Path of the source file, or of the first source file if there are several. */
   sourcePath: string | null;
   /** Version of the program that created the session. For a message array, the name of its format. */
   sourceVersion: string | null;
@@ -58,7 +61,7 @@ export interface ImportProvenance {
   importedAt: string;
   /** Counts of the first import. */
   counts: ImportCounts;
-  /** Sessiontree session that this one continues. */
+  /** Sessiontree session that this session continues. */
   continued?: { readonly sessionId: string; readonly leafId: string };
 }
 
@@ -72,11 +75,11 @@ export interface SourceParent {
 export interface ImportedSession {
   readonly source: SourceName;
   readonly sourceId: string;
-  /** Path of the source file, or of the first one if there are several. */
+  /** Path of the source file, or of the first source file if there are several. */
   readonly sourcePath: string | undefined;
   /** Header without `parentSession`, because only the code that writes files can determine the parent's path. */
   readonly header: SessionHeader;
-  /** Entries, each after its parent. The first one records the source of the session. */
+  /** Entries, each after its parent. The first entry records the source of the session. */
   readonly entries: readonly AnySessionEntry[];
   /** Id of the last entry, at which the source program would continue. */
   readonly leafId: string | null;
@@ -88,10 +91,10 @@ export interface ImportedSession {
     readonly leafId: string;
     /** Ids of the entries that repeat exported entries. Their calls are counted in the original session. */
     readonly copiedIds: ReadonlySet<string>;
-    /** Whether the copies must match entries of the original, because anyone can write such a document. */
+    /** Whether the copies must match entries of the original, because anyone could have written such a document. */
     readonly mustMatch?: boolean;
   };
-  /** Ids of entries that a shorter version of the same records yields, but not the full records. */
+  /** Ids of entries that are created from a shorter version of the same records, but not from the full records. */
   readonly withdrawnIds: ReadonlySet<string>;
   /**
    * Ids of name entries that the program generated. A name that the user gives the session in sessiontree takes precedence over

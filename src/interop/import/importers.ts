@@ -15,7 +15,7 @@ import { importQwen } from "./qwen/import-qwen.ts";
 import { readSourceText } from "./source-text.ts";
 
 /**
- * Importers by program. `read` parses the text of a file to records, and `convert` converts records to entries. Neither reads or
+ * Importers by program. `read` parses a file's text into records, and `convert` converts records to entries. Neither reads or
  * writes files. OpenCode keeps its records in a database, so its importer has no `read`.
  *
  * @remarks Source: docs/import-records.md

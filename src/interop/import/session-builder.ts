@@ -39,7 +39,10 @@ export interface SessionOrigin {
   readonly folders?: Iterable<unknown>;
   /** Start time of the session, as in the source. */
   readonly startedAt: unknown;
-  /** Ids of the session that started this one as a subagent, and of its original if forked. The session's own id is ignored. */
+  /**
+   * Ids of the session that started this one as a subagent, and of the original session if this one is a fork. The session's own
+   * id is ignored.
+   */
   readonly startedBy?: string | undefined;
   readonly forkOf?: string | undefined;
   readonly issues?: readonly SessionIssue[];
@@ -70,17 +73,17 @@ export function makeEntryId(key: string): string {
   return UUID_FRONT.test(key) && key.length === 36 ? key.slice(0, 8) : inventEntryId(key, 0, 0);
 }
 
-/** Returns the key of a record with an id: the id itself if it is a UUID, or else the program's name and the id. */
+/** Returns the key of a record with an id: the id itself if it is a UUID, or otherwise the program's name and the id. */
 export function makeIdKey(program: string, id: string): string {
   return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id) ? id : `${program} ${id}`;
 }
 
-/** Returns an id that is safe in a file name. Invalid characters are replaced with dashes. */
+/** Returns an id that is safe to use in a file name. Invalid characters are replaced with dashes. */
 export function makeSessionId(sourceId: string): string {
   return sourceId.replace(/[^A-Za-z0-9._-]/g, "-").replace(/^[._-]+|[._-]+$/g, "") || "unnamed";
 }
 
-/** Time of sessions without one, which sorts them before all other sessions. */
+/** Time of sessions without a known time, which sorts them before all other sessions. */
 export const NO_TIME = "1970-01-01T00:00:00.000Z";
 
 const UUID_FRONT = /^[0-9a-f]{8}-/;
@@ -118,8 +121,7 @@ export class SessionBuilder {
   /** Number of times each numbered key was used. */
   readonly #uses = new Map<string, number>();
   /**
-   * For an entry, the entry that `addBehind` added after it. Children of the first entry become children of the
-   * second.
+   * For an entry, the entry that `addBehind` added after it. New children of the first entry are attached to the second entry.
    */
   readonly #behind = new Map<Draft, Draft>();
   readonly #dropped = new Map<string, number>();
@@ -190,14 +192,17 @@ export class SessionBuilder {
     return draft;
   }
 
-  /** Adds a message, and sets its time to the time of the entry. */
+  /** Adds a message and sets its time to the time of the entry. */
   addMessage(key: string, parent: Draft | undefined, time: unknown, untimed: UntimedMessage): Draft {
     const timestamp = toIsoTime(time) ?? this.#time;
     const message: AgentMessage = Object.assign(untimed, { timestamp: Date.parse(timestamp) });
     return this.add(key, parent, timestamp, { type: "message", message });
   }
 
-  /** Adds an entry without a position of its own after the last entry. Later children of the last entry become its children. */
+  /**
+   * Adds an entry without a position of its own after the last entry. Later children of the last entry are attached to the new
+   * entry.
+   */
   addBehind(key: string, time: unknown, body: EntryBody, id?: string): Draft {
     const { tip } = this;
     const draft = this.add(key, tip, time, body, id);
@@ -222,7 +227,7 @@ export class SessionBuilder {
     return this.#byId.get(id);
   }
 
-  /** Returns a key with the number of its earlier uses appended, for records that may equal other records. */
+  /** Returns a key with the number of its earlier uses appended, for records that may be equal to other records. */
   numbered(key: string): string {
     const times = this.#uses.get(key) ?? 0;
     this.#uses.set(key, times + 1);
@@ -242,7 +247,7 @@ export class SessionBuilder {
     return last;
   }
 
-  /** Removes an entry. Returns false if it is not the last one, because other entries may be its children. */
+  /** Removes an entry. Returns false if it is not the last entry, because other entries may be its children. */
   takeBack(draft: Draft): boolean {
     if (this.tip !== draft) return false;
     this.#entries.pop();
@@ -262,14 +267,17 @@ export class SessionBuilder {
   /**
    * Records that entries are copies from a sessiontree session.
    *
-   * @param from - Number of entries before the copies. By default, everything so far is a copy.
+   * @param from - Number of entries before the copies. By default, all entries so far are copies.
    */
   continueSession({ sessionId, leafId }: ContinuedSession, from = 1): void {
     this.#continued = { sessionId, leafId };
     for (const draft of this.#entries.slice(Math.max(1, from))) this.#copies.add(draft);
   }
 
-  /** Records that everything so far was copied from a sessiontree session. If it is missing, the calls are counted here. */
+  /**
+   * Records that all entries so far were copied from a sessiontree session. If that session is missing, the calls are counted
+   * here.
+   */
   copySession(session: ContinuedSession): void {
     this.#isCopy = true;
     this.continueSession(session);
@@ -289,7 +297,9 @@ export class SessionBuilder {
     this.counts.dropped += times;
   }
 
-  /** Finishes the session. No entries may be added afterward. Records neither kept nor dropped count as mapped. */
+  /**
+   * Finishes the session. No entries may be added afterward. Records that were neither kept nor dropped are counted as mapped.
+   */
   finish(): ImportedSession {
     this.counts.mapped = this.counts.records - this.counts.kept - this.counts.dropped;
     const { source, sourceId, sourcePath, id = sourceId } = this.#origin;

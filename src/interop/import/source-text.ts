@@ -24,7 +24,7 @@ interface SourceForm extends RecordForm {
   readonly hasLists?: boolean;
 }
 
-/** Form of the records of all programs whose sessions can be imported. */
+/** Format of the records of all programs whose sessions can be imported. */
 const SOURCE_FORM: SourceForm = {
   firstKey: /^"(?:[a-zA-Z]+|\$set|\$rewindTo)"\s*:/,
   isRecord: ({ type, sessionId, timestamp, payload, data, id, $rewindTo, $set }) => {
@@ -50,7 +50,7 @@ export interface SourceText {
 /**
  * Parses the lines of another program's file.
  *
- * Never throws. A line that is not a JSON object becomes an issue, and intact records on a damaged line are recovered.
+ * Never throws. A line that is not a JSON object is reported as an issue, and intact records on a damaged line are recovered.
  *
  * @param input - The text, its bytes, or its bytes in chunks.
  * @remarks Cost: O(input).
@@ -179,7 +179,7 @@ export function toNonemptyText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Returns the joined text of a string, a block with a text, or an array of these. */
+/** Returns the joined text of a string, a block with text, or an array of these. */
 export function joinContentText(content: unknown): string {
   const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
   return parts.map((part) => toNonemptyText(part) ?? toNonemptyText(toRecord(part)["text"]) ?? "").join("");
@@ -190,7 +190,9 @@ export function isPresent(value: unknown): value is JsonValue {
   return value !== undefined;
 }
 
-/** Time format of most programs. It matches only days that exist in every month, so that matching times need not be parsed. */
+/**
+ * Time format of most programs. It matches only days that exist in every month, so that matching times do not need to be parsed.
+ */
 const PLAIN_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
@@ -202,7 +204,7 @@ export function toIsoTime(value: unknown): string | undefined {
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
 
-/** Returns a field of a record as a record. Returns an empty record if the field is not one. */
+/** Returns a field of a record as a record. Returns an empty record if the field is not a record. */
 export function getMember(record: JsonRecord, name: string): JsonRecord {
   return toRecord(record[name]);
 }

@@ -10,7 +10,7 @@ import { type AcpSessionInfo, ENTRY_META } from "./acp-types.ts";
 
 /** Parameters of `session/list`. */
 export interface AcpListRequest {
-  /** Working directory. If set, only its sessions are returned. */
+  /** Working directory. If set, only sessions with this working directory are returned. */
   readonly cwd?: string | null;
   /** `nextCursor` of the previous page. */
   readonly cursor?: string | null;
@@ -35,7 +35,7 @@ export interface AcpForkRequest {
 const PAGE_SIZE = 50;
 
 /**
- * Answers `session/list` of the Agent Client Protocol from a store, latest session first.
+ * Answers an Agent Client Protocol `session/list` request from a store, latest session first.
  *
  * @param options - `pageSize`: maximum number of sessions per page. Default: 50.
  * @throws {TypeError} If the cursor was not returned by this function.
@@ -70,9 +70,9 @@ async function listAcpSessions(
 }
 
 /**
- * Answers `session/new`: creates a session and writes it immediately, so that a client can load it after restarting the agent.
+ * Answers `session/new`: creates a session and writes it immediately, so that a client can load it after the agent is restarted.
  *
- * @returns The new session. After it has been deleted, appends throw `SESSION_NOT_FOUND`.
+ * @returns The new session. After the session is deleted, appends throw `SESSION_NOT_FOUND`.
  * @throws {SessionError} `STORE_UNAVAILABLE` or `WRITE_FAILED`.
  * @remarks Source: docs/adapters.md#agent-client-protocol
  */
@@ -88,7 +88,8 @@ async function newAcpSession(
 /**
  * Answers `session/fork`: copies a branch of a session to a new session.
  *
- * @returns The new session, which has already been written, as with `new`. Empty if the branch has no conversation yet.
+ * @returns The new session, which has already been written to the store, as with `new`. Empty if the branch has no conversation
+ *   yet.
  * @throws {TypeError} If `_meta` contains an entry id that is not a string.
  * @throws {SessionError} `SESSION_NOT_FOUND`, `ENTRY_NOT_FOUND`, `STORE_UNAVAILABLE` or `WRITE_FAILED`.
  * @remarks Source: docs/adapters.md#agent-client-protocol

@@ -24,7 +24,7 @@ export type AcpResource =
   | { uri: string; text: string; mimeType?: string }
   | { uri: string; blob: string; mimeType?: string };
 
-/** Content that is shown for a tool call. */
+/** Content shown for a tool call. */
 export type AcpToolContent =
   | { type: "content"; content: AcpContentBlock }
   | { type: "diff"; path: string; oldText?: string | null; newText: string }
@@ -37,13 +37,13 @@ export interface AcpLocation {
   line?: number;
 }
 
-/** Kinds of tools, as named by the protocol. */
+/** Tool kinds defined by the protocol. */
 export const TOOL_KINDS = [
   ...(["read", "edit", "delete", "move", "search"] as const),
   ...(["execute", "think", "fetch", "switch_mode", "other"] as const),
 ];
 
-/** Kind of a tool, which determines its icon. */
+/** Tool kind, which determines the icon. */
 export type AcpToolKind = (typeof TOOL_KINDS)[number];
 
 /** Step of an agent's plan. */
@@ -109,7 +109,7 @@ export type AcpToolCallUpdate = {
 };
 
 /**
- * Message from an agent: an update, a notification that contains one, or the end of a turn, as returned by the `nextUpdate`
+ * Message from an agent: an update, a notification that contains an update, or the end of a turn, as returned by the `nextUpdate`
  * method of the SDK's sessions.
  */
 export type AcpUpdateLike =

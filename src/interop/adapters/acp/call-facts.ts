@@ -16,7 +16,7 @@ import {
 } from "./acp-types.ts";
 import { readBlock } from "./content-blocks.ts";
 
-/** Facts about a call for a user interface. Those that a message cannot contain are in `details.acp` of the result. */
+/** Facts about a call for a user interface. Facts that a message cannot contain are in the result's `details.acp`. */
 export interface CallFacts {
   title?: string;
   kind?: AcpToolKind;
@@ -28,7 +28,7 @@ export interface CallFacts {
 /** Maximum length of a call's title, in UTF-16 code units. */
 export const LONGEST_TITLE = 200;
 
-/** Derives the facts to show for a call from the call's name and arguments. */
+/** Derives the facts to show about a call from its name and arguments. */
 export function makeCallFacts(call: Pick<StoredCall, "name" | "input">, cwd: string) {
   const { name, input } = call;
   const locations = findCallFiles(call).flatMap(({ path }) => toAbsolute(cwd, path) ?? []);
@@ -39,7 +39,7 @@ export function makeCallFacts(call: Pick<StoredCall, "name" | "input">, cwd: str
   };
 }
 
-/** Returns the edits that a call requests, if the call names exactly one file. */
+/** Returns the edits that a call requests, if the call specifies exactly one file. */
 export function makeCallDiffs(
   { name, input }: Pick<StoredCall, "name" | "input">,
   cwd: string,
@@ -104,7 +104,8 @@ export function getAcpDetails(message: unknown): JsonRecord {
 const FROM_ROOT = /^(?:[/\\]|[A-Za-z]:[/\\])/;
 
 /**
- * Makes a path of any operating system absolute; undefined if that is not possible, for example if the path begins with `~`.
+ * Converts a path from any operating system to an absolute path; undefined if that is not possible, for example if the path
+ * begins with `~`.
  */
 function toAbsolute(cwd: string, path: string): string | undefined {
   if (FROM_ROOT.test(path)) return path;
@@ -112,7 +113,7 @@ function toAbsolute(cwd: string, path: string): string | undefined {
   return (cwd.startsWith("/") ? posix : win32).join(cwd, path);
 }
 
-/** Words in tool names, by the kind of tool they indicate. */
+/** Words in tool names, by the tool kind they indicate. */
 const WORDS: readonly (readonly [kind: AcpToolKind, words: readonly string[]])[] = [
   ["think", ["think", "todo", "todos", "plan", "task"]],
   ["fetch", ["web", "fetch", "http", "url", "browser", "download"]],
@@ -128,7 +129,7 @@ const KINDS: ReadonlyMap<string, AcpToolKind> = new Map(
   WORDS.flatMap(([kind, words]) => words.map((word) => [word, kind] as const)),
 );
 
-/** Guesses a tool's kind from the first word in its name that indicates one. */
+/** Infers a tool's kind from the first word in its name that indicates a kind. */
 function guessToolKind(name: string): AcpToolKind {
   const words = name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
   const kinds = words.split(/[^a-z]+/).map((word) => KINDS.get(word));

@@ -52,7 +52,7 @@ function pickTexts<Name extends string>(
   return kept;
 }
 
-/** Converts a protocol block to a message block. Content that a message cannot contain becomes text. */
+/** Converts a protocol block to a message block. Content that a message cannot contain is converted to text. */
 export function fromBlock(block: AcpContentBlock): UserBlock {
   switch (block.type) {
     case "text":
@@ -84,7 +84,7 @@ export function toBlock(stored: unknown): AcpContentBlock | undefined {
     : makePlaceholder("image", mimeType);
 }
 
-/** Returns whether a message block can contain everything in a protocol block. */
+/** Returns whether a message block can represent everything in a protocol block. */
 export function isWholeBlock(block: AcpContentBlock): boolean {
   const again = toBlock(fromBlock(block));
   return again?.type === block.type && !("uri" in block);
@@ -94,10 +94,10 @@ export function isWholeBlock(block: AcpContentBlock): boolean {
 type Question = Pick<UserMessage, "role" | "content"> & { details?: JsonObject };
 
 /**
- * Creates a user message from an Agent Client Protocol prompt, to append with `appendMessage`.
+ * Creates a user message from an Agent Client Protocol prompt, for use with `appendMessage`.
  *
- * The text of embedded resources becomes text blocks. Links, audio, and invalid images become bracketed notes. The original
- * blocks are kept in `details`, and `toAcpUpdates` sends them again.
+ * The text of embedded resources is converted to text blocks. Links, audio, and invalid images are replaced with bracketed notes.
+ * The original blocks are kept in `details`, and `toAcpUpdates` sends them again.
  *
  * @throws {TypeError} If a block is not a valid protocol block.
  */

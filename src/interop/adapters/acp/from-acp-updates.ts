@@ -12,16 +12,16 @@ import { UpdateReader, type UpdateSource } from "./update-reader.ts";
 export interface ConvertedAcpUpdates {
   /** Messages, plans, names, compactions, and usage, in order. Pass them to `appendAll`. */
   readonly entries: readonly (EntryDraft | DraftMaker)[];
-  /** Messages among the entries. Pass them to `appendConversation`, which skips those that a session already has. */
+  /** Messages among the entries. Pass them to `appendConversation`, which skips messages that a session already has. */
   readonly messages: readonly Message[];
   /** Issues with updates that were out of order or malformed. `index` is the position of the update. */
   readonly issues: readonly ConversionIssue[];
 }
 
 /**
- * Converts the updates of an Agent Client Protocol agent, such as those from `session/load`, to session entries.
+ * Converts an Agent Client Protocol agent's updates, such as those from `session/load`, to session entries.
  *
- * @param updates - Updates, notifications that contain them, and ends of turns, in any order.
+ * @param updates - Updates, notifications that contain updates, and turn ends, in any order.
  * @param options - Time of the messages, and the model that responded. Default: an unknown model with the API `acp`.
  * @throws {TypeError} If an update is not an object, or cannot be represented as JSON.
  * @remarks Cost: O(updates). Source: docs/adapters.md#agent-client-protocol
@@ -63,15 +63,15 @@ export class AcpRecorder {
     );
   }
 
-  /** Issues so far with updates that were out of order or malformed. `index` is the position of the update. */
+  /** Issues found so far with updates that were out of order or malformed. `index` is the position of the update. */
   get issues(): readonly ConversionIssue[] {
     return this.#reader.issues.list();
   }
 
   /**
-   * Reads an update, and appends the messages that it completes.
+   * Reads an update and appends the messages that it completes.
    *
-   * @param update - An update, a notification that contains one, or the end of a turn.
+   * @param update - An update, a notification that contains an update, or the end of a turn.
    * @returns Ids of the new entries.
    * @throws {TypeError} If it is not an object, or cannot be represented as JSON.
    * @throws {SessionError} `WRITE_FAILED`, in which case the next call retries; `SESSION_NOT_FOUND` if the session was deleted.
@@ -82,7 +82,7 @@ export class AcpRecorder {
   }
 
   /**
-   * Ends a turn, and appends everything that is still pending.
+   * Ends a turn and appends everything that is still pending.
    *
    * @param stopReason - Stop reason from the agent's response to the prompt.
    * @returns Ids of the new entries.

@@ -28,19 +28,19 @@ export const UPDATE_CUSTOM_TYPE = "acp.update";
 export interface AcpReplayOptions {
   /** Size of the model's context window for a `usage_update`, in tokens. By default, no such update is sent. */
   readonly contextWindow?: number;
-  /** Capabilities from the client's `initialize` request. Compactions are sent only to clients that can show them. */
+  /** Capabilities from the client's `initialize` request. Compactions are sent only to clients that can display them. */
   readonly clientCapabilities?: object;
 }
 
 /**
- * Returns the updates that show a session to an Agent Client Protocol client, for `session/load`.
+ * Returns the updates that replay a session in an Agent Client Protocol client, for `session/load`.
  *
- * Replays the whole branch, including messages that were compacted, but without instructions and branch summaries. Every update
- * is valid, whatever the session contains: content that the protocol cannot show is omitted or replaced with text. Calls without
- * a result are shown as failed, and duplicate call ids are made unique.
+ * Replays the whole branch, including compacted messages, but without instructions or branch summaries. Every update is valid,
+ * whatever the session contains: content that the protocol cannot represent is omitted or replaced with text. Calls without a
+ * result are shown as failed, and duplicate call ids are made unique.
  *
  * @param leafId - Id of the last entry on the branch. Default: the leaf.
- * @returns A new array. The `messageId` of a chunk is the id of its entry. Every update also has that id in `_meta`.
+ * @returns A new array. A chunk's `messageId` is the id of its entry. Every update also has that id in `_meta`.
  * @throws {SessionError} `ENTRY_NOT_FOUND` if the session has no such leaf.
  * @remarks Cost: O(branch); with `contextWindow`, O(session). Source: docs/adapters.md#agent-client-protocol
  */
@@ -83,7 +83,7 @@ function makeUsageUpdate(session: SessionManager, branch: readonly SessionEntry[
 
 type ChunkKind = "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk";
 
-/** A call that was shown, and the diffs to show with its output. */
+/** A displayed call, and the diffs to display with its output. */
 interface ShownCall {
   readonly update: AcpToolCall;
   readonly diffs: readonly AcpToolContent[];
@@ -94,7 +94,7 @@ class Replay {
   readonly updates: AcpUpdate[] = [];
   readonly #cwd: string;
   readonly #showsCompactions: boolean;
-  /** Latest call without a result, by its id in the session. */
+  /** Latest call without a result, by the call's id in the session. */
   readonly #open = new Map<string, ShownCall>();
   readonly #callIds = new Set<string>();
   readonly #timesOfId = new Map<string, number>();
@@ -201,7 +201,7 @@ class Replay {
     });
   }
 
-  /** Makes a call id unique, because some providers restart their numbering in each answer. */
+  /** Makes a call id unique, because some providers restart their numbering with each answer. */
   #uniqueId(id: string, entryId: string): string {
     const wanted = toWellFormedText(id || entryId);
     let unique = wanted;

@@ -16,7 +16,7 @@ import { type CallFacts, readFacts } from "./call-facts.ts";
 import { fromBlock, isWholeBlock, makeQuestion, readBlock } from "./content-blocks.ts";
 import { UPDATE_CUSTOM_TYPE } from "./to-acp-updates.ts";
 
-/** Facts that updates do not contain, and the state of the session before the first update. */
+/** Facts that are not in the updates, and the state of the session before the first update. */
 export interface UpdateSource {
   readonly api: string;
   readonly provider: string;
@@ -24,11 +24,11 @@ export interface UpdateSource {
   /** Returns the time of a message, in Unix milliseconds. */
   readonly getTime: (index: number) => number;
   readonly name: string | undefined;
-  /** Cost so far, in US dollars. Updates report the total of a session. */
+  /** Cost so far, in US dollars. Updates report session totals. */
   readonly cost: number;
 }
 
-/** Receives an entry, and its message if it has one. */
+/** Receives an entry and its message, if any. */
 type TakeEntry = (entry: EntryDraft | DraftMaker, message?: Message) => void;
 
 /** A message in progress. */
@@ -56,9 +56,9 @@ const STATES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Creates entries from an agent's updates, in whatever order they arrive.
+ * Creates entries from an agent's updates, regardless of the order in which they arrive.
  *
- * Emits an answer and its results when the next message begins or when all calls of the answer have ended. Updates that are not
+ * Emits an answer and its results when the next message begins or when all of the answer's calls have ended. Updates that are not
  * messages are emitted after the message in progress.
  */
 export class UpdateReader {
@@ -67,7 +67,7 @@ export class UpdateReader {
   readonly #emit: TakeEntry;
   #index = -1;
   #open: OpenMessage | undefined;
-  /** Calls without a result, by id. Some of their answers may already be complete. */
+  /** Calls without a result, by id. Answers containing these calls may already be complete. */
   readonly #running = new Map<string, RunningCall>();
   /** Drafts to emit after the message in progress, by kind. */
   readonly #behind = new Map<string, EntryDraft>();
@@ -77,7 +77,7 @@ export class UpdateReader {
   #name: string | undefined;
   #cost: number;
   #contextTokens = 0;
-  /** Usage that no answer has reported yet. */
+  /** Usage not yet reported by any answer. */
   #usage: Usage | undefined;
 
   constructor(source: UpdateSource, emit: TakeEntry) {
@@ -87,7 +87,7 @@ export class UpdateReader {
     this.#cost = source.cost;
   }
 
-  /** Reads an update, a notification that contains one, or the end of a turn. If it throws, nothing has changed. */
+  /** Reads an update, a notification that contains an update, or the end of a turn. If it throws, nothing has changed. */
   take(value: unknown): void {
     const update = findUpdate(toStoredData(value, "an update"));
     this.#index++;
@@ -207,7 +207,7 @@ export class UpdateReader {
     return true;
   }
 
-  /** Keeps an update that is not a message, without changing it. */
+  /** Keeps an update that is not a message, unchanged. */
   #keep(update: JsonObject): void {
     const { sessionUpdate: kind } = update;
     const draft = { type: "custom" as const, customType: UPDATE_CUSTOM_TYPE, data: update };
@@ -254,7 +254,7 @@ export class UpdateReader {
     return begun;
   }
 
-  /** Completes the message in progress, adds the results of its calls, and emits the drafts that were waiting for it. */
+  /** Completes the message in progress, adds the results of its calls, and emits the drafts waiting for it. */
   #finish(stopReason?: string): void {
     const open = this.#open;
     this.#open = undefined;
@@ -306,7 +306,8 @@ export class UpdateReader {
 }
 
 /**
- * Returns the update in a notification, in a JSON-RPC message that contains one, or in a value from the SDK's sessions.
+ * Returns the update in a notification, in a JSON-RPC message that contains a notification, or in a value from the SDK's
+ * sessions.
  */
 function findUpdate(value: JsonObject): JsonObject {
   for (const name of ["params", "update"]) {
@@ -345,7 +346,7 @@ function joinBlockTexts(blocks: unknown): string {
   return read.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
-/** A tool call, which each update completes further. */
+/** A tool call to which each update adds information. */
 class RunningCall {
   /** Call in its answer. It never changes once it is complete, because it may already be stored. */
   readonly block: ToolCall;
@@ -373,7 +374,7 @@ class RunningCall {
     this.hasEnded ||= status === "completed" || status === "failed";
   }
 
-  /** Completes the call in its answer, using the facts known so far. */
+  /** Completes the call in its answer, using the currently known facts. */
   complete(): void {
     const { kind = "tool", title } = this.#facts;
     const input = this.#rawInput;

@@ -5,13 +5,13 @@ import type { AgentMessage } from "../../../core/format/message.ts";
 import { CHAT_DETAIL } from "../../../core/format/redact-entry.ts";
 import { type WrittenMessage, writeUIMessages } from "../../convert/ai-sdk/to-ui-messages.ts";
 
-/** A UI message, and the entries that it consists of. */
+/** A UI message and its entries. */
 export interface ChatMessage extends WrittenMessage {
   /** Entries of the user message or of the answers, excluding results. */
   readonly entries: readonly SessionMessageEntry[];
-  /** Entries of the results for these answers. */
+  /** Entries for the results of the calls in these answers. */
   readonly results: readonly SessionMessageEntry[];
-  /** Messages of these entries, including details that were added later. */
+  /** Messages of these entries, including details added later. */
   readonly said: readonly AgentMessage[];
 }
 
@@ -49,8 +49,8 @@ function findChatId(entry: SessionEntry | undefined): string {
 }
 
 /**
- * Returns the id of the UI message that begins with this entry. Empty if that message had no id; undefined if no UI message was
- * saved with this entry as its first.
+ * Returns the id of the UI message that begins with this entry. Empty if that message had no id; undefined if no saved UI message
+ * begins with this entry.
  */
 export function findSavedId(entry: SessionEntry | undefined): string | undefined {
   const { id } = toRecord(toRecord(toRecord(entry)["details"])[CHAT_DETAIL]);

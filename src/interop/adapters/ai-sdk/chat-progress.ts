@@ -11,7 +11,7 @@ import { toUsage } from "../../convert/answer.ts";
 import { findRaw, isSameJson, STATE_DETAIL } from "../../convert/raw-form.ts";
 import { type ChatMessage, findSavedId, readChat } from "./chat-entries.ts";
 
-/** Returns whether an input is a later state of a stored message that has the same texts and calls. */
+/** Returns whether an input is a later state of a stored message with the same text and calls. */
 export function isProgress(stored: Message, input: Message): boolean {
   const [before, after] = [partsKept(stored), partsKept(input)];
   if (stored.role === "user") return isSameJson(before.map(withoutState), after.map(withoutState));
@@ -29,7 +29,10 @@ function withoutState(part: object): object {
   return rest;
 }
 
-/** Returns whether a part that has no message block is final: a file, or a finished tool that the provider ran. */
+/**
+ * Returns whether a part without a message block is final, which is the case for files and for finished tools run by the
+ * provider.
+ */
 function isFinal(part: object): boolean {
   const { type, state, providerExecuted } = toRecord(part);
   if (!isToolPart(part)) return type === "file" || type === "reasoning-file" || type === "custom";
@@ -48,13 +51,13 @@ function messageDraft({ message, id }: ChatDraft): EntryDraft & { readonly messa
   return { type: "message", message, ...details };
 }
 
-/** A UI message to save, and the first message that it is converted to. */
+/** A UI message to save, and the first message converted from it. */
 interface Saved {
   readonly input: UIMessageLike;
   readonly first: Message | undefined;
 }
 
-/** The state of a chat's session after saving, which determines the data to add that messages alone do not contain. */
+/** The state of a chat's session after saving, used to determine which data to add that is not in the messages. */
 export class ChatProgress {
   readonly #drafts: ChatDraft[];
   readonly #added: EntryDraft[] = [];
@@ -63,7 +66,7 @@ export class ChatProgress {
 
   /**
    * @param drafts - Messages to append to the path.
-   * @param stored - Entries of the messages that are already on the path.
+   * @param stored - Entries of the messages already on the path.
    */
   constructor(
     drafts: readonly ChatDraft[],
@@ -75,7 +78,7 @@ export class ChatProgress {
     this.#isRedacted = isRedacted;
   }
 
-  /** Returns the entries to append so that each UI message on the path equals the message in the chat. */
+  /** Returns the entries to append so that each UI message on the path matches the message in the chat. */
   draftsFor(chat: readonly Saved[], path: readonly SessionEntry[]): EntryDraft[] {
     const pending = this.#drafts.map((draft, at): SessionMessageEntry => {
       const head = { id: `draft ${at}`, parentId: null, timestamp: "" };
@@ -131,7 +134,7 @@ export class ChatProgress {
     this.#drafts[index] = { ...draft, message: Object.assign({}, draft.message, { details }) };
   }
 
-  /** Adds usage that the metadata newly reports for stored answers. The answers themselves never change. */
+  /** Adds usage for stored answers that is newly reported in the metadata. The answers themselves never change. */
   #addUsage(last: SessionMessageEntry, found: ChatMessage, input: UIMessageLike): void {
     const { message } = last;
     const { usage } = readMetadataFacts(input);

@@ -7,10 +7,10 @@ import { type ChatMessage, readChat } from "./chat-entries.ts";
  * To show a version, move the leaf to its `leafId` with `session.branch(leafId)`, and load the chat. `session.persistLeaf()`
  * keeps that leaf for the next time the session is opened.
  *
- * @param messageId - Id as in `loadChat`, on the active branch, or else on the first branch that has it.
+ * @param messageId - Id as in `loadChat`. Searched for on the active branch first, and then on the other branches.
  * @returns For each version, the id of its message, the leaf of the latest branch that contains it, and whether it is on the
  *   active branch. Empty if no branch contains the message.
- * @remarks Cost: O(entries + branches × their lengths). Source: docs/chat-app.md
+ * @remarks Cost: O(entries + total length of all branches). Source: docs/chat-app.md
  */
 export function chatVersions(
   session: SessionManager,
@@ -39,7 +39,7 @@ export function chatVersions(
   return order.filter((version) => version !== undefined);
 }
 
-/** Returns a key for a message's position in the tree, which consists of its role and the message before it. */
+/** Returns a key for a message's position in the tree, which consists of the message's role and the preceding message. */
 function findVersionPlace(chat: readonly ChatMessage[], at: number): string {
   const before = chat[at - 1]?.entries.map(({ id }) => id) ?? [];
   return JSON.stringify([chat[at]?.message.role, ...before]);

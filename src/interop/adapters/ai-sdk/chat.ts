@@ -35,10 +35,10 @@ export interface SavedChat {
 export type SaveChatOptions = Partial<MessageImportOptions>;
 
 /**
- * Returns the whole active branch as UI messages of the AI SDK, including messages that were compacted, but without instructions
- * and summaries.
+ * Returns the whole active branch as AI SDK UI messages, including compacted messages, but without instructions or summaries.
  *
- * @returns A new array. A message has the id that it was first saved with or, if it had none, the id of its first entry.
+ * @returns A new array. Each message keeps the id with which it was first saved or, if it was saved without an id, gets the id of
+ *   its first entry.
  * @remarks Cost: O(branch). Source: docs/adapters.md#ai-sdk
  */
 export function loadChat(session: SessionManager): UIMessage[] {
@@ -46,13 +46,13 @@ export function loadChat(session: SessionManager): UIMessage[] {
 }
 
 /**
- * Appends the new part of a chat that the AI SDK keeps as an array, in a single write. This function is idempotent.
+ * Appends the new part of an AI SDK chat, which is an array of messages, in a single write. This function is idempotent.
  *
- * Compares messages by content. A message that has only progressed, for example by a result, an answered approval, or more
- * steps, counts as the same message. If a message was regenerated, edited, or removed, a branch is created, and nothing is lost.
- * A message that was redacted in the session is recognized by its id and is not restored.
+ * Compares messages by content. A message that has only progressed, for example with a result, an answered approval, or more
+ * steps, is treated as the same message. If a message was regenerated, edited, or removed, a branch is created, and nothing is
+ * lost. A message that was redacted in the session is recognized by its id and is not restored.
  *
- * @param messages - All messages of the chat, as passed to `onEnd` of a UI stream.
+ * @param messages - All messages in the chat, as passed to a UI stream's `onEnd`.
  * @throws {TypeError} If an element is not a UI message.
  * @throws {SessionError} `WRITE_FAILED`, or `SESSION_NOT_FOUND` if the chat was deleted. In both cases, the session and its leaf
  *   are unchanged.
@@ -67,8 +67,8 @@ export async function saveChat(
 }
 
 /**
- * Saves a chat that contains answers to calls of its last message, unless the session was continued in the meantime. Otherwise,
- * a call that was approved once could run twice.
+ * Saves a chat that contains answers to calls in its last message, unless the session was continued in the meantime. Otherwise, a
+ * call that was approved once could run twice.
  *
  * @throws {SessionError} `STALE_LEAF`
  */
@@ -104,7 +104,7 @@ async function save(
   return { entryIds: drafts.length > 0 ? entryIds : [], hasBranched, issues: chat.issues };
 }
 
-/** A chat, converted to the form of a session. */
+/** A chat converted to the format of a session. */
 interface ConvertedChat {
   readonly said: readonly Message[];
   readonly saved: readonly SavedMessage[];
@@ -113,14 +113,14 @@ interface ConvertedChat {
   readonly options: MessageImportOptions;
 }
 
-/** A UI message, and the messages that it is converted to. */
+/** A UI message and the messages converted from it. */
 interface SavedMessage {
   readonly input: UIMessageLike;
   readonly first: Message | undefined;
   readonly said: readonly Message[];
 }
 
-/** Converts messages to the form that is stored in a file. */
+/** Converts messages to their stored form. */
 function convert(messages: readonly UIMessageLike[], given: SaveChatOptions): ConvertedChat {
   assertMessages(messages);
   // A number such as NaN becomes null here, so that the chat is still equal after the file is opened again.
@@ -144,8 +144,8 @@ function convert(messages: readonly UIMessageLike[], given: SaveChatOptions): Co
 }
 
 /**
- * Returns the ids of UI messages by the first message of each. The SDK's servers do not assign ids to answers unless they are
- * configured to.
+ * Returns the ids of UI messages, keyed by the first message of each. The SDK's servers do not assign ids to answers unless they
+ * are configured to.
  */
 function listSavedIds(saved: readonly SavedMessage[]): Map<Message, string> {
   return new Map(
@@ -156,8 +156,8 @@ function listSavedIds(saved: readonly SavedMessage[]): Map<Message, string> {
 }
 
 /**
- * Creates drafts for the collected messages. If some steps of a UI message are already stored, the next draft keeps the rest of
- * it.
+ * Creates drafts for the collected messages. If some steps of a UI message are already stored, the next draft contains the
+ * remaining steps.
  */
 function makeChatDrafts({ saved, options }: ConvertedChat, collected: readonly Message[]): ChatDraft[] {
   const ids = listSavedIds(saved);
@@ -174,7 +174,7 @@ function makeChatDrafts({ saved, options }: ConvertedChat, collected: readonly M
   return collected.map((message) => ({ message: rests.get(message) ?? message, id: ids.get(message) }));
 }
 
-/** Returns the data to keep from a UI message, starting at a step; undefined if its messages already contain all of it. */
+/** Returns the data to keep from a UI message, starting at a step; undefined if its messages already contain all the data. */
 function getRest(input: UIMessageLike, step: number, options: MessageImportOptions): object | undefined {
   const parts = splitSteps(input.parts)
     .slice(step)

@@ -29,14 +29,14 @@ interface Allowed {
  * Stores the parts of a chat that a page is allowed to send, and returns the chat and the prompt for the next answer.
  *
  * Accepts the user's last message, results of open calls to `clientTools`, and answers to open approvals. Everything else, such
- * as earlier messages and the model's texts, comes from the session. If the id of a user message is already in the chat, the new
+ * as earlier messages and the model's text, comes from the session. If the id of a user message is already in the chat, the new
  * message replaces the old one and everything after it, on a new branch.
  *
  * @param body - Parsed body of the request from the SDK's transport: `{ messages }`, or `{ message }` with the last message.
- * @param options - Options for `toModelMessages`, and: `clientTools`, the names of the tools that run in the page; `fileTypes`,
- *   the media types of files that the user may send as `data:` URLs. Both are empty by default.
+ * @param options - Options for `toModelMessages`, plus `clientTools`, the names of the tools that run in the page, and
+ *   `fileTypes`, the media types of files that the user may send as `data:` URLs. Both are empty by default.
  * @returns The stored chat, including the new messages; the prompt for `streamText`; and the ids of calls that are still waiting
- *   for the page. If there are any, do not call the model.
+ *   for the page. If any calls are still waiting, do not call the model.
  * @throws {SessionError} `CHAT_INVALID` if the page sent anything else, such as an answer to an approval that is not open;
  *   `STALE_LEAF` if the session was continued in the meantime; `WRITE_FAILED`. In each case, nothing was stored.
  * @remarks Cost: O(branch). Source: docs/chat-app.md
@@ -111,11 +111,11 @@ function readUserPart(
       ...withoutFields({ mediaType, url, filename: typeof filename === "string" ? filename : null }),
     };
   throw refused(
-    `The user's message has a part of type ${String(type)} that is not allowed; send texts, and files of allowed types as data: URLs.`,
+    `The user's message has a part of type ${String(type)} that is not allowed; send text, and files of allowed types as data: URLs.`,
   );
 }
 
-/** Returns the stored chat with the answers from the page's copy of the last message. */
+/** Returns the stored chat, updated with the answers from the page's copy of the last message. */
 function withAnswers(
   stored: readonly UIMessage[],
   id: string,
@@ -155,7 +155,7 @@ function isClaim({ state }: JsonRecord): boolean {
   return state !== "input-streaming" && state !== "input-available" && state !== "approval-requested";
 }
 
-/** Reads the outcome that a page reports for a call; undefined if the session already has it. */
+/** Reads the outcome that a page reports for a call; undefined if the outcome is already in the session. */
 function readAnswer(
   call: JsonRecord,
   sent: JsonRecord,
@@ -201,7 +201,7 @@ function readApproval({ approval, toolCallId }: JsonRecord, sent: JsonRecord): J
   return { state: "approval-responded", approval: given };
 }
 
-/** Returns the ids of the calls in the last step that are waiting for a page. */
+/** Returns the ids of the last step's calls that are waiting for a page. */
 function listOpenCalls(message: UIMessage | undefined): string[] {
   if (message?.role !== "assistant") return [];
   const parts: readonly object[] = message.parts;

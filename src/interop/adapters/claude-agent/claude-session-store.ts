@@ -51,20 +51,20 @@ export interface ClaudeSessionStore {
    * @throws {SessionError} `WRITE_FAILED` or `STORE_UNAVAILABLE`. A retry skips records that were already stored.
    */
   append(key: ClaudeSessionKey, entries: ClaudeRecord[]): Promise<void>;
-  /** Returns copies of the records, in order; null if none was ever written. */
+  /** Returns copies of the records, in order; null if no records were ever written. */
   load(key: ClaudeSessionKey): Promise<ClaudeRecord[] | null>;
   /**
    * Returns the sessions in a project. `mtime` is the time of the last write to the main transcript, in Unix
    * milliseconds.
    */
   listSessions(projectKey: string): Promise<{ sessionId: string; mtime: number }[]>;
-  /** Deletes a transcript. Deleting a main transcript also deletes those of its subagents. */
+  /** Deletes a transcript. Deleting a main transcript also deletes its subagents' transcripts. */
   delete(key: ClaudeSessionKey): Promise<void>;
-  /** Returns the subpaths of the transcripts of a session's subagents. */
+  /** Returns the subpaths of a session's subagent transcripts. */
   listSubkeys(key: { projectKey: string; sessionId: string }): Promise<string[]>;
 }
 
-/** A `sessionStore` that keeps a summary of each session, so that listing sessions does not require reading transcripts. */
+/** A `sessionStore` that stores a summary of each session, so that listing sessions does not require reading transcripts. */
 export interface SummarizingClaudeSessionStore extends ClaudeSessionStore {
   listSessionSummaries(projectKey: string): Promise<ClaudeSessionSummary[]>;
 }
@@ -106,9 +106,9 @@ class Transcripts {
   readonly #fold: FoldSessionSummary | undefined;
   readonly #logs: OpenSessions<RecordUuids>;
   readonly #indexes: OpenSessions<ProjectIndex>;
-  /** Last batch appended to each transcript whose append has not resolved yet. */
+  /** For each transcript, the last batch whose append has not resolved yet. */
   readonly #unfinished = new Map<string, { session: SessionManager; records: readonly JsonObject[] }>();
-  /** Runs tasks on an SDK session in order, including tasks on the transcripts of its subagents. */
+  /** Runs tasks on an SDK session in order, including tasks on its subagents' transcripts. */
   readonly #turns = new Turns();
 
   constructor(
@@ -139,7 +139,7 @@ class Transcripts {
     });
   }
 
-  /** Appends records, unless this is a retry of a batch that the session already has but whose append was rejected. */
+  /** Appends records, unless they are a retry of a batch that was stored even though its append was rejected. */
   #appendOnce(id: string, log: OpenSession<RecordUuids>, records: readonly JsonObject[]): void {
     const last = this.#unfinished.get(id);
     if (last?.session === log.session && spellCanonically(last.records) === spellCanonically(records)) return;
@@ -198,7 +198,7 @@ class Transcripts {
       await this.#logs.delete(makeTranscriptId({ projectKey, sessionId, subpath }));
   }
 
-  /** Records a write to the main transcript, unless another process has deleted the transcript since. */
+  /** Records a write to the main transcript, unless another process has since deleted the transcript. */
   async #noteWritten(key: ClaudeSessionKey, entries: ClaudeRecord[]): Promise<void> {
     const { projectKey, sessionId } = key;
     await this.#note(projectKey, await this.#foldWritten(key, entries));
@@ -211,7 +211,7 @@ class Transcripts {
     if (isKnown !== true) await this.#note(projectKey, { kind: "subpath", sessionId, subpath });
   }
 
-  /** Returns the index change that corresponds to a write to the main transcript. */
+  /** Returns the index change for a write to the main transcript. */
   async #foldWritten(key: ClaudeSessionKey, entries: ClaudeRecord[]): Promise<IndexChange> {
     const { projectKey, sessionId } = key;
     const fold = this.#fold;

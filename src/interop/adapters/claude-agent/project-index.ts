@@ -8,7 +8,7 @@ import { loadData } from "../stored-data.ts";
 
 /** Facts about a session in the index. */
 interface IndexedSession {
-  /** Time of the last write to the main transcript, in Unix milliseconds; undefined if there was none. */
+  /** Time of the last write to the main transcript, in Unix milliseconds; undefined if it was never written. */
   mtimeMs: number | undefined;
   /** The SDK's summary. */
   summary: JsonRecord | undefined;
@@ -25,7 +25,7 @@ export type IndexChange =
 
 const INDEX_CUSTOM_TYPE = "claude-code.index";
 
-/** Sessions in a project, and facts about them that do not require reading a transcript. */
+/** Sessions in a project, with facts that are available without reading a transcript. */
 export class ProjectIndex implements EntryTaker {
   readonly #sessions = new Map<string, IndexedSession>();
   /** Former subpaths of each deleted session. */

@@ -56,7 +56,10 @@ export function toStorableRecord(record: unknown): JsonObject {
   return toStoredData(record, "a record");
 }
 
-/** Returns a predicate for records that are neither known nor seen before. Records without a `uuid` are always new. */
+/**
+ * Returns a predicate that accepts only records that are neither known nor previously seen. Records without a `uuid` are always
+ * new.
+ */
 function makeRepeatTest(isKnown: (uuid: string) => boolean): (record: JsonObject) => boolean {
   const seen = new Set<string>();
   return (record) => {
@@ -77,7 +80,7 @@ function isStored(value: unknown): value is JsonObject {
   return isJsonRecord(value);
 }
 
-/** Returns whether a stored value is a record. All stored values are records of the SDK. */
+/** Returns whether a stored value is an SDK record. All stored values are SDK records. */
 function isRecord(value: unknown): value is ClaudeRecord {
   return isJsonRecord(value);
 }

@@ -49,7 +49,7 @@ export function appendCheckpoint(
   session.appendAll([...drafts, last], { parentId: state.getTail(above) });
 }
 
-/** Returns the parent or, for a subgraph's first checkpoint, the checkpoint of the enclosing graph. */
+/** Returns the parent or, for a subgraph's first checkpoint, the enclosing graph's checkpoint. */
 function findCheckpointAbove(
   state: ThreadState,
   ns: string,
@@ -67,16 +67,16 @@ function findCheckpointAbove(
   return undefined;
 }
 
-/** An element of a list: an existing entry, or a message that gets an entry. */
+/** A list element: an existing entry, or a message for which an entry is created. */
 type Element = { readonly entryId: string } | { readonly made: NewMessage };
 
-/** A message that gets an entry with this append. */
+/** A message for which this append creates an entry. */
 interface NewMessage {
   readonly listed: ListedMessage;
   readonly held: HeldMessage;
   /** Id of the message entry that it changes. */
   readonly targetId?: string;
-  /** Known only after the entry has been created. */
+  /** The id is known only after the entry has been created. */
   entryId: string;
 }
 
@@ -103,7 +103,7 @@ class Lists {
     for (const channel of above?.listNames ?? []) this.#before.set(channel, state.listAt(above, channel));
   }
 
-  /** Adds a channel's list. Returns false if it is empty and was empty before, so it is not a list of messages. */
+  /** Adds a channel's list. Returns false if the list is empty and was empty before, because it is then not a message list. */
   add(channel: string, messages: readonly ListedMessage[]): boolean {
     const before = this.#before.get(channel) ?? [];
     if (messages.length === 0 && before.length === 0) return false;
@@ -127,7 +127,7 @@ class Lists {
     return end;
   }
 
-  /** Returns the elements that are no longer in a list, by the id of their message. */
+  /** Returns the elements that are no longer in a list, by message id. */
   #formerOnes(before: readonly string[], known: readonly (Element | undefined)[]): Map<string, string> {
     const kept = new Set(known.map((element) => element && "entryId" in element && element.entryId));
     const former = new Map<string, string>();
@@ -138,7 +138,9 @@ class Lists {
     return former;
   }
 
-  /** Returns reusable elements by digest: first of the previous list without its unchanged start, then of other lists. */
+  /**
+   * Returns reusable elements by digest: first from the previous list, excluding its unchanged start, and then from other lists.
+   */
   #pool(channel: string, before: readonly string[], count: number): Map<string, Element[]> {
     const pool = new Map<string, Element[]>();
     const others = Array.from(this.#before).flatMap(([name, list]) => (name === channel ? [] : list));
@@ -152,7 +154,9 @@ class Lists {
     return pool;
   }
 
-  /** Creates a message's entry: a new one, or a change of the entry with the same message id, unless that was redacted. */
+  /**
+   * Creates a message's entry: a new entry, or a change to the entry with the same message id, unless that entry was redacted.
+   */
   #make(listed: ListedMessage, formerOnes: Map<string, string>): Element {
     const formerId = listed.id === undefined ? undefined : formerOnes.get(listed.id);
     if (listed.id !== undefined) formerOnes.delete(listed.id);
@@ -165,7 +169,7 @@ class Lists {
     return { made };
   }
 
-  /** Creates message entries for the new messages, for a branch that follows another graph's conversation. */
+  /** Creates entries for the new messages on a branch that follows another graph's conversation. */
   newMessages(): DraftMaker[] {
     return this.#made.map((made) => noteMessage(made, () => makeMessageDraft(made.held, this.#isCopy(made))));
   }

@@ -25,7 +25,7 @@ export interface CheckpointHead {
   readonly lists: { readonly [channel: string]: readonly ListChange[] };
 }
 
-/** A write that is not part of a checkpoint yet: index, channel, value. */
+/** A write that is not part of a checkpoint yet: its index, channel, and value. */
 export type StoredWrite = readonly [index: number, channel: string, value: unknown];
 
 /** A task's writes against a checkpoint. */
@@ -37,12 +37,12 @@ export interface TaskWrites {
   readonly writes: readonly StoredWrite[];
 }
 
-/** Creates the draft of the entry that identifies a session's thread. */
+/** Creates a draft of the entry that identifies a session's thread. */
 export function makeThreadDraft(threadId: string) {
   return { type: "custom" as const, customType: THREAD, data: { threadId } };
 }
 
-/** Creates the draft of a checkpoint's entry. */
+/** Creates a draft entry for a checkpoint. */
 export function makeCheckpointDraft(
   head: CheckpointHead,
   values: ReadonlyMap<string, StoredValue>,
@@ -52,7 +52,7 @@ export function makeCheckpointDraft(
   return { type: "custom" as const, customType: CHECKPOINT, data };
 }
 
-/** Creates the draft of an entry with writes. */
+/** Creates a draft entry for a task's writes. */
 export function makeWritesDraft({ writes, ...head }: TaskWrites) {
   return { type: "custom" as const, customType: WRITES, data: { [CHECKPOINT_HEAD]: head, writes } };
 }
@@ -63,7 +63,7 @@ export function findThread(entry: AnySessionEntry): string | undefined {
   return typeof threadId === "string" ? threadId : undefined;
 }
 
-/** Returns whether an entry has the type of a checkpoint or of writes, even if it is not readable. */
+/** Returns whether an entry's type is that of a checkpoint or of writes, even if the entry is unreadable. */
 export function isOfSaver({ type, ...entry }: AnySessionEntry): boolean {
   const { customType } = toRecord(entry);
   return type === "custom" && (customType === CHECKPOINT || customType === WRITES);
@@ -126,9 +126,9 @@ function isWrite(write: unknown): write is StoredWrite {
 export type ListChange = readonly [at: number, deleted: number, ...added: string[]];
 
 /**
- * Returns the changes that turn one list into another, in order of position. Each list contains an element at most once.
+ * Returns the changes that turn one list into the other, in order of position. Each list contains an element at most once.
  *
- * @param unchanged - Number of elements at the start that both lists share.
+ * @param unchanged - Number of leading elements that both lists share.
  */
 export function diffLists(
   before: readonly string[],
@@ -156,7 +156,7 @@ export function diffLists(
   return changes;
 }
 
-/** Applies changes to a list. Positions beyond its end count as the end. */
+/** Applies changes to a list. Positions beyond the end of the list are treated as the end. */
 export function applyChanges(before: readonly string[], changes: readonly ListChange[]): string[] {
   const after: string[] = [];
   let from = 0;

@@ -18,8 +18,8 @@ interface Dumped {
 /**
  * Cache of serialized forms of a caller's message instances, and of instances of stored messages.
  *
- * A run passes the same instances with each checkpoint, so only new and changed instances are serialized. No instance is shared
- * with the caller. The cache keeps a copy of each, which shows whether the caller has changed the instance.
+ * A run passes the same instances with each checkpoint, so only new and changed instances are serialized. Instances are never
+ * shared with the caller. The cache keeps a copy of each instance to detect changes by the caller.
  */
 export class MessageCache {
   readonly #serde: SerializerProtocol;

@@ -31,7 +31,9 @@ export function isMessageInstance(value: unknown): value is JsonRecord {
   return isJsonRecord(value) && PROTOTYPES.has(Object.getPrototypeOf(value));
 }
 
-/** Makes a deep copy of a message; undefined if it contains anything but plain data, such as bytes or a class instance. */
+/**
+ * Returns a deep copy of a message; undefined if it contains anything other than plain data, such as bytes or a class instance.
+ */
 export function copyMessage(message: JsonRecord): JsonRecord | undefined {
   const copy: JsonRecord = Object.create(Object.getPrototypeOf(message));
   // A message often shares objects between its fields and its constructor arguments, and so does the copy.
@@ -87,7 +89,7 @@ function copyObject(value: object, copies: Copies, depth: number): unknown {
   return copyFields(value, Object.keys(value), copy, copies, depth) ? copy : NOT_PLAIN;
 }
 
-/** Returns whether a message would be serialized the same way as its copy from `copyMessage`. */
+/** Returns whether a message would be serialized in the same way as its copy from `copyMessage`. */
 export function isMessageUnchanged(message: JsonRecord, copy: JsonRecord): boolean {
   if (Object.getPrototypeOf(message) !== Object.getPrototypeOf(copy)) return false;
   const keys = Object.keys(copy);

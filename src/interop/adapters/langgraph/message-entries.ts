@@ -20,7 +20,7 @@ import { spellCanonically } from "../stored-data.ts";
 /** Pattern for the message classes that a session can store. */
 const CLASSES = /^(?:Human|AI|System|Tool|Chat)Message(?:Chunk)?$/;
 
-/** Message class for each role, unless the entry specifies another one. */
+/** Message class for each role, unless the entry specifies a different class. */
 const CLASS_OF_ROLE: ReadonlyMap<unknown, string> = new Map([
   ["user", "HumanMessage"],
   ["assistant", "AIMessage"],
@@ -35,7 +35,7 @@ const EDITABLE: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"
 export interface ListedMessage {
   /** Id assigned by LangGraph. */
   readonly id: string | undefined;
-  /** Digest that is the same for equal messages. */
+  /** Digest that is identical for equal messages. */
   readonly digest: string;
   readonly record: JsonRecord;
 }
@@ -43,7 +43,7 @@ export interface ListedMessage {
 /** Data that a session stores for a LangChain message. */
 export interface HeldMessage {
   readonly message: Message;
-  /** Data that the entry stores in addition to the message. */
+  /** Data stored in the entry in addition to the message. */
   readonly kept: JsonRecord;
 }
 
@@ -72,7 +72,7 @@ function getClass(json: unknown): string {
   return lc === 1 && isJsonRecord(kwargs) ? String(toArray(id).at(-1)) : "";
 }
 
-/** Converts a message to the form that is stored in a session. */
+/** Converts a message to the form stored in a session. */
 export function holdMessage({ id, record }: ListedMessage, timestamp: number): HeldMessage {
   const { id: _, ...said } = normalizeMessage(toStoredRecord(record) ?? {}).data;
   const name = getClass(record);
@@ -104,13 +104,13 @@ function writeData(message: Message): JsonRecord {
   }
 }
 
-/** Creates the draft of a message's entry. The tokens of a copy are omitted, because they are counted on another branch. */
+/** Creates a draft entry for a message. The tokens of a copy are omitted, because they are counted on another branch. */
 export function makeMessageDraft({ message, kept }: HeldMessage, isCopy: boolean): EntryDraft {
   const counted = isCopy && message.role === "assistant" ? { ...message, usage: toUsage() } : message;
   return { type: "message", message: counted, details: { [LANGGRAPH_DETAIL]: kept } };
 }
 
-/** Creates the draft of an entry that changes a message on the branch. Null removes the message. */
+/** Creates a draft entry that changes a message on the branch. Null removes the message. */
 export function editDraft(targetId: string, changed: HeldMessage | null): EntryDraft {
   if (changed === null) return { type: "context_edit", targetId, replacement: null };
   const { message, kept } = changed;
@@ -138,7 +138,7 @@ export function findMessageId(entry: AnySessionEntry | undefined): string | unde
   return typeof id === "string" ? id : undefined;
 }
 
-/** Restores an entry's message or, after a redaction, the rest of it. Returns undefined if the entry has no message. */
+/** Restores an entry's message or, after a redaction, what remains of it. Returns undefined if the entry has no message. */
 export function restoreMessage(entry: AnySessionEntry | undefined): ListedMessage | undefined {
   const record = restoreRecord(entry);
   return record && { id: findMessageId(entry), digest: hashRecord(record), record };

@@ -10,15 +10,15 @@ import { followClears } from "../cleared-history.ts";
 /**
  * LangChain chat message history on top of a session: the active branch, with compactions and context edits applied.
  *
- * Messages are returned as they were added. Do not use one session for two conversations, because each would move the other's
- * leaf.
+ * Messages are returned exactly as they were added. Do not use one session for two conversations, because each would move the
+ * other's leaf.
  *
  * @remarks Source: docs/langgraph.md#chat-message-history
  */
 export class SessionTreeChatHistory extends BaseListChatMessageHistory {
   lc_namespace = ["sessiontree", "langgraph"];
   readonly #session: SessionManager;
-  /** Reads the entries of other processes. */
+  /** Reads entries written by other processes. */
   readonly #update: () => Promise<void>;
 
   constructor(session: SessionManager) {
@@ -44,7 +44,7 @@ export class SessionTreeChatHistory extends BaseListChatMessageHistory {
     await this.addMessages([message]);
   }
 
-  /** Appends messages in a single write, all or none of them, and waits until they are durable. */
+  /** Appends all messages or none in a single write, and waits until they are durable. */
   override async addMessages(messages: BaseMessage[]): Promise<void> {
     const { messages: said } = fromLangChain(messages, { timestamp: Date.now() });
     await this.#update();
@@ -53,7 +53,9 @@ export class SessionTreeChatHistory extends BaseListChatMessageHistory {
     await this.#session.flush();
   }
 
-  /** Moves the leaf before the first entry. The history is then empty, but the messages remain on their branch. */
+  /**
+   * Moves the leaf to the position before the first entry. The history is then empty, but the messages remain on their branch.
+   */
   override async clear(): Promise<void> {
     await this.#update();
     const mark = { type: "custom" as const, customType: LEAF_CUSTOM_TYPE };

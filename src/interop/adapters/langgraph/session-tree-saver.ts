@@ -46,8 +46,8 @@ export interface SessionTreeSaverOptions {
   /**
    * Serializer for the values. Default: LangGraph's.
    *
-   * With a different serializer, such as one that encrypts, message lists are stored whole and only in its form. The session
-   * then contains checkpoints but no conversation.
+   * With a different serializer, such as an encrypting one, message lists are stored whole and only in that serializer's format.
+   * The session then contains checkpoints but no conversation.
    */
   readonly serde?: SerializerProtocol;
 }
@@ -72,7 +72,7 @@ interface Snapshot {
   readonly parentWrites: readonly TaskWrites[];
 }
 
-/** First version of the checkpoint format that stores what nodes send in a channel. */
+/** First version of the checkpoint format that uses a channel to store the values that nodes send. */
 const SENDS_IN_CHANNEL = 4;
 
 const ID_PREFIX = "langgraph-";
@@ -80,10 +80,10 @@ const ID_PREFIX = "langgraph-";
 /**
  * LangGraph checkpointer on top of a store.
  *
- * A thread is a session. A checkpoint is an entry below the entry of its parent, so time travel creates branches. Messages in
- * message lists are messages of the session. Other values are stored once per version.
+ * A thread is a session. A checkpoint is an entry below its parent's entry, so time travel creates branches. Messages in message
+ * lists are stored as session messages. Other values are stored once per version.
  *
- * @remarks Cost of a put: comparing O(messages), plus writing the changed bytes. Source: docs/langgraph.md
+ * @remarks Cost of a put: O(messages) comparisons, plus writing the changed bytes. Source: docs/langgraph.md
  */
 export class SessionTreeSaver extends BaseCheckpointSaver {
   readonly #store: SessionStore;
@@ -226,12 +226,12 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     });
   }
 
-  /** Deletes a thread. Files are moved to the system's trash, unless the store has the `deletesForGood` option. */
+  /** Deletes a thread. Files are moved to the system's trash, unless the store's `deletesForGood` option is set. */
   async deleteThread(threadId: string): Promise<void> {
     await this.#turns.take(threadId, () => this.#threads.delete(this.sessionIdOf(threadId)));
   }
 
-  /** Returns issues with a thread's data, such as a checkpoint of a later version, which is skipped. */
+  /** Returns issues with a thread's data, such as a checkpoint from a later version, which is skipped. */
   async issuesOf(threadId: string): Promise<SessionIssue[]> {
     return (await this.#inOrder(threadId, ({ session }) => session.issues)) ?? [];
   }
@@ -287,7 +287,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     return (list ?? []).map(({ head }) => ({ threadId, ns: head.ns, id: head.id }));
   }
 
-  /** Reads a thread after all pending writes. */
+  /** Reads a thread after all pending writes have finished. */
   #inOrder<T>(threadId: string, read: (open: OpenSession<ThreadState>) => T): Promise<T | undefined> {
     return this.#turns.take(threadId, () => this.#threads.read(this.sessionIdOf(threadId), read));
   }
@@ -335,7 +335,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     return this.#messages?.load(list) ?? loadValue(this.serde, { json: list.map(({ record }) => record) });
   }
 
-  /** Copies the values that nodes sent to the channel that later format versions use for them. */
+  /** Copies values sent by nodes to the channel where later format versions store them. */
   #addSends(
     { channel_values, channel_versions }: LangGraphCheckpoint,
     writes: readonly CheckpointPendingWrite[],
@@ -347,7 +347,8 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Loads writes in the order that a run applies them. If a write is repeated, the first one counts, or the last if special.
+   * Loads writes in the order that a run applies them. If a write is repeated, the first one is used, or the last one for a
+   * special write.
    */
   #loadWrites(tasks: readonly TaskWrites[]): Promise<CheckpointPendingWrite[]> {
     const byKey = new Map<string, { task: TaskWrites; write: StoredWrite }>();
@@ -368,7 +369,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   }
 }
 
-/** Returns the index of a write. Special writes have a fixed index, so there is one of each kind per task. */
+/** Returns the index of a write. Special writes have a fixed index, so each task has at most one of each kind. */
 function getWriteIndex(channel: string, at: number): number {
   return Object.hasOwn(WRITES_IDX_MAP, channel) ? (WRITES_IDX_MAP[channel] ?? at) : at;
 }
@@ -407,11 +408,11 @@ function assertCheckpoint(checkpoint: LangGraphCheckpoint): void {
   const isKnown = typeof v === "number" && typeof id === "string" && id !== "" && typeof ts === "string";
   if (isKnown && [channel_values, channel_versions, versions_seen].every(isJsonRecord)) return;
   throw new TypeError(
-    "This is not a checkpoint, which needs v, id, ts, channel_values, channel_versions, and versions_seen. Update sessiontree if a later version of LangGraph created it.",
+    "This is not a checkpoint: v, id, ts, channel_values, channel_versions, and versions_seen are required. Update sessiontree if a later version of LangGraph created it.",
   );
 }
 
-/** Returns a filter for the checkpoints of the graphs that enclose a subgraph, as listed in metadata. */
+/** Returns a filter for the checkpoints of a subgraph's enclosing graphs, as listed in metadata. */
 function isPlaceOutside(ns: string): (place: [string, unknown]) => place is [string, string] {
   return (place): place is [string, string] => place[0] !== ns && typeof place[1] === "string";
 }

@@ -34,7 +34,7 @@ export async function dumpValue(
 export function makeValueError(what: string, cause: unknown): SessionError {
   return new SessionError(
     "ENTRY_INVALID",
-    `${what} contains data that cannot be serialized, so nothing was written. Keep plain data in the state, without functions, symbols, cycles and BigInts, nested at most 1,000 levels deep.`,
+    `${what} contains data that cannot be serialized, so nothing was written. Keep plain data in the state, without functions, symbols, cycles, or BigInts, nested at most 1,000 levels deep.`,
     { cause, details: { what } },
   );
 }
@@ -48,15 +48,16 @@ export async function loadValue(serde: SerializerProtocol, stored: unknown): Pro
 }
 
 /**
- * Maximum nesting depth of a value. LangGraph's serializer can read back a few thousand levels, depending on the stack.
+ * Maximum nesting depth of a value. LangGraph's serializer can read back a few thousand nesting levels, depending on the stack
+ * size.
  */
 const MAX_DEPTH = 1_000;
 
 /**
- * Rejects values that JSON would silently omit, and finds buffers.
+ * Rejects values that JSON would silently omit and finds buffers.
  *
  * @returns The buffers in the value, which JSON would convert to plain objects.
- * @throws {TypeError} With the path of a function, a symbol, or a value that is nested too deep; also for a cycle or a BigInt.
+ * @throws {TypeError} With the path of a function, a symbol, or a value that is nested too deeply; also for a cycle or a BigInt.
  */
 function findBuffers(value: unknown): Buffer[] {
   const buffers: Buffer[] = [];
@@ -79,7 +80,7 @@ function findBuffers(value: unknown): Buffer[] {
   return buffers;
 }
 
-/** Runs a function while serializers treat buffers as plain bytes, instead of using the output of `toJSON`. */
+/** Runs a function while serializers treat buffers as plain bytes instead of using `toJSON`. */
 function withPlainBytes<T>(buffers: readonly Buffer[], call: () => T): T {
   for (const buffer of buffers)
     Object.defineProperty(buffer, "toJSON", { value: undefined, configurable: true });

@@ -24,13 +24,13 @@ const NOWHERE = { line: 0, offset: 0, length: 0 };
 export interface Checkpoint {
   readonly entryId: string;
   readonly head: CheckpointHead;
-  /** Checkpoint above in the tree: the parent or, for a subgraph, the checkpoint of the enclosing graph. */
+  /** Checkpoint above in the tree: the parent or, for a subgraph, the enclosing graph's checkpoint. */
   readonly above: Checkpoint | undefined;
   /** Channels whose values are stored in the entry, including message lists. */
   readonly stored: ReadonlySet<string>;
   /** Changes to each message list since the checkpoint above, by channel. */
   readonly lists: ReadonlyMap<string, readonly ListChange[]>;
-  /** For each channel, the last checkpoint of the graph, at or above this one, that stores a value. */
+  /** For each channel, the graph's last checkpoint, at or above this checkpoint, that stores a value. */
   readonly holders: ReadonlyMap<string, Checkpoint>;
   /** Channels that have a message list at or above this checkpoint. */
   readonly listNames: ReadonlySet<string>;
@@ -130,7 +130,7 @@ export class ThreadState implements EntryTaker {
     }
   }
 
-  /** Returns the checkpoint with an id or, without an id, the one with the greatest id. */
+  /** Returns the checkpoint with the given id or, if no id is given, the checkpoint with the greatest id. */
   find(ns: string, id: string | undefined): Checkpoint | undefined {
     const namespace = this.#namespaces.get(ns);
     return namespace?.checkpoints.get(id ?? namespace.latestId);
@@ -152,7 +152,7 @@ export class ThreadState implements EntryTaker {
     return this.#writes.get(makeCheckpointKey(ns, checkpointId)) ?? [];
   }
 
-  /** Returns the parent for entries after a checkpoint or, without a checkpoint, for the first entries of the thread. */
+  /** Returns the parent for entries after a checkpoint or, without a checkpoint, for the thread's first entries. */
   getTail(checkpoint: Checkpoint | undefined): string | null {
     return (checkpoint && this.#tails.get(checkpoint)) ?? this.thread?.entryId ?? null;
   }
@@ -162,12 +162,12 @@ export class ThreadState implements EntryTaker {
     return id !== undefined && this.#messageIds.has(id);
   }
 
-  /** Returns whether an entry was redacted. If so, its content must not be restored. */
+  /** Returns whether an entry was redacted. If it was redacted, its content must not be restored. */
   isRedacted(entryId: string): boolean {
     return this.#redacted.has(entryId);
   }
 
-  /** Finds the checkpoint that stores the value that a channel has at a checkpoint; undefined if it has none. */
+  /** Finds the checkpoint that stores a channel's value as of the given checkpoint; undefined if the channel has no value. */
   findHolder(checkpoint: Checkpoint | undefined, channel: string): Checkpoint | undefined {
     const holder = checkpoint?.holders.get(channel);
     return holder?.head.versions[channel] === checkpoint?.head.versions[channel] ? holder : undefined;
@@ -197,7 +197,7 @@ export class ThreadState implements EntryTaker {
     return list;
   }
 
-  /** Returns the message of an entry; undefined if it has none. */
+  /** Returns an entry's message; undefined if the entry has no message. */
   findMessage(entryId: string): ListedMessage | undefined {
     const known = this.#messages.get(entryId);
     if (known !== undefined) return known;
@@ -236,7 +236,7 @@ export class DeletedThreads {
 
   /**
    * Returns whether one of these checkpoints was in a deleted thread and is not in the current thread with the same id.
-   * Checkpoints that no thread has had are not rejected, because a run may store them late.
+   * Checkpoints that were never part of a thread are not rejected, because a run may store them late.
    */
   held(threadId: string, state: ThreadState | undefined, places: readonly CheckpointPlace[]): boolean {
     return places.some(

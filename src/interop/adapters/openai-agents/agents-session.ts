@@ -39,7 +39,7 @@ export interface AgentsHistoryMutation<Item extends AgentsItem = AgentsItem> {
   replacement: Item;
 }
 
-/** Identifies the model that responded, for readers of the session without the SDK. Items and runs do not contain it. */
+/** Identifies the model that responded, for readers of the session that do not use the SDK. Items and runs do not contain it. */
 export interface OpenAIAgentsSessionOptions {
   /** Default: `openai-responses`. */
   readonly api?: string;
@@ -50,24 +50,24 @@ export interface OpenAIAgentsSessionOptions {
 }
 
 /**
- * Implements the `Session` interface of the OpenAI Agents SDK over a session.
+ * Implements the OpenAI Agents SDK's `Session` interface on top of a session.
  *
  * Stores items unchanged, together with a message that has the same content, and returns deep-equal copies. The items of one
  * answer share an entry. The history is the active branch, which `session.branch(id)` changes. If another process clears the
- * history, it is cleared here too. Nothing is deleted: popped, cleared, and replaced items remain on other branches. Every
+ * history, this object also clears it. Nothing is deleted: popped, cleared, and replaced items remain on other branches. Every
  * promise resolves once the change is durable.
  *
- * @throws {SessionError} From every method that writes: `WRITE_FAILED`, `SESSION_NOT_FOUND` if the session was deleted,
- *   and the other errors of `append`.
+ * @throws {SessionError} Thrown by every method that writes: `WRITE_FAILED`, `SESSION_NOT_FOUND` if the session was deleted, and
+ *   the other errors of `append`.
  * @remarks Cost of a call: O(context). Source: docs/adapters.md#openai-agents-sdk
  */
 export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   readonly #session: SessionManager;
-  /** Makes the runner pass the context of its run, which contains the usage of the answers. */
+  /** Makes the runner pass its run's context, which contains the usage of the answers. */
   readonly acceptsRunContext = true;
   readonly #answerer: Answerer;
   readonly #usage = new RunUsage();
-  /** Reads the entries of other processes. */
+  /** Reads entries written by other processes. */
   readonly #update: () => Promise<void>;
   /** Operations that other writers have applied since this object was created, by id. */
   readonly #others = new Map<string, { readonly digest: string; readonly entryId: string }>();
@@ -108,7 +108,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   }
 
   /**
-   * Appends items, either all or none of them.
+   * Appends all items or none.
    *
    * @param run - Context of the run, passed by the runner. Its usage is assigned to the answers.
    * @throws {TypeError} If an item cannot be represented as JSON.
@@ -121,7 +121,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     await this.#session.flush();
   }
 
-  /** Moves the leaf before the last item, and returns that item; undefined if there is none. */
+  /** Moves the leaf to the position before the last item, and returns that item; undefined if the history is empty. */
   async popItem(): Promise<Item | undefined> {
     await this.#update();
     const parts = readHistory(this.#session);
@@ -133,7 +133,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     return this.#load(last);
   }
 
-  /** Starts a new history by moving the leaf before the first entry. */
+  /** Starts a new history by moving the leaf to the position before the first entry. */
   async clearSession(): Promise<void> {
     await this.#update();
     if (readHistory(this.#session).length > 0)
@@ -142,7 +142,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   }
 
   /**
-   * Replaces the history with a compaction by the provider and the items after it.
+   * Replaces the history with a provider's compaction and the items after it.
    *
    * @param items - The compaction item, followed by the other items.
    * @param run - Context of the run, passed by the runner. Its usage is assigned to the answers.
@@ -168,8 +168,8 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
    * Changes the history in a single write, once per operation id and branch. Applying the same transaction again has no effect.
    * If another writer has applied it to the same history, the leaf moves to that writer's position.
    *
-   * @throws {TypeError} If the id was used for a different transaction, or the transaction is malformed because it has an unknown
-   *   field, or a property that is not enumerable or is computed.
+   * @throws {TypeError} If the id was used for a different transaction, or if the transaction is malformed, including unknown
+   *   fields, computed properties, and non-enumerable properties.
    * @throws {SessionError} `STALE_LEAF` if the history does not end with the expected items. Nothing has changed then.
    */
   async applyHistoryTransaction(
@@ -203,9 +203,10 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   }
 
   /**
-   * Moves the leaf to where another writer applied the operation to this history, or to where that writer has continued.
+   * Moves the leaf to where another writer applied the operation to this history, or to where that writer has since continued.
    *
-   * @param parentId - Id of the entry after which this object would apply it; undefined if the history does not end as expected.
+   * @param parentId - Id of the entry after which this object would apply the operation; undefined if the history does not end as
+   *   expected.
    * @returns False if no other writer has applied the operation to this history.
    */
   #followOther(id: string, digest: string, parentId: string | null | undefined): boolean {
@@ -225,7 +226,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   /**
    * Replaces function calls by call id. Uses context edits, so that earlier leaves keep the old calls.
    *
-   * If several calls have the same id, the first is replaced and the others are removed. An unknown id has no effect.
+   * If several calls have the same id, the first call is replaced and the others are removed. An unknown id has no effect.
    */
   async applyHistoryMutations({ mutations }: { mutations: AgentsHistoryMutation<Item>[] }): Promise<void> {
     await this.#update();
@@ -302,7 +303,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     throw new SessionError("ENTRY_INVALID", "An item of the session is not an object; repair the session.");
   }
 
-  /** Items are returned as they were stored. The caller that specifies their type knows what it stored. */
+  /** Items are returned exactly as they were stored. The caller specifies their type and knows what was stored. */
   #isItem(value: unknown): value is Item {
     return isJsonRecord(value);
   }
@@ -365,14 +366,14 @@ class RunUsage {
   /** Number of requests counted so far, by run. */
   readonly #counted = new WeakMap<object, number>();
 
-  /** Skips usage from before this session's first call, because a resumed run also lists its usage in another process. */
+  /** Skips usage from before this session's first call, because a resumed run also lists usage from another process. */
   begin(run: object | undefined): void {
     if (run !== undefined && !this.#counted.has(run)) this.#counted.set(run, getRequests(run).length);
   }
 
   /**
-   * Returns the usage of requests that have not been counted yet, in order. For a run that did not begin here, returns the usage
-   * of the answers only.
+   * Returns the usage of requests that have not been counted yet, in order. For a run that did not begin here, returns only the
+   * usage of the answers.
    */
   of(run: object | undefined, answers: number): Usage[] {
     if (run === undefined || answers === 0) return [];
@@ -381,7 +382,7 @@ class RunUsage {
     return requests.slice(counted).map(toRequestUsage);
   }
 
-  /** Marks all requests so far as counted, after their answers have been stored. */
+  /** Marks all requests made so far as counted, after their answers have been stored. */
   count(run: object | undefined, answers: number): void {
     if (run !== undefined && answers > 0) this.#counted.set(run, getRequests(run).length);
   }
@@ -406,15 +407,15 @@ function toRequestUsage(request: unknown): Usage {
   });
 }
 
-/** A parsed transaction: the items with which the history must end, and the items that replace them. */
+/** A parsed transaction: the items that must be at the end of the history, and the items that replace them. */
 interface ReadTransaction {
   readonly expected: readonly JsonObject[];
   readonly added: readonly JsonObject[];
-  /** Digest that is the same for equal transactions. */
+  /** Digest that is identical for equal transactions. */
   readonly digest: string;
 }
 
-/** Names of the fields of each type of transaction, except `type`. */
+/** Field names of each transaction type, except `type`. */
 const FIELDS: ReadonlyMap<unknown, readonly string[]> = new Map([
   ["append_items", ["items"]],
   ["replace_suffix", ["expectedSuffix", "replacement"]],
@@ -423,8 +424,8 @@ const FIELDS: ReadonlyMap<unknown, readonly string[]> = new Map([
 /**
  * Parses a transaction.
  *
- * A retry must be recognizable as the same transaction, so anything that would be lost silently when it is stored is rejected:
- * unknown fields, and properties that are not enumerable or are computed.
+ * A retry must be recognizable as the same transaction, so anything that storing would silently lose is rejected: unknown fields,
+ * computed properties, and non-enumerable properties.
  *
  * @throws {TypeError} If the transaction is malformed, or one of its items cannot be represented as JSON.
  */
@@ -450,7 +451,7 @@ function toStoredList(items: unknown): JsonObject[] {
   return Array.isArray(items) ? items.map((item) => toStoredData(item, "item")) : [];
 }
 
-/** Rejects properties that a copy would not have, at any depth. */
+/** Rejects properties, at any depth, that would be missing from a copy. */
 function assertPlain(value: unknown, path: string, seen: Set<object>): void {
   if (typeof value !== "object" || value === null || value instanceof Uint8Array || seen.has(value)) return;
   seen.add(value);

@@ -16,7 +16,7 @@ import { toDataUrl } from "../../convert/images.ts";
 import { getCallId } from "../../convert/tool-ids.ts";
 import { type AppliedOperation, readItemRecord } from "./item-record.ts";
 
-/** An entry in the context, and its items. */
+/** An entry in the context and its items. */
 export interface HistoryPart {
   readonly entry: SessionEntry;
   readonly items: readonly JsonObject[];
@@ -58,7 +58,7 @@ export function collectOperations(entries: readonly SessionEntry[]): AppliedOper
 /**
  * Creates items for messages that were not stored as items, such as messages from another program's session.
  *
- * Omits thinking, because a provider accepts only its own thinking items, and answers that failed or were aborted.
+ * Omits answers that failed or were aborted, and omits thinking, because a provider accepts only its own thinking items.
  */
 function makeItems(messages: readonly AgentMessage[]): JsonObject[] {
   return convertToLlm(messages).flatMap(toItems);

@@ -22,7 +22,7 @@ export interface Answerer {
   readonly usage?: Usage;
 }
 
-/** Types of tool calls, with the tool name to use if the item has none. */
+/** Tool call types, with the tool name to use if the item does not specify one. */
 const CALLS: ReadonlyMap<unknown, string> = new Map([
   ["function_call", "function"],
   ["computer_call", "computer"],
@@ -30,7 +30,7 @@ const CALLS: ReadonlyMap<unknown, string> = new Map([
   ["apply_patch_call", "apply_patch"],
 ]);
 
-/** Types of results for such calls, with the tool name to use if the item has none. */
+/** Result types for such calls, with the tool name to use if the item does not specify one. */
 const RESULTS: ReadonlyMap<unknown, string> = new Map([
   ["function_call_result", "function"],
   ["computer_call_result", "computer"],
@@ -44,8 +44,8 @@ export function isAnswerItem(item: JsonObject): boolean {
 }
 
 /**
- * Creates a message with the content of an item, or of several items of one answer, for readers without the SDK; undefined if it
- * would be empty.
+ * Creates a message with the content of an item, or of several items of one answer, for readers that do not use the SDK;
+ * undefined if it would be empty.
  */
 export function makeItemMessage(
   items: readonly JsonObject[],

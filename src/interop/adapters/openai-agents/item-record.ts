@@ -18,7 +18,7 @@ const USAGE_KIND = "openai-agents.request";
 /** A change to the history that was applied under an operation id. */
 export interface AppliedOperation {
   readonly id: string;
-  /** Digest of the transaction, used to recognize a repetition. */
+  /** Digest of the transaction, used to recognize a repeated transaction. */
   readonly digest: string;
 }
 
@@ -29,7 +29,7 @@ export interface ItemRecord {
   readonly operations: readonly AppliedOperation[];
 }
 
-/** Reads an entry's items; undefined if it has none, or if the key contains something else. */
+/** Reads an entry's items; undefined if it has no items, or if the key contains a different value. */
 export function readItemRecord(entry: SessionEntry): ItemRecord | undefined {
   const { message, details, data } = toRecord(entry);
   const holder = [toRecord(message)["details"], details, data].map((one) => toRecord(one)[RECORD_KEY]);
@@ -48,10 +48,10 @@ export function countAnswers(items: readonly JsonObject[]): number {
 }
 
 /**
- * Creates drafts of entries for items: one for all the items of an answer, and one for each other item.
+ * Creates draft entries for items: one for all the items of an answer, and one for every other item.
  *
- * @param usages - Usage of model requests, in order. The last one belongs to the last answer. If there are more usages than
- *   answers, for example because agents ran as tools, the surplus is recorded first.
+ * @param usages - Usage of model requests, in order. The last element belongs to the last answer. If there are more requests than
+ *   answers, for example because agents ran as tools, the additional usage is recorded first.
  */
 export function makeItemDrafts(
   items: readonly JsonObject[],
@@ -76,17 +76,17 @@ function isOfAnswer([item]: readonly JsonObject[]): boolean {
   return item !== undefined && isAnswerItem(item);
 }
 
-/** Creates the draft of an entry for a request whose answer is not in the session. */
+/** Creates a draft entry for a request whose answer is not in the session. */
 function makeUsageDraft(usage: Usage, { provider }: Answerer): EntryDraft {
   return { type: "usage", kind: USAGE_KIND, provider, model: UNKNOWN_NAME, usage };
 }
 
-/** Creates the draft of an entry without items. */
+/** Creates a draft entry without items. */
 export function makeMarkerDraft(operations: readonly AppliedOperation[]): EntryDraft {
   return { type: "custom", customType: ITEMS_CUSTOM_TYPE, data: makeRecord([], operations) };
 }
 
-/** Creates the draft of the entry at the start of a history that its provider compacted. */
+/** Creates the draft of the first entry in a history that was compacted by its provider. */
 export function makeCompactionDraft(item: JsonObject, tokensBefore: number): DraftMaker {
   return (id) => ({
     type: "compaction",
@@ -100,7 +100,7 @@ export function makeCompactionDraft(item: JsonObject, tokensBefore: number): Dra
 const COMPACTED_BY_PROVIDER =
   "The provider compacted the conversation before this point. What it kept is encrypted, and only the provider can read it.";
 
-/** Creates the draft of an entry that replaces an answer's items. */
+/** Creates a draft entry that replaces an answer's items. */
 export function editDraft(targetId: string, items: readonly JsonObject[], answerer: Answerer): EntryDraft {
   const message = makeItemMessage(items, answerer, 0);
   const content = message?.role === "assistant" ? message.content : [];
@@ -123,7 +123,7 @@ function makeDraft(
   return { type: "message", message: { ...message, details: record } };
 }
 
-/** Groups the consecutive items of an answer, which all readers except the SDK see as one message. */
+/** Groups the consecutive items of an answer, which are a single message to all readers except the SDK. */
 function groupItems(items: readonly JsonObject[]): JsonObject[][] {
   const groups: JsonObject[][] = [];
   let open: JsonObject[] | undefined;

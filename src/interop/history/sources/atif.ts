@@ -9,7 +9,7 @@ import { readSourceAsText } from "../source-file.ts";
 import type { SourceProgram } from "../source-program.ts";
 import { makePathId, NAMED_FILES } from "./named-files.ts";
 
-/** Agent Trajectory Interchange Format documents, in files that the caller names. */
+/** Agent Trajectory Interchange Format documents, in files specified by the caller. */
 export const ATIF: SourceProgram = {
   ...NAMED_FILES,
   name: "atif",

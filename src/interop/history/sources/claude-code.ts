@@ -37,7 +37,7 @@ import {
   type SourceSession,
 } from "../source-program.ts";
 
-/** Transcripts of Claude Code. Those of subagents are in separate files. */
+/** Transcripts of Claude Code. Subagent transcripts are in separate files. */
 export const CLAUDE_CODE: SourceProgram = {
   name: "claude-code",
   folders: (env, home) => listClaudeHomes(env, home).map((folder) => join(folder, "projects")),
@@ -79,7 +79,9 @@ const PLAIN_TYPES: ReadonlySet<unknown> = new Set(["user", "assistant", "attachm
 /** Names of the tools that start other agents. */
 const STARTERS: ReadonlySet<unknown> = new Set(["Task", "Agent"]);
 
-/** Returns whether new records follow the latest ones and do not depend on earlier ones for names, totals, calls, or agents. */
+/**
+ * Returns whether new records follow the latest records and do not depend on earlier records for names, totals, calls, or agents.
+ */
 function isAlone(
   fresh: readonly SourceRecord[],
   old: readonly SourceRecord[],
@@ -174,7 +176,7 @@ function readFacts(records: readonly SourceRecord[], path: string): FileFacts[] 
   ];
 }
 
-/** Returns the latest time in records; undefined if none has a time. */
+/** Returns the latest time in records; undefined if no record has a time. */
 function findLatestTime(records: readonly SourceRecord[]): string | undefined {
   return records
     .flatMap(
@@ -185,7 +187,10 @@ function findLatestTime(records: readonly SourceRecord[]): string | undefined {
     .at(-1);
 }
 
-/** Returns whether a conversation is older than its file. Notes before it are then newer, or belong to another record. */
+/**
+ * Returns whether a conversation is older than its file. In that case, the notes before the conversation are newer or belong to
+ * another record.
+ */
 function isCopied(records: readonly SourceRecord[], first: number): boolean {
   const { uuid, timestamp, subtype } = toRecord(records[first]?.value);
   if (subtype === "compact_boundary") return true;
@@ -247,7 +252,10 @@ function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedS
   });
 }
 
-/** Returns the initial dollars in a copy's totals; undefined if it was imported without them, because it must not change. */
+/**
+ * Returns the dollar amount initially included in a copy's totals; undefined if the copy was imported without it, because an
+ * imported copy must not change.
+ */
 function findInherited(
   records: readonly SourceRecord[],
   original: readonly SourceRecord[] | undefined,
@@ -262,7 +270,8 @@ function findInherited(
 const UUIDS = /"uuid":"([0-9a-f-]{36})"/g;
 
 /**
- * Finds the file that a session was copied from. Of all files that contain its first record, it shares the most records.
+ * Finds the file from which a session was copied. Of all files that contain the session's first record, that file has the most
+ * records in common with the session.
  */
 function findOrigin(
   records: readonly SourceRecord[],
@@ -280,7 +289,7 @@ function findOrigin(
   return best?.file;
 }
 
-/** Counts the records in a file that are not in any of the others. */
+/** Counts the records in a file that are not in any of the other files. */
 function countMissingUuids(path: string, others: readonly string[]): number {
   const held = new Set(others.flatMap((other) => [...readUuids(other)]));
   return [...readUuids(path)].filter((uuid) => !held.has(uuid)).length;
@@ -289,7 +298,7 @@ function countMissingUuids(path: string, others: readonly string[]): number {
 /** Length of the longest match of `UUIDS`, in bytes. */
 const MATCH_BYTES = 45;
 
-/** Returns the ids of a file's records. Empty if the file cannot be read, which its own import reports. */
+/** Returns the ids of a file's records. Empty if the file cannot be read, which is reported when that file is imported. */
 function readUuids(path: string): Set<string | undefined> {
   const held = new Set<string | undefined>();
   try {

@@ -22,7 +22,7 @@ import {
   type SourceSession,
 } from "../source-program.ts";
 
-/** Sessions of Cline's command line, and tasks of Cline, Roo Code, and Kilo in editors. */
+/** Sessions from Cline's command line, and tasks from Cline, Roo Code, and Kilo in editors. */
 export const CLINE: SourceProgram = {
   name: "cline",
   folders: (env, home) => [getSessionsFolder(env, home), ...listTaskFolders(env, home)],
@@ -51,10 +51,10 @@ export const CLINE: SourceProgram = {
 /** Suffix of the files where the command line stores messages. */
 const MESSAGES = ".messages.json";
 
-/** Name of the file where an editor stores a task's messages, in a folder named after the task's id. */
+/** Name of the file where an editor stores a task's messages, in a folder named after the task id. */
 const TASK = "api_conversation_history.json";
 
-/** Name of the file with the rows that an editor shows for a task. For some tasks, it is the only remaining file. */
+/** Name of the file that contains the rows an editor displays for a task. For some tasks, it is the only remaining file. */
 const ROWS = "ui_messages.json";
 
 function isTask(path: string): boolean {
@@ -77,7 +77,7 @@ const EDITORS = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
 const SERVERS = [".vscode-server", ".vscode-server-insiders", ".cursor-server", ".windsurf-server"];
 const EXTENSIONS = ["saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code"];
 
-/** Returns the folders for tasks, in all the places where editors store the data of extensions on any system. */
+/** Returns the task folders, in all locations where editors store extension data on any system. */
 function listTaskFolders({ APPDATA, XDG_CONFIG_HOME: config }: Environment, home: string): string[] {
   const homes = [
     config ? toAbsolutePath(config) : join(home, ".config"),
@@ -96,7 +96,7 @@ interface Beside {
   /** Path of Cline's metadata about the session or task. */
   readonly manifest?: string;
   readonly compaction?: string;
-  /** Path of the rows that an editor shows. */
+  /** Path of the rows that an editor displays. */
   readonly viewRows?: string;
 }
 
@@ -111,7 +111,7 @@ function readBeside(path: string): Beside {
   return { manifest: `${own}.json`, compaction: `${own}.compaction.json` };
 }
 
-/** Returns whether a file only accompanies messages, or contains only those that remain after a compaction. */
+/** Returns whether a file only accompanies messages, or contains only the messages that remain after a compaction. */
 function isBeside(path: string): boolean {
   if (/\.compaction\.json$|[/\\]sessions[/\\]([^/\\]+)[/\\]\1\.json$/.test(path)) return true;
   if (isShownBeside(path)) return true;
@@ -157,7 +157,7 @@ class TaskFolders {
   }
 }
 
-/** Finds the session that another one was copied from. An undo copies the remaining messages to a new session. */
+/** Finds the session that another session was copied from. An undo copies the remaining messages to a new session. */
 function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
   const last = new Map<string, KnownFile>();
   const byStart = [...sessions].sort((one, other) => (makeSessionKey(one) < makeSessionKey(other) ? -1 : 1));

@@ -14,7 +14,7 @@ import {
 import { parseSourceFile, readSourceAsText, type SideFiles } from "../source-file.ts";
 import type { FileFacts, KnownFile, SourceProgram } from "../source-program.ts";
 
-/** Codex rollouts: plain, compressed, archived, or written by the first versions. */
+/** Codex rollouts: plain, compressed, archived, or written by early versions. */
 export const CODEX: SourceProgram = {
   name: "codex",
   folders: ({ CODEX_HOME: named }, home) => {
@@ -105,7 +105,7 @@ function readRolloutText(file: KnownFile) {
   return old === undefined ? parseSourceFile(file) : { path, ...old };
 }
 
-/** Names of threads, from the lists next to the session folders. */
+/** Thread names, from the lists next to the session folders. */
 class Titles {
   readonly #lists = new Map<string, ReadonlyMap<string, string>>();
   readonly #beside: SideFiles;

@@ -51,7 +51,7 @@ export const COPILOT: SourceProgram = {
     }),
 };
 
-/** Names of the columns to read. All columns of turns are required, but only some columns of calls. */
+/** Names of the columns to read. All turn columns are required, but only some of the call columns. */
 const TURN_TEXTS = ["session_id", "user_message", "assistant_response", "timestamp"];
 const NEEDED_OF_CALLS = ["session_id", "model", "input_tokens", "output_tokens", "created_at"];
 const CALL_TEXTS = ["session_id", "model", "created_at", "api_endpoint"];
@@ -66,7 +66,7 @@ const CALL_NUMBERS = [
 /** Columns for finding a session's rows. */
 const LOOKUPS = { turns: "session_id", assistant_usage_events: "session_id" };
 
-/** Reads a session's rows from Copilot's own database; undefined if there is none or Node cannot read it. */
+/** Reads a session's rows from Copilot's own database; undefined if there is no database or Node cannot read it. */
 function readStoredRows(
   path: string,
   sessionId: string,
@@ -106,7 +106,7 @@ function readSessionRows(database: Database, sessionId: string): CopilotRows {
   };
 }
 
-/** Text that occurs in the event for a rewind. */
+/** Text that occurs in rewind events. */
 const REWIND = '"infoType":"rewind"';
 
 function isRewound({ files }: SourceSession): boolean {

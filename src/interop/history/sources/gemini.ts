@@ -7,7 +7,7 @@ import { isFolderName, readSourceText, toNonemptyText } from "../../import/sourc
 import { readSourceAsText, type SideFiles } from "../source-file.ts";
 import type { FileFacts, SourceProgram } from "../source-program.ts";
 
-/** Logs of Gemini CLI, and the single JSON objects of older versions. */
+/** Gemini CLI logs, and the single JSON objects written by older versions. */
 export const GEMINI: SourceProgram = {
   name: "gemini",
   folders: (_, home) => [join(home, ".gemini", "tmp")],

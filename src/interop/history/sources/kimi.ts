@@ -7,7 +7,7 @@ import { findFirstFolder, getMember, toIsoTime } from "../../import/source-text.
 import { readSourcePieces, SideFiles } from "../source-file.ts";
 import type { FileFacts, ReadOptions, SourceProgram, SourceSession } from "../source-program.ts";
 
-/** Wire logs of Kimi Code, one for each agent of a session. */
+/** Kimi Code wire logs, one for each agent in a session. */
 export const KIMI: SourceProgram = {
   name: "kimi",
   folders: ({ KIMI_CODE_HOME: named }, home) => [
@@ -19,7 +19,7 @@ export const KIMI: SourceProgram = {
   read: readKimi,
 };
 
-/** Name of a log. It is in a folder named after the agent's id, inside the `agents` folder of the session. */
+/** Name of a log. Each log is in a folder named after the agent's id, inside the session's `agents` folder. */
 const WIRE = "wire.jsonl";
 
 const MAIN = "main";

@@ -6,7 +6,7 @@ import { readSourceAsText } from "../source-file.ts";
 import type { SourceProgram } from "../source-program.ts";
 import { makePathId, NAMED_FILES } from "./named-files.ts";
 
-/** Message arrays, in files that the caller names. A file's folder is the working directory. */
+/** Message arrays, in files specified by the caller. A file's folder is the working directory. */
 export const MESSAGES: SourceProgram = {
   ...NAMED_FILES,
   name: "messages",

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { hashText } from "../../../core/format/ids.ts";
 import type { SourceProgram } from "../source-program.ts";
 
-/** Common members of sources that are read only from files named by the caller, never from a program's folder. */
+/** Common members of sources that are read only from files specified by the caller, never from a program's folder. */
 export const NAMED_FILES: Pick<SourceProgram, "folders" | "isOnlyNamed" | "makeKey" | "beside"> = {
   folders: () => [],
   isOnlyNamed: true,
@@ -13,7 +13,7 @@ export const NAMED_FILES: Pick<SourceProgram, "folders" | "isOnlyNamed" | "makeK
 };
 
 /**
- * Derives a session id from the path of its file, because two files may specify the same session.
+ * Derives a session id from the path of the session's file, because two files may specify the same session id.
  *
  * @param name - Prefix of the id. Default: the file name without its extension.
  */

@@ -37,7 +37,7 @@ export const OPENCODE_LOOKUPS = {
   event: "aggregate_id",
 };
 
-/** Returns facts about the sessions in a copy of a database; undefined if the database belongs to another program. */
+/** Returns facts about the sessions in a database copy; undefined if the database belongs to another program. */
 export function readTableFacts(copy: string, path: string): FileFacts[] | undefined {
   return withDatabase(copy, (database) => {
     const isKnown = NEEDED.every((query) => hasColumns(database, query));
@@ -63,7 +63,7 @@ interface MessageFacts {
   readonly firstMs: number;
   /** Creation time of the last message, in Unix milliseconds. */
   readonly madeMs: number;
-  /** Time at which a message was last changed, in Unix milliseconds. */
+  /** Time when a message was last changed, in Unix milliseconds. */
   readonly lastMs: number;
 }
 
@@ -106,7 +106,7 @@ function hasColumns(database: Database, { table, texts, numbers = [] }: TableQue
   return [...texts, ...numbers].every((name) => columns.has(name));
 }
 
-/** Names of session columns that only some versions have. */
+/** Names of session columns that exist only in some versions. */
 const OPTIONAL = ["agent", "revert", "metadata"];
 
 function makeSessionQuery(database: Database): TableQuery {
@@ -116,7 +116,7 @@ function makeSessionQuery(database: Database): TableQuery {
 }
 
 /**
- * Reads a session from its rows in a copy of a database.
+ * Reads a session from its rows in a database copy.
  *
  * @throws {SessionError} `NOT_A_SESSION` if a number in the rows is too large for JavaScript.
  */
@@ -168,7 +168,7 @@ function toInfo(row: JsonRecord): JsonRecord {
   };
 }
 
-/** Parses a message or part, which is stored without its id. */
+/** Parses a message or part, both of which are stored without their ids. */
 function parseStoredRecord(
   name: string,
   { id, data }: JsonRecord,
@@ -182,10 +182,10 @@ function parseStoredRecord(
   return record && { ...record, id };
 }
 
-/** Maximum time between a subagent's session and the start of the call that started it, in milliseconds. */
+/** Maximum time between the creation of a subagent's session and the start of the call that created it, in milliseconds. */
 const CALL_MS = 10 * 60 * 1000;
 
-/** Finds the parent's call that started a session. */
+/** Finds the call in the parent that started a session. */
 function findStartingCall(database: Database, row: JsonRecord): string | undefined {
   const parentId = toNonemptyText(row["parent_id"]);
   if (parentId === undefined) return undefined;

@@ -61,14 +61,14 @@ export const OPENCODE: SourceProgram = {
 
 const DATABASE = /^(?:opencode|kilo)(?:-[\w.-]+)?\.db$/;
 
-/** Pattern for the files of messages and their parts. */
+/** Pattern for message files and part files. */
 const PART_FILE = /[/\\]storage[/\\]\w+[/\\](?:ses|msg)_\w+[/\\](?:msg|prt)_\w+\.json$/;
 
 function findFolders(data: string, named: string | undefined): string[] {
   return [...findDatabases(data, named), join(data, "storage", "session")];
 }
 
-/** Returns the databases of all channels through which a program was installed, and the database named in the environment. */
+/** Returns the databases of all channels through which a program was installed, and the database specified in the environment. */
 function findDatabases(data: string, named: string | undefined): string[] {
   const own = !named || named === ":memory:" ? [] : [isAbsolute(named) ? named : join(data, named)];
   const found = callUnlessRefused(() => readdirSync(data).filter((name) => DATABASE.test(name)));
@@ -101,7 +101,7 @@ function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
   });
 }
 
-/** Returns the session that a fork was copied from: the oldest of those that share the most messages with it. */
+/** Returns the session that a fork was copied from: the oldest of the sessions that share the most messages with it. */
 function findOrigin(
   document: unknown,
   origins: readonly KnownFile[],
@@ -141,7 +141,7 @@ function readTree(path: string, info: JsonRecord): StoredSession {
   return { document: { info, messages }, issues };
 }
 
-/** Reads the first message of a session, without its parts. Empty if there is none or it cannot be read. */
+/** Reads the first message of a session, without its parts. Empty if the message is missing or cannot be read. */
 function readFirstMessage(path: string): JsonRecord[] {
   const [file] = listFiles(getMessageFolder(path), () => undefined);
   const info = file === undefined ? undefined : readRecord(file, () => undefined);

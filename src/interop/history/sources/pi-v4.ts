@@ -4,7 +4,7 @@ import { findFirstFolder, toIsoTime, toNonemptyText } from "../../import/source-
 import { readSource } from "../source-file.ts";
 import type { SourceProgram } from "../source-program.ts";
 
-/** Sessions in pi's version 4 format, in files that the caller names. Without a header, the id is taken from the file name. */
+/** Sessions in pi's version 4 format, in files specified by the caller. Without a header, the id is taken from the file name. */
 export const PI4: SourceProgram = {
   name: "pi-v4",
   folders: () => [],

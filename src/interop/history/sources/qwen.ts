@@ -10,7 +10,7 @@ import {
 import { parseSourceFile } from "../source-file.ts";
 import type { SourceProgram } from "../source-program.ts";
 
-/** Chats of Qwen Code. Newer versions may store those of subagents in separate files with the same session id. */
+/** Chats of Qwen Code. Newer versions may store subagent chats in separate files with the same session id. */
 export const QWEN: SourceProgram = {
   name: "qwen",
   folders: (_, home) => [join(home, ".qwen", "projects")],

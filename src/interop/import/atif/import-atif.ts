@@ -26,7 +26,7 @@ export interface AtifInput {
   readonly startedAt?: string;
   /** ISO 8601. */
   readonly importedAt: string;
-  /** Reads images next to the document. Default: text replaces each image that is a file. */
+  /** Reads images next to the document. Default: each image stored in a file is replaced with text. */
   readonly readAsset?: ReadAsset;
 }
 
@@ -36,7 +36,7 @@ export function readAtifText(text: string): JsonRecord | undefined {
   return isAtifDocument(value) ? value : undefined;
 }
 
-/** Returns the session id that a document specifies; undefined if it has none. */
+/** Returns the session id that a document specifies; undefined if it does not specify an id. */
 function findTrajectoryId(document: unknown): string | undefined {
   const { trajectory_id: id, session_id: sessionId } = toRecord(document);
   return toNonemptyText(id) ?? toNonemptyText(sessionId);
@@ -46,15 +46,16 @@ function findTrajectoryId(document: unknown): string | undefined {
 interface Trajectory {
   readonly record: JsonRecord;
   readonly sourceId: string;
-  /** Session that started this one, and the id of this one in it. */
+  /** Session that started this one, and this one's agent id in that session. */
   readonly parent?: { readonly sourceId: string; readonly agentId: string };
 }
 
 /**
- * Converts an ATIF document, version 1.0 to 1.8, to sessions: the document's own session, then those of embedded subagents.
+ * Converts an ATIF document, version 1.0 to 1.8, to sessions: the document's own session, followed by embedded subagents'
+ * sessions.
  *
- * Lenient: unknown fields are kept in details, and values that are not steps are reported. If a document stores the entries of
- * its session, those entries are returned. An id is derived from a step and all the steps before it.
+ * The conversion is lenient: unknown fields are kept in details, and values that are not steps are reported. If a document stores
+ * the entries of its session, those entries are returned. Each id is derived from a step and all the steps before it.
  *
  * @returns Empty if the value is not an ATIF document.
  * @remarks Cost: O(bytes). Source: docs/import-records.md#atif
@@ -111,7 +112,7 @@ function makeBuilder(input: AtifInput, trajectory: Trajectory, startedAt: string
   return builder;
 }
 
-/** Imports the entries that a lossless document stores, unchanged. Returns undefined if it stores none. */
+/** Imports the entries stored in a lossless document, unchanged. Returns undefined if the document stores no entries. */
 function importStored(input: AtifInput, trajectory: Trajectory): ImportedSession | undefined {
   const exported = findCopiedSession(trajectory.record)?.steps ?? 0;
   // Steps that were added later are not among the stored entries.

@@ -5,13 +5,16 @@ import type { JsonRecord } from "../../../core/format/json.ts";
 import type { UserBlock } from "../../convert/dialect.ts";
 import { makePlaceholder, parseDataUrl, toImage } from "../../convert/images.ts";
 
-/** Reads a file that a document refers to, as base64. Returns undefined if the file does not exist or may not be read. */
+/**
+ * Reads a file that a document refers to and returns its content as base64. Returns undefined if the file does not exist or may
+ * not be read.
+ */
 export type ReadAsset = (path: string, mediaType: unknown) => string | undefined;
 
 /** Content of a message or a tool result. */
 export interface StepContent {
   readonly blocks: UserBlock[];
-  /** Parts that a message cannot contain and that were replaced by text. */
+  /** Parts that a message cannot contain and that were replaced with text. */
   readonly replaced: JsonRecord[];
 }
 

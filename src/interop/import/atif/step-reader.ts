@@ -31,7 +31,7 @@ import { getOwnExtra, OBSERVATION_CUSTOM_TYPE, OWN_EXTRA } from "./stored-lines.
 /** Context needed to read a trajectory's steps. */
 export interface StepScene {
   readonly agent: JsonRecord;
-  /** Entries of sessiontree that are not steps, each with the number of the step it follows. */
+  /** Sessiontree entries that are not steps, each with the number of the step it follows. */
   readonly state: readonly unknown[];
   readonly readAsset: ReadAsset | undefined;
   /** Returns the id of an embedded subagent's session; undefined if it is not embedded. */
@@ -50,7 +50,7 @@ const STOP_REASONS: readonly StopReason[] = [
 
 const THINKING_LEVELS: readonly ThinkingLevel[] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-/** Fields that become part of a message. Other fields are kept in its details. */
+/** Fields that are included in a message. Other fields are kept in its details. */
 const READ_FIELDS: ReadonlySet<string> = new Set([
   ...["step_id", "timestamp", "source", "message", "model_name", "reasoning_content", "tool_calls"],
   ...["observation", "metrics", "extra", "llm_call_count"],
@@ -306,7 +306,7 @@ export class StepReader {
     this.#tip = this.#builder.add(this.#makeKey(body), this.#tip, time, body);
   }
 
-  /** Returns a key that depends on all entries so far. */
+  /** Returns a key that depends on all previous entries. */
   #makeKey(body: object): string {
     return `atif ${(this.#tip ?? this.#builder.tip).id} ${encodeParsed(body)}`;
   }
@@ -318,7 +318,7 @@ export class StepReader {
   #reportReplaced(replaced: readonly JsonRecord[], index: number): void {
     for (const { type } of replaced)
       this.#report(
-        `Step ${index + 1} has a part of type ${encodeParsed(type)} that is missing or cannot be part of its message; text replaces it.`,
+        `Step ${index + 1} has a part of type ${encodeParsed(type)} that is missing or cannot be part of its message; it was replaced with text.`,
       );
   }
 
@@ -340,7 +340,7 @@ function isAnswerOfSession(step: JsonRecord): boolean {
   return Object.keys(getOwnExtra(step)).length > 0;
 }
 
-/** Returns whether a step repeats a step of another document, which already counts its usage. */
+/** Returns whether a step repeats another document's step, whose usage is already counted there. */
 function isCopied(step: JsonRecord): boolean {
   return step["is_copied_context"] === true;
 }

@@ -6,18 +6,18 @@ import { encodeParsed } from "../../../core/jsonl/encode.ts";
 /** Name of the `extra` field where sessiontree stores its own data about a trajectory, a step, a call, or a result. */
 export const OWN_EXTRA = "sessiontree";
 
-/** Custom type of the entry that keeps a trajectory's fields that are not part of the conversation. */
+/** Custom type of the entry for trajectory fields that are not part of the conversation. */
 export const TRAJECTORY_CUSTOM_TYPE = "atif.trajectory";
 
 /** Custom type of a message for an agent's observation that has no call. */
 export const OBSERVATION_CUSTOM_TYPE = "atif.observation";
 
-/** JSON escape of a lone surrogate. Other readers reject it even in a value that they only pass on. */
+/** JSON escape of a lone surrogate. Other readers reject it even in values that they pass on without interpreting them. */
 const ESCAPED_SURROGATE = /\\ud[89a-f]/i;
 
 /**
- * Splits the text of a session file into values to store. A line becomes a JSON object, or remains a string if encoding the
- * object would change a byte.
+ * Splits the text of a session file into values to store. A line is parsed to a JSON object, or remains a string if encoding the
+ * object would change any byte.
  */
 export function toStoredLines(text: string): unknown[] {
   return text.split("\n").map((line) => {

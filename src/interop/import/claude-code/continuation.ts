@@ -14,7 +14,7 @@ export interface Continuation {
  * A fork copies messages with their ids, but not the record that identifies the continued session. That record is in the
  * original transcript.
  *
- * @param original - Records of the original of a fork; empty if there is none.
+ * @param original - Records of the session that was forked; empty if the transcript is not a fork.
  * @returns Undefined if the transcript does not continue a sessiontree session.
  */
 export function findContinuation(

@@ -17,7 +17,7 @@ import { findCountingKey } from "./unit-entries.ts";
 /** Dollar amounts by model. */
 export type Dollars = Readonly<Record<string, number>>;
 
-/** `customType` of the entry that records how many of the dollars in a copy's totals were spent by its original. */
+/** `customType` of the entry that records the dollar amount in a copy's totals that was spent by the original session. */
 export const INHERITED_COST_TYPE = "claude-code.inherited-cost";
 
 /** Notes on usage entries for amounts that messages do not report. */
@@ -29,16 +29,16 @@ const NOTES = {
 
 /** Dollars already included in the totals of a copy when it starts. */
 export interface CopyCosts {
-  /** Id of the copy. It keeps the copy's entry ids different from those of the original. */
+  /** Id of the copy. It ensures that the copy's entry ids differ from the original's. */
   readonly sessionId: string;
   readonly inherited: Dollars;
 }
 
 /**
- * Reads the running totals that Claude Code writes occasionally.
+ * Reads the running totals that Claude Code occasionally writes.
  *
- * Totals include amounts that messages lack: dollars, and the tokens of calls that wrote summaries. Those amounts are the
- * difference between two totals, minus the messages in between, including messages of subagents.
+ * Totals include amounts that are not in the messages: dollars, and the tokens of calls that wrote summaries. Those amounts are
+ * the difference between two totals, minus the messages in between, including messages of subagents.
  */
 export class CostState {
   readonly #builder: SessionBuilder;
@@ -46,7 +46,7 @@ export class CostState {
   readonly #dollars: Map<string, number>;
   /** Last totals by model. */
   #totals: ReadonlyMap<string, Tokens> = new Map();
-  /** Tokens of answers since the last totals, by model. Other calls, such as those for titles, do not affect summaries. */
+  /** Tokens of answers since the last totals, by model. Other calls, such as calls for titles, do not affect summaries. */
   readonly #answered = new Map<string, Tokens>();
   #summaries: Draft[] = [];
   readonly #others: SubagentTokens;
@@ -56,7 +56,7 @@ export class CostState {
   #number = 0;
 
   /**
-   * @param others - Returns tokens that totals include in addition to those of this agent.
+   * @param others - Returns tokens that totals include in addition to this agent's tokens.
    * @param copy - Undefined if the session is not known to be a copy.
    */
   constructor(builder: SessionBuilder, others: SubagentTokens, copy: CopyCosts | undefined) {
@@ -81,7 +81,7 @@ export class CostState {
     this.#isInheriting = true;
   }
 
-  /** Reads the next totals, and returns whether they contained anything new. */
+  /** Reads the next totals and returns whether they contained anything new. */
   take(record: SourceRecord): boolean {
     const models = getMember(record.value, "modelUsage");
     const totals = new Map(Object.keys(models).map((name) => [name, countTokens(getMember(models, name))]));
@@ -157,7 +157,7 @@ function getDollars({ value }: SourceRecord): Dollars {
 /**
  * Returns the dollars that the original had already spent when it was copied.
  *
- * They are in the original's last totals before its first record that the copy does not share.
+ * They are in the original's last totals that precede its first record not shared by the copy.
  */
 export function findCopiedDollars(original: readonly SourceRecord[], copy: readonly SourceRecord[]): Dollars {
   const uuids = new Set(copy.filter(isNode).map(({ value }) => value["uuid"]));
@@ -168,7 +168,7 @@ export function findCopiedDollars(original: readonly SourceRecord[], copy: reado
   return totals === undefined ? {} : getDollars(totals);
 }
 
-/** Returns the inherited dollars that an earlier import stored; undefined if it stored none. */
+/** Returns the inherited dollars that an earlier import stored; undefined if the earlier import did not store any. */
 export function findInheritedDollars(entries: readonly UnknownEntry[]): Dollars | undefined {
   const told = entries.find(({ customType }) => customType === INHERITED_COST_TYPE);
   if (told === undefined) return undefined;
@@ -176,7 +176,7 @@ export function findInheritedDollars(entries: readonly UnknownEntry[]): Dollars 
   return Object.fromEntries(Object.keys(models).map((name) => [name, toCount(models[name])]));
 }
 
-/** Returns how much the totals increased. If the program restarted its count, that is the whole new total. */
+/** Returns the amount by which the totals increased. If the program restarted its count, the increase is the entire new total. */
 function subtractTokens(before: Tokens | undefined, now: Tokens): Tokens {
   return before === undefined || now.output < before.output ? now : addTokens(now, before, -1);
 }
@@ -198,7 +198,7 @@ function roundDollars(dollars: number): number {
 /** Names of the tools that start subagents, in old and new versions. */
 const STARTERS: ReadonlySet<string | undefined> = new Set(["Task", "Agent"]);
 
-/** A model call of a subagent, and the time of the answer. */
+/** A subagent's model call, and the time of the answer. */
 interface SubagentCall {
   readonly model: string;
   /** Undefined if no record reports the call's tokens, because the call wrote a summary. */
@@ -207,7 +207,7 @@ interface SubagentCall {
   readonly timeMs: number;
 }
 
-/** Earliest and latest possible time of totals, in Unix milliseconds. */
+/** Earliest and latest possible times of totals, in Unix milliseconds. */
 interface Span {
   readonly fromMs: number;
   readonly toMs: number;
@@ -218,8 +218,8 @@ const BEGINNING: Span = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.NEGATIV
 /**
  * Counts the tokens of a session's subagents, which the program's running totals include.
  *
- * Totals have no timestamp, but the records around them do. If it is unclear whether a call was made before or after some
- * totals, the difference to the next totals is unknown. It is also unknown if a subagent's transcript is missing.
+ * Totals do not have timestamps, but the records around them do. If it is unclear whether a call was made before or after some
+ * totals, the difference from the next totals is unknown. It is also unknown if a subagent's transcript is missing.
  */
 export class SubagentTokens {
   readonly #records: readonly SourceRecord[];
@@ -230,7 +230,7 @@ export class SubagentTokens {
 
   /**
    * @param records - Records in the main agent's file.
-   * @param counted - Ids of the main agent's messages. Copies in a subagent's transcript are not calls of the subagent.
+   * @param counted - Ids of the main agent's messages. Copies in a subagent's transcript are not the subagent's own calls.
    */
   constructor(
     records: readonly SourceRecord[],
@@ -300,12 +300,12 @@ export class SubagentTokens {
   }
 }
 
-/** Returns whether totals were certainly written at or after the given time. */
+/** Returns whether totals were definitely written at or after the given time. */
 function isLater({ fromMs, toMs }: Span, timeMs: number): boolean {
   return timeMs <= fromMs && timeMs < toMs;
 }
 
-/** Returns whether totals were certainly written at or before the given time. */
+/** Returns whether totals were definitely written at or before the given time. */
 function isEarlier({ fromMs, toMs }: Span, timeMs: number): boolean {
   return timeMs >= toMs && timeMs > fromMs;
 }

@@ -16,34 +16,35 @@ import { isSidechain, linkRecords, type RecordGraph, type RecordNode } from "./r
 import { type ClaudeSubagentText, findSubagents, type Subagent } from "./subagents.ts";
 import { emitThread, type Thread } from "./thread-entries.ts";
 
-/** A Claude Code session: its transcript and those of its subagents. */
+/** A Claude Code session: its transcript and its subagents' transcripts. */
 export interface ClaudeCodeInput {
   readonly main: SourceText;
   readonly subagents?: readonly ClaudeSubagentText[];
-  /** Session id: the name of its file. Default: the id in its last record that has one. */
+  /** Session id: the name of its file. Default: the id in the last record that contains an id. */
   readonly sessionId?: string;
   /** Id of the new session. The ids of subagents' sessions are derived from it. Default: `sessionId`. */
   readonly ownId?: string;
   /** Path of the file. */
   readonly path?: string;
-  /** Working directory to use if no record contains one. */
+  /** Working directory to use if no record contains a working directory. */
   readonly cwd?: string;
   /** ISO 8601. */
   readonly importedAt: string;
-  /** Session that this one was forked from, if known. Records may also name it. */
+  /** Session that this session was forked from, if known. Records may also name it. */
   readonly forkedFrom?: string;
   /** Transcript of that session. It may contain the record that identifies the continued sessiontree session. */
   readonly original?: SourceText;
   /**
-   * Dollars by model that this session's totals include but its original spent; undefined if the session is not a copy.
+   * Dollars by model that were spent by the original session but are included in this session's totals; undefined if the session
+   * is not a copy.
    */
   readonly inheritedDollars?: Dollars;
 }
 
 /**
- * Converts the records of Claude Code to sessions: one for the main conversation, and one for each subagent.
+ * Converts Claude Code records to sessions: one for the main conversation, and one for each subagent.
  *
- * A file that contains only a subagent's records yields only that session. A file without messages yields none.
+ * A file that contains only a subagent's records yields only the subagent's session. A file without messages yields no sessions.
  *
  * @returns The main session first.
  * @remarks Cost: O(records). Source: docs/import-records.md#claude-code
@@ -127,7 +128,7 @@ function importSubagent(
   return builder.finish();
 }
 
-/** Returns whether a record is part of the conversation, rather than a note by the program. */
+/** Returns whether a record is part of the conversation, rather than a note from the program. */
 function isTurn({ type, message }: RecordNode): boolean {
   return (type === "user" || type === "assistant") && message["content"] !== undefined;
 }
@@ -136,7 +137,7 @@ function findMessageId({ type, message }: RecordNode): string | undefined {
   return type === "assistant" ? toNonemptyText(message["id"]) : undefined;
 }
 
-/** Separates the main agent's records from those of subagents in the same file. */
+/** Separates the main agent's records from subagents' records in the same file. */
 function splitByAgent({ nodes }: RecordGraph): {
   own: RecordNode[];
   lanes: ReadonlyMap<string, RecordNode[]>;
@@ -168,7 +169,10 @@ function splitByAgent({ nodes }: RecordGraph): {
   return { own, lanes };
 }
 
-/** Finds the session that this one was copied from: the session that the records name, or whose id they contain. */
+/**
+ * Finds the session that this session was copied from: the session that the records identify as the original, or whose id they
+ * contain.
+ */
 function findOriginal(
   { forkedFrom }: ClaudeCodeInput,
   id: string,

@@ -22,7 +22,7 @@ export type RecordRole =
   | "aside"
   | "progress";
 
-/** Returns the text of a user record, with its blocks joined; empty if it has none. */
+/** Returns the text of a user record, with its blocks joined; empty if the record has no text. */
 export function getUserText({ message }: RecordNode): string {
   return joinContentText(message["content"]);
 }
@@ -88,7 +88,10 @@ function classifyUser(node: RecordNode): RecordRole {
   return value["promptSource"] === "system" && !isSidechain(node) ? "notification" : "prompt";
 }
 
-/** Classifies an attachment. A prompt queued while the agent worked is an attachment; all others come from the program. */
+/**
+ * Classifies an attachment. A prompt that was queued while the agent was working is an attachment; all other attachments come
+ * from the program.
+ */
 function classifyQueued({ value }: RecordNode): RecordRole {
   const attachment = getMember(value, "attachment");
   if (attachment["type"] !== "queued_command") return "aside";
@@ -98,13 +101,14 @@ function classifyQueued({ value }: RecordNode): RecordRole {
   return commandMode === undefined || commandMode === "prompt" ? "prompt" : "aside";
 }
 
-/** Returns whether a record states that the user interrupted the answer while it was arriving. */
+/** Returns whether a record indicates that the user interrupted the answer while it was arriving. */
 export function isAborted({ value }: RecordNode): boolean {
   return value["isAbortedMidStream"] === true;
 }
 
 /**
- * Returns a message's usage. Each of its growing records repeats the usage; the one with the most output tokens is returned.
+ * Returns a message's usage. Each of the message's records repeats the usage as it grows; the usage with the most output tokens
+ * is returned.
  *
  * Records of an aborted answer report the output count from its start, so output is estimated at four characters per token.
  */

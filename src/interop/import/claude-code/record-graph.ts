@@ -11,7 +11,7 @@ export class RecordNode {
   record: SourceRecord;
   /** Index of the first record with this `uuid` in the file. */
   readonly position: number;
-  /** Preceding node; undefined if this one begins a conversation. */
+  /** Preceding node; undefined if this node begins a conversation. */
   parent: RecordNode | undefined;
   readonly children: RecordNode[] = [];
 
@@ -26,7 +26,7 @@ export class RecordNode {
     return this.record.value;
   }
 
-  /** Fields of the record's message; empty if it has none. */
+  /** Fields of the record's message; empty if the record has no message. */
   get message(): JsonRecord {
     return getMember(this.value, "message");
   }
@@ -63,7 +63,10 @@ export interface PreservedMessages {
   readonly isPrefix: boolean;
 }
 
-/** Reads which messages a compaction's boundary preserves. Newer versions list them; older ones name the first and last. */
+/**
+ * Determines which messages a compaction's boundary preserves. Newer versions list them; older versions specify only the first
+ * and last message.
+ */
 export function readPreserved(boundary: JsonRecord): PreservedMessages {
   const metadata = getMember(boundary, "compactMetadata");
   const listed = getMember(metadata, "preservedMessages");
@@ -80,8 +83,8 @@ export function readPreserved(boundary: JsonRecord): PreservedMessages {
 /**
  * Finds the parent of each record.
  *
- * A compaction's boundary follows the record that it names as its logical parent. If a parent is missing, or would create a
- * cycle, the nearest earlier record of the same agent replaces it.
+ * A compaction's boundary follows the record that it identifies as its logical parent. If a parent is missing or would create a
+ * cycle, it is replaced with the nearest earlier record of the same agent.
  */
 export function linkRecords(records: readonly SourceRecord[]): RecordGraph {
   const byUuid = new Map<string, RecordNode>();
@@ -132,8 +135,8 @@ function findParent(
   if (isBoundary || (named === undefined && parentUuid === undefined)) return before;
   if (named === undefined) return undefined;
   const message = before
-    ? `The record names a missing parent; it was attached to the record on line ${before.record.line}.`
-    : "The record names a missing parent, and no record comes before it: it begins the conversation.";
+    ? `The record refers to a missing parent; it was attached to the record on line ${before.record.line}.`
+    : "The record refers to a missing parent, and no record precedes it, so it begins the conversation.";
   issues.push(makeIssue("PARENT_BRIDGED", message, node.record));
   return before;
 }
@@ -145,7 +148,7 @@ function findBoundaryParent(value: JsonRecord, byUuid: ReadonlyMap<string, Recor
   return toNonemptyText(value["logicalParentUuid"]) ?? toNonemptyText(value["parentUuid"]);
 }
 
-/** Yields an element and its ancestors. Each is yielded once, because damaged files contain cycles. */
+/** Yields an element and its ancestors. Each element is yielded only once, because damaged files may contain cycles. */
 export function* walkUpward<T>(start: T | undefined, above: (one: T) => T | undefined): Generator<T, void> {
   const seen = new Set<T>();
   for (let at = start; at !== undefined && !seen.has(at); at = above(at)) {
@@ -170,7 +173,7 @@ function getParent<T>({ parent }: { readonly parent: T | undefined }): T | undef
   return parent;
 }
 
-/** Breaks cycles. The record of a cycle that is first in the file gets the previous record as its parent. */
+/** Breaks cycles. In a cycle, the record that comes first in the file is attached to the record before it. */
 function breakCircles(nodes: readonly RecordNode[], issues: SessionIssue[]): void {
   const checked = new Set<RecordNode>();
   for (const start of nodes) {

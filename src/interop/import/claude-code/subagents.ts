@@ -22,7 +22,7 @@ export interface Subagent {
   readonly agentId: string;
   /** Id of the call that started the subagent, if known. */
   readonly toolCallId: string | undefined;
-  /** Id of the subagent that made that call; undefined if the main agent did. */
+  /** Id of the subagent that made the call; undefined if the main agent made it. */
   readonly callerId: string | undefined;
   readonly nodes: readonly RecordNode[];
   /** File of the subagent; undefined if its records are in the main agent's file. */
@@ -33,7 +33,7 @@ export interface Subagent {
 }
 
 /**
- * Finds the subagents of a session, and the main agent's or another subagent's call that started each of them.
+ * Finds a session's subagents, and the call by the main agent or another subagent that started each of them.
  *
  * The call id is in the metadata file next to the transcript, in the call's result, or in a notification about the agent's work.
  * Otherwise, a subagent belongs to the call whose prompt equals its first prompt.
@@ -85,7 +85,7 @@ function getFirstPrompt(nodes: readonly RecordNode[]): string {
   return prompt === undefined ? "" : getUserText(prompt);
 }
 
-/** Pattern of the message that notifies the main agent that a subagent has finished. */
+/** Pattern for the message that notifies the main agent that a subagent has finished. */
 const NOTIFICATION =
   /^<task-notification>\s*<task-id>([^<]+)<\/task-id>\s*<tool-use-id>([^<]+)<\/tool-use-id>/;
 
@@ -93,7 +93,7 @@ const NOTIFICATION =
 class SubagentCalls {
   readonly #byAgent = new Map<string, string>();
   readonly #byPrompt = new Map<string, string[]>();
-  /** First agent that made each call, by call id. Other agents repeat the conversation that they continue. */
+  /** First agent that made each call, by call id. Agents that continue another agent's conversation repeat its calls. */
   readonly #callers = new Map<string, string | undefined>();
 
   /** @param agentId - Agent that the transcript belongs to; undefined for the main agent. */

@@ -109,7 +109,7 @@ class ThreadEmitter {
     if (continuation?.position === records.length) builder.continueSession(continuation.session);
   }
 
-  /** Adds the entries for a unit, after those for its ancestors. */
+  /** Adds the entries for a unit, after the entries for its ancestors. */
   #emit(unit: Unit): void {
     const waiting: Unit[] = [];
     for (let at: Unit | undefined = unit; at !== undefined && !this.#emitted.has(at); at = at.parent) {
@@ -146,7 +146,7 @@ class ThreadEmitter {
   }
 }
 
-/** Chooses which copy of a message on several branches counts its tokens: the one with the most output tokens. */
+/** Chooses the copy of a message on several branches that counts the message's tokens: the copy with the most output tokens. */
 function chooseCounted(units: readonly Unit[]): Map<string, Unit> {
   const chosen = new Map<string, Unit>();
   for (const unit of units) {
@@ -184,7 +184,7 @@ export function isDroppedNote({ value }: SourceRecord): boolean {
   return DROPPED.has(toNonemptyText(value["type"]) ?? "");
 }
 
-/** Ranks of name sources: a user's title overrides a generated one, which overrides the name in an old summary. */
+/** Ranks of name sources: a user's title overrides a generated title, which overrides the name in an old summary. */
 const NAME_RANKS = { summary: 1, "ai-title": 2, "custom-title": 3 } as const;
 
 /** Reads the records in a transcript that are not part of the conversation: names, costs, and unknown records. */

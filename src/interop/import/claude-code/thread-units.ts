@@ -12,10 +12,10 @@ import {
 } from "./message-parts.ts";
 import { isBelow, type RecordNode, walkUpward } from "./record-graph.ts";
 
-/** Records that become entries together: the parts of a message, a command and its output, or a boundary and its summary. */
+/** Records that are converted together: the parts of a message, a command and its output, or a boundary and its summary. */
 export interface Unit {
   readonly role: Exclude<RecordRole, "progress">;
-  /** Records in conversation order. The first one determines the unit's key and position. */
+  /** Records in conversation order. The first record determines the unit's key and position. */
   readonly nodes: RecordNode[];
   parent: Unit | undefined;
 }
@@ -31,18 +31,18 @@ export interface ThreadUnits {
   readonly getEnd: (unit: Unit) => Unit;
 }
 
-/** Roles of units without content. The next unit in the file may be a child of such a unit's parent. */
+/** Roles of units without content. The next unit in the file may be a sibling of such a unit rather than its child. */
 const PASSIVE: ReadonlySet<RecordRole> = new Set(["aside", "progress"]);
 
 /**
- * Groups one agent's records into units, and determines each unit's parent.
+ * Groups one agent's records into units and determines each unit's parent.
  *
- * Claude Code writes a record for each block of a message, and attaches each tool result to the record of its call. Here, a
- * message is one unit, and the results of its calls follow it one after another. A second result for the same call, or a prompt
- * next to the results, remains a branch.
+ * Claude Code writes a record for each block of a message and attaches each tool result to the record of its call. In contrast, a
+ * message is a single unit here, and the results of its calls follow it one after another. A second result for the same call, or
+ * a prompt next to the results, remains a branch.
  *
  * @param nodes - In file order, with all parents from the same agent.
- * @remarks Cost: O(records), if few records without content occur between those of a message.
+ * @remarks Cost: O(records), if few records without content occur between the records of a message.
  */
 export function groupRecords(nodes: readonly RecordNode[]): ThreadUnits {
   return new Grouping(nodes).group();
@@ -60,7 +60,7 @@ class Grouping {
   readonly #callers = new Map<string, Unit[]>();
   /** Results of a message's calls, in order. */
   readonly #results = new Map<Unit, Unit[]>();
-  /** Parents of units according to the records alone. */
+  /** Parents of units, based only on the records. */
   readonly #raw = new Map<Unit, Unit | undefined>();
   /** Message with the calls that a result unit answers, by result unit. */
   readonly #callerByUnit = new Map<Unit, Unit>();
@@ -95,7 +95,7 @@ class Grouping {
     return walkUpward(this.#above(node), (at) => this.#above(at));
   }
 
-  /** Assigns a unit to a node, and to its ancestors that have none. */
+  /** Assigns a unit to a node, and to its ancestors without a unit. */
   #assign(start: RecordNode): void {
     const waiting: RecordNode[] = [];
     let node: RecordNode | undefined = start;
@@ -165,7 +165,7 @@ class Grouping {
     }
   }
 
-  /** Appends results to those after the message with their calls, unless the calls already have results. */
+  /** Appends results to the other results after the message that contains their calls, unless the calls already have results. */
   #joinResults(unit: Unit): void {
     const caller = this.#callerFor(unit);
     if (caller === undefined) return;
@@ -189,7 +189,7 @@ class Grouping {
     return [...candidates].findLast((one) => getPosition(one) < node.position) ?? [...candidates][0];
   }
 
-  /** Returns a unit's parent according to the records alone. */
+  /** Returns a unit's parent, based only on the records. */
   #rawParent(unit: Unit): Unit | undefined {
     const [first] = unit.nodes;
     for (const at of first === undefined ? [] : this.#ancestors(first)) {
@@ -282,7 +282,7 @@ function getCallBlocks({ nodes }: Unit): JsonRecord[] {
   return nodes.flatMap((node) => findBlocksOfType(node, "tool_use"));
 }
 
-/** Returns the model of a message; empty if the message does not name one. */
+/** Returns a message's model; empty if the message does not specify one. */
 export function getModel({ nodes: [node] }: Unit): string {
   return toNonemptyText(node?.message["model"]) ?? "";
 }
@@ -294,7 +294,7 @@ export function getUnitCallIds(unit: Unit): string[] {
 
 const INTERRUPTION = "[Request interrupted by user";
 
-/** Returns whether a record is the program's own notice of an interruption, which the user did not type. */
+/** Returns whether a record is the program's own notice of an interruption rather than text typed by the user. */
 function isInterruption(node: RecordNode): boolean {
   return getUserText(node).startsWith(INTERRUPTION);
 }
@@ -302,7 +302,7 @@ function isInterruption(node: RecordNode): boolean {
 /**
  * Returns whether the user interrupted an answer while it was arriving, in a version that does not count its tokens.
  *
- * The reported tokens are then those from the start of the answer. Versions that count them mark the answer as aborted.
+ * The reported tokens are then the count from the start of the answer. Versions that count the tokens mark the answer as aborted.
  */
 export function isBrokenOff(unit: Unit): boolean {
   const isOpen = unit.nodes.every(({ message }) => toNonemptyText(message["stop_reason"]) === undefined);

@@ -19,7 +19,7 @@ export interface EmittedUnit {
   readonly first: Draft;
   /** Parent for the next unit. */
   readonly last: Draft;
-  /** Last model that answered on this path. */
+  /** Last model that responded on this path. */
   readonly model: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface UnitContext {
   readonly isCounted: (unit: Unit) => boolean;
   /** Returns the subagent that a call started, and its session id; undefined if the call did not start one. */
   readonly findSubagent: (toolCallId: string) => { agentId: string; sessionId: string } | undefined;
-  /** Returns the first entry created from a record; undefined if there is none. */
+  /** Returns the first entry created from a record; undefined if no entry was created. */
   readonly findEntry: (uuid: string) => Draft | undefined;
 }
 
@@ -167,7 +167,7 @@ function emitResults(node: RecordNode, parent: Draft | undefined, context: UnitC
   return { first: first ?? end, last: end };
 }
 
-/** Returns a tool's structured result. For a long result, adds the path of the file that contains all of it. */
+/** Returns a tool's structured result. For a long result, adds the path of the file that contains the complete result. */
 function toDetails(toolUseResult: unknown, text: string): unknown {
   const sideFile = SIDE_FILE.exec(text)?.[1];
   if (sideFile === undefined) return toolUseResult;
@@ -205,7 +205,7 @@ function emitPrompt(node: RecordNode, parent: Draft | undefined, context: UnitCo
 }
 
 /**
- * Adds text that the user did not type. The model sees notifications; the program's own texts stay out of the context.
+ * Adds text that the user did not type. The model sees notifications; the program's own text is excluded from the context.
  */
 function emitNote(
   node: RecordNode,

@@ -20,16 +20,16 @@ export type SentMessage = UserMessage | AssistantMessage | ToolResultMessage | C
 
 /** Converts messages in order. Results and answers depend on earlier messages. */
 export class MessageReader {
-  /** Blocks of the last message that could be represented only by a short text. */
+  /** Blocks of the last message that could be represented only as short descriptions. */
   others: unknown[] = [];
   /** Cline's additions to the last message, which are not part of any context. */
   added: UserBlock[] = [];
   readonly #toolNames = new Map<string, string>();
-  /** Call ids by the alternative id that a provider assigns. */
+  /** Call ids, keyed by the alternative id that a provider assigns. */
   readonly #callIds = new Map<string, string>();
   #model: string | undefined;
 
-  /** Converts a message. If it contains tool results, it becomes several messages. */
+  /** Converts a message. If it contains tool results, it is split into several messages. */
   read(message: JsonRecord, usage: Usage | undefined, timestamp: number): SentMessage[] {
     this.others = [];
     this.added = [];
@@ -99,10 +99,10 @@ export class MessageReader {
 /** Pattern for the start of Cline's additions to a prompt. */
 const CONTEXT = /^\s*<(?:environment_details|SYSTEM_NOTICE|explicit_instructions|hook_context)\b/;
 
-/** Pattern of the model name in the additions of Roo Code and Kilo to a prompt. */
+/** Pattern for the model name in the text that Roo Code and Kilo add to a prompt. */
 const MODEL = /<model>([^<]+)<\/model>/;
 
-/** Start of texts that Cline sends as the user: reminders, and results of tools that older versions request in XML. */
+/** Beginnings of text that Cline sends as the user: reminders, and results of tools that older versions request in XML. */
 const REPORT = /^\s*\[(?:(?:ERROR|TASK RESUMPTION)\]|\w+(?: for [^\n]*)?\] Result:)/;
 
 /** Tags that programs put around the user's text. */
@@ -117,7 +117,7 @@ function unwrapBlock(block: UserBlock): UserBlock {
   return inner === undefined ? block : { type: "text", text: inner };
 }
 
-/** Converts a block to Anthropic's format. Images and files differ, and in editors so does thinking. */
+/** Converts a block to Anthropic's format. Images and files differ, as does thinking in editors. */
 function normalizeBlock(block: unknown): JsonRecord {
   const { type, data, mediaType, path, content, text } = toRecord(block);
   if (type === "reasoning" && typeof text === "string") return { type: "thinking", thinking: text };
@@ -128,7 +128,7 @@ function normalizeBlock(block: unknown): JsonRecord {
   return { type: "document", title: path, source: { type: "text", data: content } };
 }
 
-/** Adds the provider's signature to a text or call. Anthropic does not have such signatures. */
+/** Adds the provider's signature to a text block or call. Anthropic does not have such signatures. */
 function signBlock(block: AnswerBlock, { signature }: JsonRecord): void {
   if (typeof signature !== "string" || signature === "") return;
   if (block.type === "text") block.textSignature = signature;
@@ -175,7 +175,7 @@ function convertMetrics(metrics: JsonRecord): Usage {
   });
 }
 
-/** Providers and their APIs, by the name that Cline uses for the provider. */
+/** Providers and their APIs, by Cline's name for the provider. */
 const PROVIDERS: ReadonlyMap<string, readonly [provider: string, api: string]> = new Map([
   ["anthropic", ["anthropic", "anthropic-messages"]],
   ["gemini", ["google", "google-generative-ai"]],

@@ -52,9 +52,9 @@ export interface ClineInput extends ClineDocument {
   readonly compaction?: unknown;
   /** Content of `ui_messages.json`. */
   readonly viewRows?: unknown;
-  /** Files of agents that this session's agent started. */
+  /** Files of the agents started by this session's agent. */
   readonly subagents?: readonly ClineDocument[];
-  /** Id of the session that begins with the same messages, if the manifest does not name it. */
+  /** Id of the session that begins with the same messages, if the manifest does not identify it. */
   readonly forkedFrom?: string;
   readonly cwd?: string;
   /** ISO 8601. */
@@ -65,9 +65,9 @@ export interface ClineInput extends ClineDocument {
 const VERSION = 1;
 
 /**
- * Converts a session of Cline, Roo Code, or Kilo to sessions: its own and those of its subagents.
+ * Converts a Cline, Roo Code, or Kilo session to sessions: one for the session itself, and one for each subagent.
  *
- * A condensed history becomes a compaction. Messages keep their ids in forks, so each is counted only once.
+ * A condensed history is converted to a compaction. Messages keep their ids in forks, so each is counted only once.
  *
  * @returns The main session first; empty if there are no messages.
  * @remarks Cost: O(messages). Source: docs/import-records.md#cline-roo-code-and-kilo
@@ -81,7 +81,7 @@ export function importCline(input: ClineInput): ImportedSession[] {
     .map((agent) => new AgentImport(input, agent, main, starts).run());
 }
 
-/** Parses a file of messages. From a truncated file, returns the complete messages. */
+/** Parses a file of messages. If the file is truncated, returns only the complete messages. */
 export function readClineText(text: string): ClineDocument {
   const parsed = parseJson(text);
   if (parsed !== undefined) return { document: parsed.value };
@@ -104,7 +104,7 @@ function isSpoken({ role }: JsonRecord): boolean {
   return role === "user" || role === "assistant";
 }
 
-/** Returns the session and the agent that a message document belongs to. Omits those that the document does not name. */
+/** Returns the session and the agent that a message document belongs to. Omits any that the document does not specify. */
 export function findClineOwner(document: unknown): { sessionId?: string; agentId?: string } {
   const { sessionId, agent, origin } = toRecord(document);
   const own = toNonemptyText(sessionId);
@@ -123,9 +123,9 @@ export function getClineMessages(document: unknown): JsonRecord[] {
   return rows.length > 0 ? readShownMessages(rows) : list.filter(isJsonRecord).filter(isSpoken);
 }
 
-/** Issue message for a task that has only the rows shown by an editor. */
+/** Issue message for a task of which only the rows displayed by an editor remain. */
 const ONLY_SHOWN =
-  "The messages of this task are missing; only what the editor showed of them was imported, with tool calls as notices. If the program still has api_conversation_history.json, put it next to ui_messages.json and import again.";
+  "This task's messages are missing; only what the editor displayed was imported, with tool calls as notices. If the program still has api_conversation_history.json, put it next to ui_messages.json and import again.";
 
 interface Agent {
   readonly document: unknown;
@@ -161,7 +161,7 @@ interface Start {
   readonly caller: Agent;
 }
 
-/** Finds the call that started each agent: a call that passes on the agent's prompt. */
+/** Finds the call that started each agent: a call that passes the agent's prompt. */
 function findStarts([main, ...others]: readonly Agent[]): Start[] {
   if (main === undefined || others.length === 0) return [];
   const byPrompt = groupBy(others, ({ messages }) => joinContentText(messages[0]?.["content"]));
@@ -198,9 +198,9 @@ class AgentImport {
   readonly #rows: ViewRows;
   readonly #asides: Aside[];
   readonly #usages: ReadonlyMap<JsonRecord, Usage>;
-  /** Messages that are missing from all later contexts, because a summary or a mark replaces them. */
+  /** Messages that are missing from all later contexts, because they are replaced with a summary or a marker. */
   readonly #hidden: ReadonlySet<JsonRecord>;
-  /** Messages sent so far that are not hidden. */
+  /** Previously sent messages that are not hidden. */
   readonly #visible: SentMessage[] = [];
   #tip: Draft | undefined;
   #time = 0;
@@ -388,13 +388,13 @@ function checkVersion({ version = VERSION }: JsonRecord): SessionIssue[] {
   return [makeIssue("VERSION_UNCLEAR", message)];
 }
 
-/** Returns whether a message replaces others: either a summary of them, or a mark that they were removed. */
+/** Returns whether a message replaces others: either a summary of them, or a marker for their removal. */
 function isSummary(message: JsonRecord): boolean {
   if (message["isSummary"] === true || message["isTruncationMarker"] === true) return true;
   return getMember(message, "metadata")["kind"] === "compaction_summary";
 }
 
-/** Returns whether a message is a model's answer. Roo Code stores an answer's encrypted part as a separate message. */
+/** Returns whether a message is a model's answer. Roo Code stores the encrypted part of an answer as a separate message. */
 function isAnswer(message: JsonRecord): boolean {
   return message["role"] === "assistant" && message["type"] !== "reasoning" && !isSummary(message);
 }
@@ -407,7 +407,7 @@ function findReasoning(message: JsonRecord): JsonRecord | undefined {
   return told.length === 0 ? undefined : Object.fromEntries(told);
 }
 
-/** Returns the messages that are replaced by an existing summary or mark. */
+/** Returns the messages that are replaced with an existing summary or marker. */
 function findHidden(messages: readonly JsonRecord[]): Set<JsonRecord> {
   const ids = new Set(
     messages

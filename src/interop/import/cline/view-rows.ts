@@ -5,7 +5,7 @@ import { parseRecord } from "../../../core/jsonl/decode.ts";
 import { toUsage } from "../../convert/answer.ts";
 import { getMember, toNonemptyText } from "../source-text.ts";
 
-/** A model call, from the rows that the editor shows. */
+/** A model call, from the rows that the editor displays. */
 export interface ViewCall {
   readonly time: unknown;
   readonly usage: Usage;
@@ -78,7 +78,7 @@ const TOLD_BESIDE: ReadonlySet<unknown> = new Set([
   "checkpoint_saved",
 ]);
 
-/** Returns the messages that an editor shows, for a task whose other files are missing. Tool calls become notices. */
+/** Returns the messages that an editor displays, for a task whose other files are missing. Tool calls become notices. */
 export function readShownMessages(rows: readonly JsonRecord[]): JsonRecord[] {
   return rows.flatMap((row): JsonRecord[] => {
     const { say, ask, ts, text } = row;
@@ -111,7 +111,8 @@ function convertRequestUsage(request: JsonRecord): Usage {
  *
  * If times are missing, calls and answers are matched in order.
  *
- * @returns Calls by answer, and the calls whose answers no longer exist. A call still waiting for its answer is in neither.
+ * @returns Calls by answer, and the calls whose answers no longer exist. A call that is still waiting for its answer appears in
+ *   neither.
  */
 export function assignCalls(
   answers: readonly JsonRecord[],

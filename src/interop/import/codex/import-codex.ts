@@ -29,7 +29,7 @@ import { type SessionContext, ThreadWriter } from "./thread-writer.ts";
 export interface CodexInput {
   /** All files of the thread, in any order. */
   readonly rollouts: readonly CodexRolloutText[];
-  /** Files of other threads: those that contain the start of this thread's history, and the parent's. */
+  /** Files of other threads: files that contain the start of this thread's history, and the parent thread's files. */
   readonly others?: readonly CodexRolloutText[];
   /** Thread name from Codex's own list. */
   readonly title?: string;
@@ -131,7 +131,7 @@ class ThreadImport {
     return end === undefined ? reader.state : (reader.stateBefore(end) ?? reader.state);
   }
 
-  /** Returns the state at the start of a file's history, from another file that it names, or an empty state. */
+  /** Returns the state at the start of a file's history, from another file that it refers to, or an empty state. */
   #stateAtBase(rollout: Rollout): ThreadState {
     const base = rollout.meta["history_base"];
     if (base === undefined || base === null) return THREAD_START;
@@ -148,7 +148,7 @@ class ThreadImport {
     return this.#read(found, end);
   }
 
-  /** Adds a link to the parent's call that started this thread, if there is a parent. */
+  /** Adds a link to the call in the parent that started this thread, if there is a parent. */
   #linkParent({ meta, threadId }: Rollout): void {
     const parentId = toNonemptyText(meta["parent_thread_id"]);
     if (parentId === undefined || threadId === undefined) return;
@@ -203,7 +203,7 @@ class RolloutReader {
   readonly #writer: ThreadWriter;
   readonly #rollout: Rollout;
   readonly #builder: SessionBuilder;
-  /** Number of records copied from a parent, where their tokens are already counted. */
+  /** Number of records copied from a parent, in whose session their tokens are already counted. */
   readonly #copied: number;
   /** Thread states after each record, with the record's ordinal. */
   readonly #states: { ordinal: number; state: ThreadState }[] = [];
@@ -295,7 +295,7 @@ class RolloutReader {
     this.#writer.count(record, toRecord(tokens), responseId, this.#next < this.#copied);
   }
 
-  /** Reads the record that marks everything so far as copied from a sessiontree session. */
+  /** Reads the record that marks everything before it as copied from a sessiontree session. */
   #takeContinued(record: SourceRecord, payload: JsonRecord): void {
     const continued = parseContinuedSession(payload);
     if (continued === undefined) {
@@ -333,7 +333,7 @@ class RolloutReader {
     else this.#writer.keepText(record, item, own.kind);
   }
 
-  /** Reads messages from a file so old that it contains only events. */
+  /** Reads messages from an old file that contains only events. */
   #takeSpoken(record: SourceRecord, type: string, event: JsonRecord): void {
     if (type === "user_message") {
       this.#writer.addPrompt(record, this.#writer.makeKey(event), toNonemptyText(event["message"]) ?? "");
@@ -346,7 +346,7 @@ class RolloutReader {
     }
   }
 
-  /** Reads running totals. If no other record reports calls, an increase reveals a call. */
+  /** Reads running totals. If no other record reports calls, an increase indicates that a call was made. */
   #takeTotals(record: SourceRecord, info: JsonRecord): void {
     const total = getMember(info, "total_token_usage")["total_tokens"];
     const isNews = typeof total === "number" && total !== this.#total;

@@ -47,7 +47,7 @@ export function classifyItem(item: JsonRecord): ItemRole {
   }
 }
 
-/** Returns an item's type. The oldest items, and those in test files, have a role but no type. */
+/** Returns an item's type. The oldest items and the items in test files have a role but no type. */
 export function getItemType(item: JsonRecord): string {
   return toNonemptyText(item["type"]) ?? (toNonemptyText(item["role"]) === undefined ? "" : "message");
 }
@@ -104,7 +104,7 @@ function makeCallBlock(item: JsonRecord): ToolCall {
   };
 }
 
-/** A call: its id in sessiontree, and its tool. */
+/** A call's id in sessiontree, and its tool. */
 export interface CodexCall {
   readonly id: string;
   readonly name: string;
@@ -144,7 +144,7 @@ export function toResult(item: JsonRecord): ItemResult {
   return { ...rest, isError: typeof success === "boolean" ? !success : isError };
 }
 
-/** Pattern of the exit code that tools report before a command's output. */
+/** Pattern for the exit code that tools report before a command's output. */
 const EXIT_CODE = /^(?:Process exited with code|Exit code:) (-?\d+)$/m;
 
 function toTextResult(text: string): ItemResult {
@@ -187,12 +187,12 @@ function convertInputBlock(block: JsonRecord): UserBlock {
   return makePlaceholder(toNonemptyText(type) ?? "block of no type");
 }
 
-/** Start of texts that Codex writes on the user's behalf: its own texts, and its reports. */
+/** Beginnings of text that Codex writes on the user's behalf: its own text, and its reports. */
 const OWN_TEXT =
   /^\s*(?:<(?:(?:\w+[_ ])?(?:instructions|context)|turn_aborted|skills?|model_switch|personality_spec|collaboration_mode)>|# AGENTS\.md instructions)/i;
 const REPORT = /^\s*<(user_shell_command|subagent_notification)>/;
 
-/** Returns the kind of a text in a user message that Codex wrote; undefined if the user typed it. */
+/** Returns the kind of text that Codex wrote in a user message; undefined if the user typed the text. */
 export function readProgramText(
   text: string,
 ): { readonly kind: string; readonly isReport: boolean } | undefined {

@@ -121,8 +121,9 @@ export function findOrdinal({ value }: SourceRecord): number | undefined {
 /**
  * Counts the records at the start of a fork that were copied from its parent.
  *
- * Such a file names the parent in a second `session_meta`. The copy ends at the next `session_meta` of the fork itself, or else
- * at the first difference from the parent's records. Without the parent's file, it ends with the burst of copied records.
+ * Such a file identifies the parent in a second `session_meta`. The copy ends at the next `session_meta` of the fork itself, or
+ * otherwise at the first difference from the parent's records. If the parent's file is missing, the copy ends with the burst of
+ * copied records.
  *
  * @param parent - The parent's file, if it exists.
  */

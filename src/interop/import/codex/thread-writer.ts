@@ -56,7 +56,7 @@ export class ThreadWriter extends EntryThread {
   #open: Answer | undefined;
   /** The last answer, whether finished or not. */
   #last: Answer | undefined;
-  /** State before the current turn, if known, and whether the turn contains a prompt by the user. */
+  /** State before the current turn, if known, and whether the turn contains a user prompt. */
   #turn: { before: ThreadState; isUsers: boolean } | undefined;
 
   constructor(context: SessionContext, start: ThreadState) {
@@ -69,7 +69,7 @@ export class ThreadWriter extends EntryThread {
     this.#turn = { before: this.state, isUsers: false };
   }
 
-  /** Closes the last answer, so that tokens reported later are not assigned to it. */
+  /** Closes the last answer so that tokens reported later are not assigned to it. */
   closeAnswer(): void {
     this.#open = undefined;
     this.#last = undefined;
@@ -130,21 +130,21 @@ export class ThreadWriter extends EntryThread {
     this.say(key, record.value["timestamp"], content);
   }
 
-  /** Records that the turn contains a prompt by the user, so that it can be rolled back. */
+  /** Records that the turn contains a user prompt, so that the turn can be rolled back. */
   #beginUsersTurn(): void {
     if (this.#turn?.isUsers === true) return;
     this.beginTurn(this.#turn?.before);
     if (this.#turn !== undefined) this.#turn.isUsers = true;
   }
 
-  /** Adds a report by Codex or by another agent. The model sees it. */
+  /** Adds a report from Codex or from another agent. The model sees it. */
   note(record: SourceRecord, item: JsonRecord, kind: string): void {
     this.#open = undefined;
     const body = makeCustomMessage(`codex.${kind}`, convertInput(item["content"]), true);
     this.add(this.makeKey(item), record.value["timestamp"], body);
   }
 
-  /** Keeps a text that Codex itself wrote. */
+  /** Keeps text that Codex itself wrote. */
   keepText(record: SourceRecord, item: JsonRecord, kind: string): void {
     this.#open = undefined;
     const content = convertInput(item["content"]);
@@ -240,7 +240,7 @@ export class ThreadWriter extends EntryThread {
     });
   }
 
-  /** Removes the answer that became the summary. Until then, it is in the thread like any other answer. */
+  /** Removes the answer that was turned into the summary. Until then, it is part of the thread like any other answer. */
   #takeBackSummary(told: string): Answer["message"] | undefined {
     const answer = this.#last;
     this.#open = undefined;
@@ -254,7 +254,7 @@ export class ThreadWriter extends EntryThread {
     return answer.message;
   }
 
-  /** Derives a record's key from its item's id, or from its content, plus the number of equal records before it. */
+  /** Derives a record's key from its item's id, or from its content, plus the number of equal records that precede it. */
   makeKey(item: JsonRecord): string {
     const id = toNonemptyText(item["id"]);
     return this.builder.numbered(`codex ${id ?? encodeParsed(item)}`);
@@ -271,7 +271,8 @@ function findStartedAgent(output: string): string | undefined {
 /**
  * Converts the history that remains after a compaction.
  *
- * @param knownCalls - The thread's calls by the id that results refer to. Their ids are kept, because results may follow later.
+ * @param knownCalls - The thread's calls by the id that results refer to. Their ids are preserved, because results may follow
+ *   later.
  * @returns The messages to keep; the text of the item that looks like the summary, empty if there is none; and whether the
  *   history includes an item that only its provider can read.
  */

@@ -11,7 +11,7 @@ import { convertAnswerItem } from "../codex/response-items.ts";
 import { getMember, type SourceRecord, toNonemptyText } from "../source-text.ts";
 import { addTokens, NO_TOKENS, type Tokens, takeLesserTokens } from "../token-sums.ts";
 
-/** A converted answer, or part of one. */
+/** A converted answer, or part of an answer. */
 export interface Answer {
   readonly content: AnswerBlock[];
   readonly calls: readonly ToolCall[];
@@ -50,7 +50,7 @@ export function toAnswer(data: JsonRecord): Answer {
   return { content, calls, others: Object.keys(others).length === 0 ? undefined : others };
 }
 
-/** Converts reasoning to the provider's own blocks, with signatures, or to its plain text if there are no blocks. */
+/** Converts reasoning to the provider's own blocks, with signatures, or to plain text if there are no blocks. */
 function toReasoning(data: JsonRecord): AnswerBlock[] {
   const blocks = toArray(getMember(data, "reasoningBlocks")["blocks"]).map(toRecord);
   const written = blocks.flatMap((block) =>
@@ -122,7 +122,8 @@ function findExitCode(data: JsonRecord, contents: unknown, text: string): number
 /**
  * Converts the token counts of one or several calls. The source's input count includes both caches.
  *
- * For a call that wrote a summary, the cache writes may only be in the bill. Older versions use other names for the counts.
+ * For a call that wrote a summary, the cache writes may be reported only in the billing data. Older versions use other names for
+ * the counts.
  */
 export function convertTokens(tokens: JsonRecord): Usage {
   const bill = toArray(getMember(tokens, "copilotUsage")["tokenDetails"]).map(toRecord);
@@ -147,12 +148,12 @@ export function getApi(tokens: JsonRecord | undefined): string {
   return APIS.get(tokens?.["apiEndpoint"]) ?? "openai-completions";
 }
 
-/** Returns the provider of a call, which is GitHub unless the user provided a key. */
+/** Returns a call's provider, which is GitHub unless the user provided a key. */
 export function getProvider({ isByok, providerType }: JsonRecord): string {
   return (isByok === true ? toNonemptyText(providerType) : undefined) ?? "github-copilot";
 }
 
-/** Tokens reported by calls, by model. The totals of a session include them again. */
+/** Tokens reported by calls, by model. A session's totals include them again. */
 export class CountedTokens {
   readonly #byModel = new Map<string, Tokens>();
 
@@ -161,8 +162,8 @@ export class CountedTokens {
   }
 
   /**
-   * Returns how much a model's total exceeds the tokens of its calls, and counts the difference. Tokens of unknown models are
-   * assumed to belong to this model.
+   * Returns the amount by which a model's total exceeds the tokens of its calls, and counts the difference. Tokens of unknown
+   * models are assumed to belong to this model.
    */
   takeRest(model: string, total: Tokens): Usage {
     // After a rewind, totals may be lower than the counted tokens.
@@ -178,7 +179,7 @@ export class CountedTokens {
   }
 }
 
-/** Models for answers that do not name one, taken from other events. Versions up to about 1.0.20 write such answers. */
+/** Models for answers that do not specify a model, taken from other events. Versions up to about 1.0.20 write such answers. */
 export class NamedModels {
   readonly #byCall = new Map<unknown, string>();
   /** The first model in an agent's events, by the agent's id. The id is undefined for the main agent. */
@@ -195,7 +196,7 @@ export class NamedModels {
     }
   }
 
-  /** Returns the model that the results of an answer's calls name. */
+  /** Returns the model specified in the results of an answer's calls. */
   findCalled(calls: readonly { readonly id: string }[]): string | undefined {
     return calls.map(({ id }) => this.#byCall.get(id)).find((model) => model !== undefined);
   }

@@ -18,13 +18,15 @@ import { type SharedState, ThreadWriter } from "./thread-writer.ts";
 export interface CopilotInput extends SourceText {
   /** Path of the file. */
   readonly path?: string;
-  /** Session id if the file's first event is missing: the name of the file's folder. */
+  /** Session id to use if the file's first event is missing: the name of the file's folder. */
   readonly sourceId?: string;
   /** Id of the new session. The ids of subagents' sessions are derived from it. Default: the source's session id. */
   readonly ownId?: string;
   /** Content of the `workspace.yaml` next to the file. */
   readonly workspace?: string;
-  /** Entries from an earlier import. They preserve turns that the user rewound, because Copilot deletes them from the file. */
+  /**
+   * Entries from an earlier import. They preserve turns that the user rewound, because Copilot deletes such turns from the file.
+   */
   readonly known?: readonly UnknownEntry[];
   /** Rows from Copilot's database for turns that the user rewound. */
   readonly rows?: CopilotRows;
@@ -36,8 +38,8 @@ export interface CopilotInput extends SourceText {
 const VERSION = 1;
 
 /**
- * Converts the events of GitHub Copilot CLI to sessions: one for the main conversation, and one for each subagent. Events of
- * subagents are mixed with those of the main agent.
+ * Converts GitHub Copilot CLI events to sessions: one for the main conversation, and one for each subagent. Subagent events are
+ * mixed with the main agent's events.
  *
  * @returns The main session first; empty if there are no messages.
  * @remarks Cost: O(events). Source: docs/import-records.md#github-copilot-cli
@@ -56,7 +58,7 @@ class CopilotImport {
   /** Candidates for the working directory, also used for subagents. */
   readonly #folders: readonly unknown[];
   readonly #main: ThreadWriter;
-  /** Writers of the subagents' sessions, by agent id. */
+  /** Writers for the subagents' sessions, by agent id. */
   readonly #subagents = new Map<string, ThreadWriter>();
   readonly #shared: SharedState;
   readonly #seen = new Set<string>();
@@ -117,7 +119,9 @@ class CopilotImport {
     });
   }
 
-  /** Returns the session that this one was forked from and whose calls it repeats. The usage records name that session. */
+  /**
+   * Returns the session that this session was forked from and whose calls it repeats. The usage records identify that session.
+   */
   #original(): string | undefined {
     for (const { value } of this.#input.records) {
       if (value["type"] !== "session.usage_record" || value["agentId"] !== undefined) continue;

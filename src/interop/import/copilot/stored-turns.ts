@@ -13,7 +13,7 @@ export interface CopilotRows {
 /** A turn that is missing from the events. */
 export interface StoredTurn {
   readonly prompt: string;
-  /** The last answer; undefined if there was none. */
+  /** The last answer; undefined if the turn had no answer. */
   readonly answer: string | undefined;
   /** Time and tokens of the turn's calls. Fields are named as in events. */
   readonly calls: readonly { readonly time: string; readonly tokens: JsonRecord }[];
@@ -71,7 +71,7 @@ function collectPrompts(records: readonly SourceRecord[]): Map<string, string[]>
   return prompts;
 }
 
-/** Removes the latest prompt that can belong to a turn, so that no other turn matches it. Returns false if there is none. */
+/** Removes the latest prompt that may belong to a turn, so that no other turn matches it. Returns false if there is none. */
 function takePrompt(prompts: ReadonlyMap<string, string[]>, prompt: string, until: string): boolean {
   const times = prompts.get(prompt) ?? [];
   const at = times.findIndex((said) => said <= until);
@@ -79,7 +79,7 @@ function takePrompt(prompts: ReadonlyMap<string, string[]>, prompt: string, unti
   return at !== -1;
 }
 
-/** Parses a time in ISO 8601 or in SQLite's format, which is in UTC but does not say so. */
+/** Parses a time in ISO 8601 or in SQLite's format, which is in UTC but does not include the time zone. */
 function parseSqliteTime(time: unknown): string | undefined {
   const isPlain = typeof time === "string" && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(time);
   return toIsoTime(isPlain ? `${time.replace(" ", "T")}Z` : time);

@@ -35,9 +35,9 @@ import type { StoredTurn } from "./stored-turns.ts";
 export interface SharedState {
   /** Base64 data by asset id. */
   readonly assets: Map<string, string>;
-  /** Id of the subagent that made a call, by call id. Calls of the main agent are absent. */
+  /** Id of the subagent that made a call, by call id. The main agent's calls are not included. */
   readonly callers: Map<string, string>;
-  /** Subagent that a call started, by call id. */
+  /** Subagent started by a call, keyed by call id. */
   readonly agents: Map<string, { readonly agentId: string; readonly sessionId: string }>;
   readonly counted: CountedTokens;
   readonly models: NamedModels;
@@ -84,9 +84,9 @@ export class ThreadWriter {
   #answer: { readonly message: AssistantMessage; readonly callId: string | undefined } | undefined;
   /** Token record whose answer has not arrived yet. */
   #pending: { readonly record: SourceRecord; readonly tokens: JsonRecord } | undefined;
-  /** Name and arguments of the calls that have no result yet, by call id. */
+  /** Names and arguments of the calls that do not have results yet, by call id. */
   readonly #openCalls = new Map<string, { readonly name: string; readonly args: unknown }>();
-  /** First message since the running compaction started; undefined if none is running. */
+  /** First message since the current compaction started; undefined if no compaction is in progress. */
   #firstKept: { draft: Draft | undefined } | undefined;
   /** Time of the previous event. */
   #time = "";
@@ -170,7 +170,7 @@ export class ThreadWriter {
     this.#tip = this.#builder.keep(makeRecordKey(record), this.#tip, timestamp, type || "event", data);
   }
 
-  /** Adds a text that the user did not type. The model sees it. */
+  /** Adds text that the user did not type. The model sees it. */
   #notify(content: unknown, record: SourceRecord): void {
     this.#add(
       makeRecordKey(record),
@@ -418,7 +418,7 @@ export class ThreadWriter {
     this.#openCalls.clear();
   }
 
-  /** Counts the part of the totals that calls did not report. Versions before 1.0.102 report only output tokens. */
+  /** Counts the part of the totals that was not reported by calls. Versions before 1.0.102 report only output tokens. */
   #addTotals(data: JsonRecord, record: SourceRecord): void {
     this.#flushTokens();
     const models = getMember(data, "modelMetrics");
@@ -431,7 +431,7 @@ export class ThreadWriter {
     this.#builder.drop("totals of tokens that calls have");
   }
 
-  /** Keeps rewound turns, from an earlier import or else from the database, because Copilot deletes their events. */
+  /** Keeps rewound turns, from an earlier import or otherwise from the database, because Copilot deletes their events. */
   #keepRewound(record: SourceRecord): void {
     const rewoundAt = toIsoTime(record.value["timestamp"]) ?? "";
     const isRewound = (time: string) => time > this.#time && time < rewoundAt;

@@ -34,7 +34,7 @@ export interface GeminiInput extends SourceText {
   readonly path?: string;
   /** Working directory. The file contains only a hash of it. */
   readonly cwd?: string;
-  /** Id of the session whose agent started this one. */
+  /** Id of the session whose agent started this session. */
   readonly parentId?: string;
   /** ISO 8601. */
   readonly importedAt: string;
@@ -52,7 +52,7 @@ export function readGeminiText(text: string): SourceText {
 /**
  * Converts the records of a Gemini CLI session.
  *
- * After a rollback, the old messages remain as a branch. A compressed history becomes a compaction.
+ * After a rollback, the old messages remain as a branch. A compressed history is converted to a compaction.
  *
  * @returns The session; undefined if the file contains no conversation.
  * @remarks Cost: O(records). Source: docs/import-records.md#gemini-cli
@@ -133,7 +133,7 @@ function emitNode(
   return builder.keep(makeNodeKey(node), parent, timestamp, kind, data);
 }
 
-/** Adds input that was sent to the model: results of calls that no answer contains, then the prompt. */
+/** Adds input that was sent to the model: first results of calls that are not part of any answer, then the prompt. */
 function emitSent(node: LogNode, parent: Draft | undefined, builder: SessionBuilder, open: OpenCalls): Draft {
   const { content, timestamp } = node.message;
   let last = parent;

@@ -7,7 +7,7 @@ import { makePlaceholder, toImage } from "../../convert/images.ts";
 import { parseArguments } from "../../convert/tool-arguments.ts";
 import { joinContentText, toNonemptyText } from "../source-text.ts";
 
-/** Converts a model's message, from its parts if they include calls or thoughts, or else from its text and other fields. */
+/** Converts a model's message, from its parts if they include calls or thoughts, or otherwise from its text and other fields. */
 export function convertModelMessage(message: JsonRecord): ModelAnswer {
   const parts = toParts(message["content"]);
   const records = toArray(message["toolCalls"]).map(toRecord);
@@ -25,11 +25,11 @@ export interface ModelCall {
   readonly name: string;
   /** Gemini CLI's record of the call. */
   readonly record: JsonRecord | undefined;
-  /** Whether the id comes from the source. Models before Gemini 3 do not provide one. */
+  /** Whether the id is from the source. Models before Gemini 3 do not provide an id. */
   readonly isNamed: boolean;
 }
 
-/** Calls of the latest answer that have no result yet, in order. */
+/** Calls in the latest answer that do not have results yet, in order. */
 export class OpenCalls {
   #calls: readonly ModelCall[] = [];
 
@@ -41,7 +41,10 @@ export class OpenCalls {
     this.#calls = [...this.#calls, ...calls];
   }
 
-  /** Removes and returns the call that a result answers: the call with its id, or the next call of the tool without an id. */
+  /**
+   * Removes and returns the call that a result answers: the call with the result's id or, failing that, the next call of the same
+   * tool without an id.
+   */
   takeAnswered(id: string | undefined, name: string | undefined): ModelCall | undefined {
     const call =
       this.#calls.find((one) => one.isNamed && one.id === id) ??
@@ -97,7 +100,7 @@ export class ModelAnswer {
     this.calls.push({ id, name, record, isNamed: told !== undefined });
   }
 
-  /** Finds a call's record by id, or else the next record for a tool with the same name. */
+  /** Finds a call's record by id or, failing that, the next record for a tool with the same name. */
   #recordFor({ id, name }: JsonRecord): JsonRecord | undefined {
     const byId = this.#open.findIndex((record) => id !== undefined && record["id"] === id);
     const at = byId === -1 ? this.#open.findIndex((record) => record["name"] === name) : byId;
@@ -114,7 +117,7 @@ function toParts(content: unknown): JsonRecord[] {
   });
 }
 
-/** Converts input that was sent to the model: text and images. Each other part becomes a short description. */
+/** Converts input that was sent to the model: text and images. Every other part is replaced with a short description. */
 export function convertSentParts(content: unknown): UserBlock[] {
   return toParts(content).flatMap(toSentBlocks);
 }
@@ -157,7 +160,7 @@ export function getSentResponses(content: unknown): SentResponse[] {
 }
 
 /**
- * Returns whether a message is not a prompt but a command to Gemini CLI, or a text that Gemini CLI or a hook inserted before a
+ * Returns whether a message is not a prompt but a command to Gemini CLI, or text that Gemini CLI or a hook inserted before a
  * prompt.
  */
 export function isAside({ content }: JsonRecord): boolean {
@@ -174,7 +177,7 @@ function toResponseBlocks({ response, parts }: JsonRecord): UserBlock[] {
   return [...blocks, ...convertSentParts(toArray(parts))];
 }
 
-/** Returns a tool's output, as far as Gemini CLI stored it; undefined if it stored none. */
+/** Returns a tool's output, as far as Gemini CLI stored it; undefined if the earlier import did not store any. */
 export function findCallResult(record: JsonRecord): { content: UserBlock[]; isError: boolean } | undefined {
   const { result, status, resultDisplay } = record;
   const isError = status === "error" || status === "cancelled";

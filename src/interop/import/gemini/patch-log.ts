@@ -25,8 +25,8 @@ const SNAPSHOT = "<state_snapshot>";
 /**
  * Applies the patches in the files of a Gemini CLI session. Removed messages remain as branches.
  *
- * If a later file repeats a message after the same messages, it is the same message. Messages that a later file has after other
- * messages form a branch. A file that does not repeat any messages continues at the end of the previous file.
+ * If a message in a later file follows the same messages as before, it is the same message. Messages that follow different
+ * messages in a later file form a branch. A file that does not repeat any messages continues at the end of the previous file.
  *
  * @param files - Records of each file, in order.
  */
@@ -50,11 +50,11 @@ class PatchLog {
   replaced = 0;
   /** Number of messages that arrived in lists rather than as separate records. */
   listed = 0;
-  /** Number of messages that Gemini CLI itself added after a summary, as if the model thanked for it. */
+  /** Number of messages that Gemini CLI itself added after a summary, as if the model had thanked the user for the summary. */
   thanks = 0;
   /** Number of records that repeat tool results of an earlier answer. */
   repeated = 0;
-  /** Sessiontree session that this one continues. */
+  /** Sessiontree session that this session continues. */
   continued: ContinuedSession | undefined;
   /** Ids of the messages that were copied from that session. */
   readonly copiedIds = new Set<unknown>();
@@ -62,9 +62,9 @@ class PatchLog {
   #current: LogNode[] = [];
   #byId = new Map<unknown, LogNode>();
   readonly #keys = new Map<string, number>();
-  /** Messages of earlier files by parent. */
+  /** Messages from earlier files, by parent. */
   #earlier: ReadonlyMap<LogNode | undefined, LogNode[]> = new Map();
-  /** Messages of the previous file, until the first message of the next file shows whether it repeats them. */
+  /** Messages from the previous file, until the first message of the next file shows whether it repeats them. */
   #resumable: LogNode[] = [];
 
   /** Last message in the session's current state. */
@@ -72,7 +72,7 @@ class PatchLog {
     return this.#current.at(-1);
   }
 
-  /** Begins the next file. Its messages are compared with those of the previous files. */
+  /** Begins the next file. Its messages are compared with the messages of the previous files. */
   beginFile(): void {
     this.#earlier = groupBy(this.nodes, ({ parent }) => parent);
     this.#resumable = this.#current;
@@ -138,7 +138,7 @@ class PatchLog {
     if (!node.isCompaction) this.#byId.set(message["id"], node);
   }
 
-  /** Reuses the message of an earlier file at the same position, or updates an older version. Returns false if it is new. */
+  /** Reuses the message at the same position in an earlier file, or updates an older version. Returns false if it is new. */
   #reuse(message: JsonRecord): boolean {
     const known = this.#earlier.get(this.tip)?.find((node) => node.message["id"] === message["id"]);
     if (known === undefined) {
@@ -163,7 +163,7 @@ class PatchLog {
     return true;
   }
 
-  /** Applies a list of messages that replaces the session. Such lists lack notes and may repeat a summary. */
+  /** Applies a message list that replaces the session. Such lists do not contain notes and may repeat a summary. */
   #checkpoint(listed: readonly JsonRecord[]): void {
     let answer: JsonRecord | undefined;
     const told = listed.filter((message) => {
@@ -208,7 +208,7 @@ class PatchLog {
     return [...rest.slice(0, end), ...notes, ...rest.slice(end)];
   }
 
-  /** Applies a list that begins with a summary of the history. The summary continues after the whole history. */
+  /** Applies a list that begins with a summary of the history. The summary follows the entire history. */
   #compact(summary: JsonRecord, following: readonly JsonRecord[]): void {
     const kept = withoutThanks(following);
     this.thanks += following.length - kept.length;
@@ -223,7 +223,7 @@ class PatchLog {
   }
 }
 
-/** Returns whether a message is a note by Gemini CLI rather than part of the conversation. */
+/** Returns whether a message is a note from Gemini CLI rather than part of the conversation. */
 function isNote({ message }: LogNode): boolean {
   const { type } = message;
   return type === "user" ? isAside(message) : type !== "gemini";
@@ -247,7 +247,7 @@ function isRepeatingResults(message: JsonRecord, answer: JsonRecord | undefined)
   );
 }
 
-/** Returns the messages after a summary, without a first message that only acknowledges the summary. */
+/** Returns the messages after a summary, excluding a first message that only acknowledges the summary. */
 function withoutThanks(messages: readonly JsonRecord[]): readonly JsonRecord[] {
   const [first] = messages;
   const isThanks = first?.["type"] === "gemini" && joinContentText(first["content"]).startsWith("Got it.");

@@ -44,7 +44,7 @@ export function readKimiText(input: string | Uint8Array | Iterable<Uint8Array>):
 }
 
 /**
- * Converts the wire logs of Kimi Code to sessions: the main agent's session, and those of its subagents.
+ * Converts Kimi Code wire logs to sessions: the main agent's session and its subagents' sessions.
  *
  * After an undo, the removed turns remain as a branch. Tokens are read from `usage.record`, which every call has.
  *
@@ -115,7 +115,7 @@ function linkParent(builder: SessionBuilder, agentId: string, start: JsonRecord 
   builder.addBehind(`kimi agent ${agentId}`, undefined, link);
 }
 
-/** Returns links to the sessions of the agents that an agent started, by the ids of the calls that started them. */
+/** Returns links to the sessions of the agents that an agent started, by call id. */
 function makeLinks(
   sessionId: string,
   agentId: string,
@@ -152,7 +152,7 @@ function checkVersion({ protocol_version: version }: JsonRecord) {
   return [makeIssue("VERSION_UNCLEAR", message)];
 }
 
-/** Prefixes of the types of records that repeat others or contain Kimi Code's own state. */
+/** Prefixes of record types that repeat other records or contain Kimi Code's own state. */
 const DROPPED =
   /^(?:metadata|runtime|profile|config|permission|plugin|llm|token_counting|agent|subagent|prompt|turn|full_compaction|context\.undone|forked)\b/;
 

@@ -22,17 +22,17 @@ import { EntryThread } from "../entry-thread.ts";
 import { makeEntryId, type SessionBuilder } from "../session-builder.ts";
 import { getMember, toNonemptyText } from "../source-text.ts";
 
-/** A step of an agent, which is one model call. */
+/** An agent step, which consists of a single model call. */
 interface Step {
   readonly uuid: string;
   model: ReturnType<typeof getModel>;
   /** Undefined until part of the answer arrives. */
   message: AssistantMessage | undefined;
-  /** Tokens that no message reports yet. */
+  /** Tokens not yet reported by any message. */
   usage: UnclaimedUsage | undefined;
 }
 
-/** Tokens of a call whose answer has not arrived yet, or never will. */
+/** Tokens of a call whose answer has not arrived yet or will never arrive. */
 interface UnclaimedUsage {
   readonly key: string;
   readonly time: unknown;
@@ -46,7 +46,7 @@ export class WireWriter extends EntryThread {
   readonly #isSubagent: boolean;
   readonly #toolNames = new Map<string, string>();
   #step: Step | undefined;
-  /** Tokens of a call outside the turns. Those of a compaction are stored here until it is applied. */
+  /** Tokens of a call that is not part of a turn. The tokens of a compaction are stored here until it is applied. */
   #aside: UnclaimedUsage | undefined;
 
   constructor(builder: SessionBuilder, agents: ReadonlyMap<string, SubagentLink>, isSubagent: boolean) {
@@ -188,7 +188,7 @@ export class WireWriter extends EntryThread {
     });
   }
 
-  /** Changes the thinking level. The value `on` is ignored, because it does not specify a level. */
+  /** Changes the thinking level. The value `on` is ignored because it does not specify a level. */
   think(effort: unknown, time: unknown): void {
     const level = toNonemptyText(effort);
     if (level === undefined || level === "on" || level === this.state.effort) return;
@@ -219,7 +219,7 @@ export class WireWriter extends EntryThread {
     this.add(told.key, told.time, makeUsageEntry("kimi.call", provider, model, told.usage));
   }
 
-  /** Marks tokens as reported by an entry. If the log had ended before that entry, they would have an entry of their own. */
+  /** Marks tokens as reported by an entry. If the log had ended before that entry, the tokens would be in a separate entry. */
   #claim({ key }: UnclaimedUsage): void {
     this.builder.withdraw(makeEntryId(key));
   }
@@ -230,7 +230,7 @@ export class WireWriter extends EntryThread {
   }
 }
 
-/** Converts input that was sent to the model: text and inline images. Each other part becomes a short description. */
+/** Converts input that was sent to the model: text and inline images. Every other part is replaced with a short description. */
 function convertSent(content: unknown): UserBlock[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   return toArray(content).map(toRecord).flatMap(convertSentPart);
@@ -301,7 +301,7 @@ const APIS: ReadonlyMap<unknown, string> = new Map([
   ["gemini", "google-generative-ai"],
 ]);
 
-/** Returns the model that a request specifies, in the fields of a message. */
+/** Returns the model that a request specifies, as message fields. */
 function getModel(request: JsonRecord): { provider?: string; model?: string; api?: string } {
   const [provider, model] = [toNonemptyText(request["provider"]), toNonemptyText(request["model"])];
   const api = APIS.get(provider);

@@ -28,7 +28,7 @@ export interface MessagesInput {
   /** Path of the file. */
   readonly path?: string;
   readonly cwd?: string;
-  /** Time for messages without one, ISO 8601. After a message that has a time, that time is used instead. */
+  /** Default time for messages without a time, ISO 8601. After a message with a time, that message's time is used instead. */
   readonly startedAt: string;
   /** ISO 8601. */
   readonly importedAt: string;
@@ -40,7 +40,7 @@ export interface MessagesInput {
  * An id is derived from a message's content and everything before it. A longer array therefore appends entries, and an array
  * that was changed in the middle creates a branch.
  *
- * @returns Undefined if the value is not such an array or is empty.
+ * @returns Undefined if the value does not contain an array of messages, or if the array is empty.
  * @throws {TypeError} If a message does not have its SDK's format.
  * @remarks Cost: O(messages). Source: docs/import-records.md#arrays-of-messages
  */
@@ -70,18 +70,18 @@ export function importMessages(input: MessagesInput): ImportedSession | undefine
   return builder.finish();
 }
 
-/** Returns the key for a message entry's id. It depends on all messages up to this one. */
+/** Returns the key for a message entry's id. It depends on all messages up to and including this message. */
 function makeMessageKey(parentId: string, message: object): string {
   const { timestamp: _, ...said } = { timestamp: undefined, ...message };
   return `message ${parentId} ${encodeParsed(said)}`;
 }
 
-/** Returns whether an entry was created from a message in an array, by this import or an earlier one. */
+/** Returns whether an entry was created from a message in an array, by this import or an earlier import. */
 export function isOfMessageArray({ id, parentId, message }: UnknownEntry): boolean {
   return parentId !== null && isJsonRecord(message) && id === makeEntryId(makeMessageKey(parentId, message));
 }
 
-/** Returns the time of each message: its own, or that of the previous message. */
+/** Returns the time of each message: its own time, or the previous message's time. */
 function findTimes(items: readonly JsonRecord[], startedAt: string): string[] {
   let time = startedAt;
   return items.map((item) => {
@@ -95,14 +95,14 @@ function toIssue({ index, message }: ConversionIssue): SessionIssue {
   return makeIssue("MESSAGE_FOREIGN", `Message ${index}: ${message}`);
 }
 
-/** Returns the conversation id that a document specifies; undefined if it has none. */
+/** Returns the conversation id that a document specifies; undefined if it does not specify an id. */
 export function findConversationId(document: unknown): string | undefined {
   return toNonemptyText(readMessageDocument(document)?.id);
 }
 
 type Content = string | readonly { readonly type: string }[];
 
-/** Converts the messages in a document with their SDK's converter. */
+/** Converts the messages in a document using their SDK's converter. */
 function convertItems(document: MessageDocument, options: MessageImportOptions): ConvertedMessages {
   const { form, items } = document;
   const instructions = toNonemptyText(document.instructions);
@@ -186,7 +186,7 @@ function toMessage<Role extends string>(item: JsonRecord, index: number, roles: 
   return { ...item, role: getRole(item, index, roles), content: toContent(item, index) };
 }
 
-/** Removes the fields that became the message's time. */
+/** Removes the fields that were converted to the message's time. */
 function withoutTime({ createdAt: _, timestamp: __, ...item }: JsonRecord): JsonRecord {
   return item;
 }

@@ -33,7 +33,7 @@ export interface OpenCodeInput {
   readonly document: unknown;
   /** Messages that are no longer in the document. */
   readonly deleted?: readonly DeletedMessage[];
-  /** Id of the session that this one was forked from. OpenCode does not store it. */
+  /** Id of the session that this session was forked from. OpenCode does not store it. */
   readonly forkedFrom?: string;
   /** Document of that session. It may contain the record that identifies the continued sessiontree session. */
   readonly original?: unknown;
@@ -50,8 +50,8 @@ export interface OpenCodeInput {
 /**
  * Converts an OpenCode 1 session.
  *
- * Reverted messages become a branch. A compaction contains the context that OpenCode sent from then on. Ids are derived from
- * data that a fork copies, so that the fork's entries have the same ids as the original's.
+ * Reverted messages become a branch. A compaction contains the context that OpenCode sent from that point on. Ids are derived
+ * from data that a fork copies, so that the fork's entries have the same ids as the original's.
  *
  * @returns The session; undefined if the document contains no conversation.
  * @throws {SessionError} `NOT_A_SESSION` if the messages have the format of a newer OpenCode version.
@@ -86,7 +86,7 @@ interface MessageState {
 
 const START: MessageState = { first: undefined, last: undefined, contextTokens: 0 };
 
-/** Pattern of the titles that OpenCode gives to new sessions. */
+/** Pattern for the titles that OpenCode assigns to new sessions. */
 const UNNAMED = /^(?:New|Child) session - \d{4}-/;
 
 class OpenCodeImport {
@@ -160,7 +160,7 @@ class OpenCodeImport {
     return (message && this.#states.get(message)) ?? START;
   }
 
-  /** Adds the context edits that precede a message, or the end. Returns the state before the message. */
+  /** Adds the context edits that precede a message or the end of the session. Returns the state before the message. */
   #clearBefore(message: StoredMessage | undefined): MessageState {
     const parent = message === undefined ? this.#messages.findLast((one) => !one.isDeleted) : message.parent;
     const state = this.#getMessageState(parent);
@@ -213,7 +213,7 @@ function getSummary({ parts }: StoredMessage): string {
   return joinContentText(parts.filter(({ type }) => type === "text"));
 }
 
-/** Finds the completed summaries, by the message that requested each of them. */
+/** Finds the completed summaries, by the messages that requested them. */
 function findSummaries(messages: readonly StoredMessage[]): Map<StoredMessage, StoredMessage> {
   const summaries = new Map<StoredMessage, StoredMessage>();
   for (const message of messages) {
@@ -237,7 +237,9 @@ const BOUNDARIES: ReadonlySet<unknown> = new Set(["step-start", "step-finish", "
 /** Text that OpenCode sends for a task that the user gave to a subagent. */
 const SUBTASK = "The following tool was executed by the user";
 
-/** Start of the texts that OpenCode itself adds. It also adds other texts, such as the content of files that the user named. */
+/**
+ * Beginnings of text that OpenCode itself adds. It also adds other text, such as the content of files that the user specified.
+ */
 const REMINDER = /^\s*<system-reminder>/;
 
 /** Adds the entries for messages. */
@@ -246,7 +248,7 @@ class MessageWriter {
   readonly #projectId: string;
   /** Outputs that OpenCode has cleared to save space. */
   #cleared: { readonly result: Draft; readonly timeMs: number }[] = [];
-  /** Time at which the first of them was cleared, in Unix milliseconds. */
+  /** Time when the first output was cleared, in Unix milliseconds. */
   #clearedMs = Number.POSITIVE_INFINITY;
 
   constructor(builder: SessionBuilder, projectId: string) {

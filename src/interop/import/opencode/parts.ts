@@ -77,7 +77,7 @@ export function getSourceCallId({ callID, id }: JsonRecord): string {
   return toNonemptyText(callID) ?? String(id);
 }
 
-/** Returns sessiontree's id for a call: OpenCode's id, plus the item id if there is one. Results must use the full id. */
+/** Returns sessiontree's id for a call: OpenCode's id, plus the item id if it exists. Results must use the full id. */
 export function getToolCallId(part: JsonRecord): string {
   return readCallState({ providerMetadata: part["metadata"] }, getSourceCallId(part)).id;
 }
@@ -125,12 +125,12 @@ function isFailed(part: JsonRecord, metadata: JsonRecord): boolean {
   return "exit" in metadata && metadata["exit"] !== 0;
 }
 
-/** Converts a file to an image, or to a text that names the file. */
+/** Converts a file to an image, or to text that identifies the file. */
 export function toFileBlock({ mime, url, filename }: JsonRecord): UserBlock {
   return parseDataUrl(url) ?? makePlaceholder(toNonemptyText(mime) ?? "file", filename);
 }
 
-/** Returns whether a file is only a reference. OpenCode reads such a file and adds its content as a separate text. */
+/** Returns whether a file is only a reference. OpenCode reads such a file and adds its content as separate text. */
 export function isOnlyNamed({ mime }: JsonRecord): boolean {
   return mime === "text/plain" || mime === "application/x-directory";
 }

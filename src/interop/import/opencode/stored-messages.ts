@@ -10,7 +10,7 @@ import { getMember, makeLeftOutIssue, toNonemptyText } from "../source-text.ts";
 
 /** A message that OpenCode deleted because the user continued from an earlier message. */
 export interface DeletedMessage {
-  /** `{ info, parts }`, as in a document. */
+  /** `{ info, parts }`, as in an exported document. */
   readonly message: unknown;
   /** Sequence numbers of its creation and deletion, which increase from event to event. */
   readonly createdSeq: number;
@@ -31,7 +31,7 @@ interface ReadMessage extends Omit<StoredMessage, "parent"> {
   readonly deletedSeq: number;
 }
 
-/** Returns the messages of a session in order, with issues about invalid messages. */
+/** Returns a session's messages in order, and issues about invalid messages. */
 export function readMessages(
   document: unknown,
   deleted: readonly DeletedMessage[],
@@ -104,7 +104,7 @@ function withParents(ordered: readonly ReadMessage[]): StoredMessage[] {
   });
 }
 
-/** Counts how many messages two documents share at their start. A fork copies everything except the ids. */
+/** Counts the leading messages that two documents have in common. A fork copies everything except the ids. */
 export function countSharedMessages(one: unknown, other: unknown): number {
   const [own, others] = [one, other].map((document) => readMessages(document, []).messages);
   let count = 0;

@@ -6,7 +6,7 @@ import type { EntryBody } from "../entry-bodies.ts";
 import type { Draft } from "../session-builder.ts";
 import { toNonemptyText } from "../source-text.ts";
 
-/** Stop reasons of answers that pi omits from a context, and therefore from the messages that a compaction retains. */
+/** Stop reasons of answers that pi omits from a context and therefore from the messages that a compaction retains. */
 const FAILED: ReadonlySet<unknown> = new Set(["error", "aborted", "deferred"]);
 
 /**

@@ -20,22 +20,22 @@ import { UsageRows } from "./usage-rows.ts";
 export interface Pi4Input extends SourceText {
   /** Path of the file. */
   readonly path?: string;
-  /** Session id to use if the file's header is missing. */
+  /** Session id to use if the file has no header. */
   readonly sourceId?: string;
   /** ISO 8601. */
   readonly importedAt: string;
 }
 
-/** Version that a header must specify. For dialect B, also the version of its storage. */
+/** Version that must be specified in a header. For dialect B, also the version of its storage. */
 const VERSION = 4;
 const STORAGE_VERSION = 1;
 
 /**
- * Converts a session in pi's abandoned version 4, in either dialect.
+ * Converts a session in pi's abandoned version 4 format, in either dialect.
  *
- * Entry ids are kept. Each branch ends with its settings and a `pi-v4.branch` entry that names the branch. The leaf is the end
- * of `main` or, if there is none, of the branch that was written last. Records that pi would reject are reported, and as much of
- * them as possible is read.
+ * Entry ids are kept. Each branch ends with its settings and a `pi-v4.branch` entry that contains the branch's name. The leaf is
+ * the end of `main` or, if that branch does not exist, of the branch that was written last. Records that pi would reject are
+ * reported, and are read as far as possible.
  *
  * @returns The session; undefined if the file contains no entries.
  * @remarks Cost: O(records). Source: docs/import-records.md#version-4-of-pi
@@ -57,7 +57,7 @@ class Pi4Import {
   readonly #drafts = new Map<string, Draft>();
   /** Parent of each entry in the source. */
   readonly #parents = new Map<Draft, Draft | undefined>();
-  /** Time of the last record that has one. */
+  /** Time of the last record that has a time. */
   #time: unknown;
   #seq = 0;
   #isOrdered = true;
@@ -142,7 +142,10 @@ class Pi4Import {
     }
   }
 
-  /** Reports once that sequence numbers do not increase as required. Two programs must have written at the same time. */
+  /**
+   * Reports once that sequence numbers do not increase as required. In that case, two programs must have written to the file at
+   * the same time.
+   */
   #checkOrder(record: SourceRecord): void {
     const seq = Number(record.value["seq"]);
     // A lost line leaves a gap in the sequence numbers.
@@ -201,7 +204,7 @@ class Pi4Import {
     this.#builder.issues.push(makeIssue(code, message, record));
   }
 
-  /** Reads a value or a list in dialect B. */
+  /** Reads a value or list from a dialect B file. */
   #takeValue(record: JsonRecord): void {
     const { namespace, op, seq, value } = record;
     const key = String(record["key"]);
@@ -220,7 +223,7 @@ class Pi4Import {
     this.#builder.keepBehind(`pi-v4 ${kind} ${String(seq)}`, this.#time, String(kind), write);
   }
 
-  /** Adds a name, or an entry's label. If the text is undefined, clears it. */
+  /** Adds a name, or an entry's label. Clears it if `text` is undefined. */
   #note({ seq }: JsonRecord, text: unknown, targetId?: unknown): void {
     const name = typeof text === "string" ? text : "";
     const body =
@@ -239,7 +242,7 @@ const OF_OPERATIONS = /^pi\.(?:lane\.state|result|op\.|pending\.)/;
  * reported.
  */
 class Operations {
-  /** Ids of operations that have not ended. */
+  /** Ids of operations that have not finished. */
   readonly #running = new Set<string>();
   /** Ids of entries that are queued or being written. */
   readonly #waiting = new Set<string>();
@@ -255,7 +258,7 @@ class Operations {
     else if (targetId !== undefined) this.#waiting.add(targetId);
   }
 
-  /** Reads a value or a list in dialect B. Returns false if it does not belong to an operation. */
+  /** Reads a value or list from a dialect B file. Returns false if it does not belong to an operation. */
   takeValue({ namespace: space, key, op }: JsonRecord): boolean {
     const namespace = String(space);
     if (!OF_OPERATIONS.test(namespace)) return false;
@@ -277,7 +280,10 @@ class Operations {
   }
 }
 
-/** `customType` of the entry that names a branch, `{ name, leafId }`. For each name, the last entry counts. */
+/**
+ * `customType` of the entry that contains a branch's name, `{ name, leafId }`. If several entries have the same name, the last
+ * one is used.
+ */
 const BRANCH_TYPE = "pi-v4.branch";
 
 /** Name of pi's default branch. */
@@ -297,7 +303,7 @@ interface Branch extends Moment {
   readonly config?: unknown;
 }
 
-/** The named branches of a session, which dialect A calls lanes. */
+/** The named branches of a session, which are called "lanes" in dialect A. */
 class Branches {
   /** Branches by name, in the order of their last writes. */
   readonly #branches = new Map<string, Branch>();
@@ -323,8 +329,8 @@ class Branches {
   }
 
   /**
-   * Adds the settings and the name of each branch at its tip. The leaf is the tip of `main` or, if there is none, of the
-   * branch that was written last.
+   * Adds the settings and the name of each branch at its tip. The leaf is the tip of `main` or, if that branch does not exist, of
+   * the branch that was written last.
    */
   emit(drafts: ReadonlyMap<string, Draft>): void {
     const main = this.#branches.get(MAIN);
@@ -338,7 +344,7 @@ class Branches {
       const tip = toNonemptyText(branch.tip);
       let last = tip === undefined ? undefined : drafts.get(tip);
       if (tip !== undefined && last === undefined) {
-        const message = `Branch ${JSON.stringify(name)} ends at ${tip}, which does not exist; it was named at the beginning.`;
+        const message = `Branch ${JSON.stringify(name)} ends at ${tip}, which does not exist; its name was added at the beginning of the session.`;
         this.#builder.issues.push(makeIssue("PARENT_MISSING", message));
       }
       for (const { key, body } of makeBranchEntries(name, branch))
@@ -361,8 +367,8 @@ function makeBranchEntries(name: string, { tip, config, seq }: Branch): { key: s
 }
 
 /**
- * The two incompatible formats that pi called version 4. `A` (pi-agent-core 0.84) writes one change per line and calls its
- * leaves lanes. `B` (0.85 to 0.99) writes one transaction per line and calls them branches.
+ * The two incompatible formats that pi called version 4. `A` (pi-agent-core 0.84) writes one change per line and calls its leaves
+ * "lanes". `B` (0.85 to 0.99) writes one transaction per line and calls its leaves "branches".
  */
 type Pi4Dialect = "A" | "B";
 
@@ -372,10 +378,10 @@ const KINDS_OF_B: ReadonlySet<unknown> = new Set(["value", "list", "usage"]);
 const LF = 0x0a;
 
 /**
- * Parses a pi version 4 file in either dialect. Each write in a transaction becomes a record.
+ * Parses a pi version 4 file in either dialect. Each write in a transaction is converted to a record.
  *
- * Ends where pi would. In dialect A, a last line without a line break counts if it is complete. In dialect B it never counts,
- * because transactions are applied completely or not at all.
+ * Ends where pi would. In dialect A, a last line without a line break is accepted if it is complete. In dialect B, it is never
+ * accepted, because transactions are applied completely or not at all.
  *
  * @remarks Cost: O(input).
  */

@@ -11,10 +11,10 @@ interface UsageRow {
   readonly time: unknown;
 }
 
-/** Source of the row that pi adds when it converts a version 3 session: the sum of the messages' usage. */
+/** Source of the row that pi adds when it converts a version 3 session. The row contains the sum of the messages' usage. */
 const SUM_OF_IMPORT = "v3-import";
 
-/** Usage rows of a session. Most of them repeat the usage of an entry. */
+/** Usage rows of a session. Most rows repeat the usage of an entry. */
 export class UsageRows {
   readonly #builder: SessionBuilder;
   /** Entries of the session by id. */
@@ -32,7 +32,8 @@ export class UsageRows {
   }
 
   /**
-   * Adds the rows that no entry reports. If the next entry is a summary, it covers the latest rows that add up to its tokens.
+   * Adds the rows that no entry reports. If the next entry is a summary, it accounts for the latest rows that add up to its
+   * tokens.
    */
   flush(next: JsonRecord = {}): void {
     const rows = this.#rows;

@@ -20,7 +20,7 @@ export interface CallReport {
   isTold: boolean;
 }
 
-/** Call reports in an agent's records. */
+/** Reports of model calls in an agent's records. */
 export class CallReports {
   readonly #reports = new Map<RecordNode, CallReport>();
   readonly #byTeller = new Map<RecordNode, CallReport>();
@@ -66,7 +66,7 @@ export function findAgentId({ prompt_id: id }: JsonRecord): string | undefined {
   return toNonemptyText(toNonemptyText(id)?.split("#")[1]);
 }
 
-/** Returns whether a record is the answer or the summary for the most recently reported call. */
+/** Returns whether a record is the answer or summary produced by the most recently reported call. */
 function isTeller({ type, value }: RecordNode, { usage }: CallReport): boolean {
   if (value["subtype"] === "chat_compression") return true;
   const { totalTokenCount } = getMember(value, "usageMetadata");

@@ -17,7 +17,7 @@ import { emitThread, type Subagent } from "./thread-entries.ts";
 export interface QwenInput extends SourceText {
   /** Path of the file. */
   readonly path?: string;
-  /** Session id if no record contains one: the name of the file. */
+  /** Session id to use if no record contains an id: the name of the file. */
   readonly sourceId?: string;
   /** Id of the new session. The ids of subagents' sessions are derived from it. Default: the source's session id. */
   readonly ownId?: string;
@@ -29,10 +29,10 @@ export interface QwenInput extends SourceText {
 const MAIN = "";
 
 /**
- * Converts the records of Qwen Code to sessions: one for the main conversation, and one for each subagent in the records.
+ * Converts Qwen Code records to sessions: one for the main conversation, and one for each subagent in the records.
  *
- * After a rewind, the old turns remain as a branch. Calls that no message reports, such as those by Qwen Code itself, become
- * usage entries.
+ * After a rewind, the old turns remain as a branch. Calls that no message reports, such as Qwen Code's own calls, are converted
+ * to usage entries.
  *
  * @returns The main session first; empty if there are no messages.
  * @throws {SessionError} `VERSION_TOO_NEW` if the records belong to a managed session, whose log has a different format.
@@ -52,7 +52,7 @@ class QwenImport {
   readonly #sourceId: string;
   readonly #ownId: string;
   readonly #graph: ReturnType<typeof linkRecords>;
-  /** Records by agent id. Those of the main agent come first. */
+  /** Records by agent id. The main agent's records come first. */
   readonly #lanes = new Map<string, RecordNode[]>([[MAIN, []]]);
 
   constructor(input: QwenInput) {
@@ -74,7 +74,7 @@ class QwenImport {
     }).flat();
   }
 
-  /** Returns the agents that have their own records, with the known facts about each of them. */
+  /** Returns the agents that have their own records, with the known facts about each agent. */
   #subagents(): Map<string, Subagent> {
     const agents = new Map<string, Subagent>();
     for (const [agentId, [first]] of this.#lanes) {
@@ -123,7 +123,7 @@ class QwenImport {
     return builder.finish();
   }
 
-  /** Returns the session that this one was copied from, or the session that started it. */
+  /** Returns the session that this session was copied from, or the session that started it. */
   #getOrigin(nodes: readonly RecordNode[]): Pick<SessionOrigin, "forkOf" | "startedBy"> {
     for (const { value } of nodes) {
       const forkOf = toNonemptyText(getMember(value, "forkedFrom")["sessionId"]);

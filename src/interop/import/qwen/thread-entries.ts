@@ -47,7 +47,7 @@ export function emitThread(nodes: readonly RecordNode[], target: Target): void {
 /** Fields of an answer that a later record may extend. */
 type AnswerState = Pick<AssistantMessage, "content" | "stopReason">;
 
-/** First and last entry of a record. For a record without entries, those of its parent. */
+/** First and last entry of a record. For a record without entries, the parent's first and last entries. */
 interface Emitted {
   readonly first: Draft | undefined;
   readonly last: Draft | undefined;
@@ -93,7 +93,7 @@ class ThreadEmitter {
     this.#builder.markLeaf(leaf && this.#emitted.get(leaf)?.last);
   }
 
-  /** Adds the entries for a record, after those for its ancestors. */
+  /** Adds the entries for a record, after the entries for its ancestors. */
   #emitFrom(node: RecordNode): void {
     const line: RecordNode[] = [];
     for (let at: RecordNode | undefined = node; at !== undefined && !this.#emitted.has(at); ) {
@@ -180,7 +180,10 @@ class ThreadEmitter {
     return { first, last: this.#builder.add(`${node.uuid} parts`, first, getTime(node), body) };
   }
 
-  /** Returns the report on a record's call, and withdraws the entry that an import before this record created for the report. */
+  /**
+   * Returns the report on a record's call, and withdraws the entry that an earlier import, without this record, created for the
+   * report.
+   */
   #takeReport(node: RecordNode): CallReport | undefined {
     const report = this.#reports.ofTeller(node);
     if (report !== undefined) this.#builder.withdraw(makeEntryId(report.uuid));
@@ -344,7 +347,7 @@ function isThanks(content: JsonRecord | undefined): boolean {
   return content?.["role"] === "model" && joinContentText(content["parts"]).startsWith("Got it.");
 }
 
-/** Returns whether a command failed. Qwen Code always reports success, and appends the exit code to the output. */
+/** Returns whether a command failed. Qwen Code always reports success and appends the exit code to the output. */
 function hasFailed(toolName: string, content: readonly UserBlock[]): boolean {
   if (toolName !== "run_shell_command") return false;
   const codes = [
