@@ -43,7 +43,7 @@ export class OpenCalls {
 
   /**
    * Removes and returns the call that a result answers: the call with the result's id or, failing that, the next call of the same
-   * tool without an id.
+   * tool. If the result has an id, that call must not have one.
    */
   takeAnswered(id: string | undefined, name: string | undefined): ModelCall | undefined {
     const call =
