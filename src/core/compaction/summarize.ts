@@ -15,7 +15,7 @@ import { refuseCancelled, requestSummary, type Summarize } from "./request-summa
 import type { TokenCounter } from "./tokens.ts";
 import { fitTokens, serializeConversation } from "./transcript.ts";
 
-/** Compaction that is ready to be appended. */
+/** Compaction ready to be appended. */
 export interface CompactionResult<T = unknown> {
   summary: string;
   firstKeptEntryId: string;
@@ -27,7 +27,7 @@ export interface CompactionResult<T = unknown> {
   usage?: Usage;
 }
 
-/** Details that this library stores with the summary of a compaction. */
+/** Details that this library stores with a compaction summary. */
 export interface CompactionDetails extends FileLists {
   /** Whether the summary was extracted without a model. */
   withoutModel?: true;
@@ -51,7 +51,7 @@ export interface SummaryBounds {
   readonly maxWords?: number | undefined;
 }
 
-/** Summary of messages without content for a model. */
+/** Summary to use if the messages have no content for a model. */
 const NOTHING_SAID = "(Nothing before this point needs to be remembered.)";
 
 const TURN_PREFIX_HEADING = "## Beginning of the Current Turn";

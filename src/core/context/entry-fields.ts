@@ -14,7 +14,7 @@ export function toRecord(value: unknown): JsonRecord {
   return isJsonRecord(value) ? value : NO_FIELDS;
 }
 
-/** Returns the fields of an entry's message; none if the entry is not a message. */
+/** Returns the fields of an entry's message, or an empty record if the entry is not a message. */
 export function getMessageFields(entry: unknown): JsonRecord {
   const { type, message } = toRecord(entry);
   return toRecord(type === "message" ? message : undefined);

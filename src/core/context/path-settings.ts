@@ -9,13 +9,13 @@ export interface ModelChoice {
   modelId: string;
 }
 
-/** Settings that a path specifies; undefined if it specifies none. */
+/** Settings that a path specifies; undefined where it does not. */
 export interface PathSettings {
   readonly thinkingLevel: string | undefined;
   readonly model: ModelChoice | undefined;
 }
 
-/** Settings that apply if a path specifies none, such as those of a header. */
+/** Settings to use if a path does not specify any, such as those in a header. */
 export interface SettingsFallback {
   readonly thinkingLevel?: string | undefined;
   readonly model?: ModelChoice | null | undefined;

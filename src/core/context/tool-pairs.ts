@@ -20,7 +20,8 @@ export interface ToolPairRepair {
    * message of its call. `resultQuoted`: the result remains in its position as user text, because a later answer is bound to the
    * added result. `resultDropped`: no earlier call matches, the call already had a result, or its message is unfinished.
    * `callDropped`: another call of its message has the same id, the call has no id, or its message is unfinished. `callRenamed`:
-   * an earlier message used its id; call and result got a new one. `messageDropped`: it contained only dropped calls.
+   * an earlier message used its id; the call and its result were given a new one. `messageDropped`: it contained only dropped
+   * calls.
    */
   readonly kind:
     | "resultMade"
@@ -53,7 +54,7 @@ interface ToolPairOptions {
 interface Answer {
   readonly index: number;
   readonly message: ToolResultMessage;
-  /** Whether a message other than a result is between it and its call. */
+  /** Whether a non-result message separates it from its call. */
   readonly isDisplaced: boolean;
 }
 
@@ -77,7 +78,7 @@ type Block = AssistantMessage["content"][number];
  * there, because some providers restart the numbering of calls in each message.
  *
  * @param messages - Any messages; neither the array nor its messages are changed.
- * @param options - `bindsThinking`: returns whether the model of an answer rejects its thinking if earlier messages change.
+ * @param options - `bindsThinking`: returns whether an answer's model rejects its thinking if earlier messages change.
  *   Default: always false.
  * @returns A new array, with the same objects where nothing was repaired.
  * @remarks Cost: O(messages and blocks). Idempotent. Source: docs/format.md#context
@@ -149,7 +150,7 @@ class TurnWriter {
   readonly #taken = new Set<string>();
   /** Ids of the calls that were written. */
   readonly #written = new Set<string>();
-  /** For each reused id, the number in its latest new id. */
+  /** For each reused id, the number in the latest id that replaced it. */
   readonly #numbers = new Map<string, number>();
 
   constructor(items: readonly (AgentMessage | Turn)[], repairs: ToolPairRepair[]) {
@@ -174,7 +175,7 @@ class TurnWriter {
     return [isUnchanged ? message : { ...message, content }, ...results];
   }
 
-  /** Returns the call to send, or none, and records its id in `newIds`. */
+  /** Returns the call to send, if any, and records its id in `newIds`. */
   #writeCall(turn: Turn, call: ToolCall, newIds: Map<string, string>): ToolCall[] {
     const { index, message } = turn;
     const id = toId(call.id);
@@ -278,7 +279,7 @@ function isToolCall(block: unknown): block is ToolCall {
   return toRecord(block)["type"] === "toolCall";
 }
 
-/** Returns false for thinking, because thinking alone is not an answer and providers reject it. */
+/** Returns false for thinking, because thinking by itself is not an answer and providers reject it. */
 function isWorthSending(block: Block): boolean {
   return toRecord(block)["type"] !== "thinking";
 }

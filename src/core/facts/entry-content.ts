@@ -41,7 +41,7 @@ const HEAD = ["type", "id", "parentId", "timestamp"];
 
 const UNKNOWN = "Content of an unknown kind";
 
-/** Fields of an entry or a message. Tracks which ones were used for its parts. */
+/** Fields of an entry or a message. Tracks which fields were used for its parts. */
 class Fields {
   readonly all: JsonRecord;
   readonly #taken: Set<string>;
@@ -135,7 +135,7 @@ function makeMessageParts(message: unknown, fields: Fields): ContentPart[] {
   }
 }
 
-/** Returns the parts of stored content. Content of an unknown kind is returned as data. */
+/** Returns the parts of stored content. Content of an unknown type is returned as data. */
 function getContentParts(content: unknown): ContentPart[] {
   return isContent(content)
     ? toContentBlocks(content).flatMap(makeBlockParts)

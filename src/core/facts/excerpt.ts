@@ -137,7 +137,7 @@ function formatContent(fields: JsonRecord): string {
   return images === 0 ? text : `[${formatCounted(images, "image")}] ${text}`;
 }
 
-/** Returns a text preceded by the name of its source, if any. */
+/** Returns text preceded by the name of its source, if any. */
 function formatNamed(name: unknown, text: string): string {
   return joinNonempty(": ", toText(name), text);
 }

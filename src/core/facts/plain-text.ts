@@ -27,7 +27,7 @@ const WIDE_SPACE = / \s+|[^\S ]\s*/g;
 
 const DELETE = 0x7f;
 
-/** Maximum number of characters to read for a line, so that very long texts cost no more than short ones. */
+/** Maximum number of characters to read for a line, so that very long strings cost no more than short ones. */
 const MAX_READ = 4000;
 
 /**
@@ -111,7 +111,7 @@ const EMPHASIS = /(?<![\w*])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])/g;
 const CODE = /(`+)([^`\n]+)\1/g;
 
 /**
- * Removes the syntax for headings, links, emphasis, and code from the beginning of a Markdown text: `## **Goal**` becomes `Goal`.
+ * Removes the syntax for headings, links, emphasis, and code from the beginning of Markdown text: `## **Goal**` becomes `Goal`.
  * Removes the tags of a slash command. Keeps ambiguous characters, such as those in `*.ts`, `a * b`, and `__init__`.
  *
  * @returns At most the first 4,000 characters.

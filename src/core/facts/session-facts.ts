@@ -43,8 +43,8 @@ export interface EntryFacts {
   /** Name that the entry sets, or null if it clears the name. Absent in other entries. */
   readonly sessionName?: string | null;
   /**
-   * Time of a user or assistant message, or otherwise of its entry, as an integer. Absent in other entries, and if there is no
-   * time.
+   * Time of a user or assistant message, or otherwise of its entry, as an integer. Absent from other entries and from entries
+   * without a time.
    */
   readonly messageMs?: number;
   /** First 200 characters of a user message with text. Absent in other entries. */
@@ -78,7 +78,7 @@ export function makeHeaderFacts({ id, cwd, parentSession, timestamp, title }: Se
   };
 }
 
-/** Reads the facts that an entry adds to those of its session. A message without a time has the time of its entry. */
+/** Reads the facts that an entry adds to those of its session. A message without a time uses the time of its entry. */
 export function readAddedFacts(type: string, record: JsonRecord, entryMs: number | undefined): FactsAdded {
   if (isNameType(type)) return { type, sessionName: findSessionName(record) ?? null };
   if (type !== "message") return { type };
@@ -147,7 +147,7 @@ export class Summarizer {
 /**
  * Returns the facts of a session after lines were added.
  *
- * @param lines - Lines that were actually added, each once, in order.
+ * @param lines - Lines that were actually added, in order and without duplicates.
  * @remarks Cost: O(lines).
  */
 export function factsAfter(

@@ -86,7 +86,7 @@ export class OpeningFinder {
   }
 }
 
-/** Number of entries to read first when searching for an opening, and the growth factor for each further step. */
+/** Number of entries to read first when searching for an opening, and the growth factor for each subsequent step. */
 const FIRST_STEP = 8;
 const STEP_GROWTH = 4;
 
@@ -136,7 +136,7 @@ function toTitleLine(text: string): string {
 export interface TitleFacts {
   /** Name of the session. Absent or empty if it has none. */
   readonly name?: string | null | undefined;
-  /** Opening of the session. By default, it is derived from the first message alone. */
+  /** Opening of the session. By default, it is derived only from the first message. */
   readonly opening?: Opening | undefined;
   /** Text of the first user message, or its beginning. Absent or empty if there is none. */
   readonly firstMessage?: string | null | undefined;

@@ -27,8 +27,8 @@ const waitingFor = new WeakMap<AbortSignal, Waiting>();
 /**
  * Calls a function once when a signal is aborted, or immediately if it already is.
  *
- * All callbacks of a signal share one listener, because Node.js warns about a possible leak at more than ten. The listener is
- * removed with the last callback.
+ * All callbacks of a signal share one listener, because Node.js warns about a possible leak if there are more than ten. The
+ * listener is removed with the last callback.
  *
  * @returns A function that removes the callback.
  */

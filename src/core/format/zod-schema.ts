@@ -96,7 +96,7 @@ function makeBoundedSchema<T extends object>(
 /**
  * Describes a problem with a value by the expected and the actual value. Replaces zod's own messages.
  *
- * Values are described by their kind and never quoted, except for short invalid constants, because they may be long or private.
+ * Values are described by their type and never quoted, except for short invalid constants, because they may be long or private.
  */
 const formatIssue: z.core.$ZodErrorMap = (issue) => {
   const missing = issue.input === undefined;

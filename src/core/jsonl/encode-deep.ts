@@ -22,9 +22,9 @@ export type NoteReplaced = (what: string, path: string) => void;
  *
  * @param cause - Error that `JSON.stringify` threw.
  * @param maxDepth - Maximum depth. Default: 1,000,000.
- * @param note - If given, this function is called instead of throwing. A string then replaces a cycle or a BigInt.
+ * @param note - If given, this function is called instead of throwing. Cycles and BigInts are then replaced with strings.
  * @throws {TypeError} With the path of a cycle, a BigInt, or data that is nested too deeply.
- * @remarks Cost: O(data), but several times as slow as `JSON.stringify`.
+ * @remarks Cost: O(data), but several times slower than `JSON.stringify`.
  */
 export function encodeDeep(
   record: object,

@@ -1,7 +1,7 @@
 import { encodeDeep, type NoteReplaced } from "./encode-deep.ts";
 
 /**
- * Encodes a record as one line of JSON without its line break.
+ * Encodes a record as one line of JSON without a line break.
  *
  * Keeps the order of fields. Omits the values that `JSON.stringify` omits. Rejects cycles and BigInts.
  *

@@ -19,7 +19,7 @@ const UTC_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 const LAST_TIME = 2 ** (4 * TIME_LENGTH) - 1;
 
-/** Returns the id that an entry had before a merge invented one for it. Returns other ids unchanged. */
+/** Returns the id that an entry had before a merge invented a new id for it. Returns other ids unchanged. */
 export function getOriginalId(id: string): string {
   return id.includes(MARK) ? id.replace(INVENTED, "") : id;
 }

@@ -75,7 +75,10 @@ export function orderEntries(union: EntryUnion, parents: Int32Array): Int32Array
   });
 }
 
-/** Returns the depth of each entry and the latest time on its path. That time is later than its own if a clock was wrong. */
+/**
+ * Returns the depth of each entry and the latest time on its path. That time is later than the entry's own time if a clock was
+ * wrong.
+ */
 function measurePlaces(union: EntryUnion, parents: Int32Array): { times: Float64Array; depths: Int32Array } {
   const times = new Float64Array(union.size);
   const depths = new Int32Array(union.size).fill(NONE);

@@ -8,7 +8,7 @@ import { notASession } from "../jsonl/not-a-session.ts";
 /** Copy of a session: `a` is the first argument and `b` is the second. */
 export type MergeSide = "a" | "b";
 
-/** Maximum number of lines held at a time. */
+/** Maximum number of lines to keep in memory at a time. */
 const MAX_HELD = 256;
 
 /** Maximum number of bytes of these lines, unless one line is longer. */

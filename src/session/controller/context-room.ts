@@ -40,7 +40,7 @@ function usableReserve(contextWindow: number, { reserveTokens }: CompactionLimit
  * Appends context edits, so that the session keeps the original results. Images are kept.
  *
  * @returns Ids of the shortened results; empty if that would not help.
- * @remarks Cost: O(branch) in heads, O(size of the context).
+ * @remarks Cost: O(branch) head reads, plus O(context size).
  */
 export function shortenResults(
   host: ControllerHost,
@@ -157,6 +157,6 @@ export function explainCannotFit(
     largest === undefined ? "" : `, shorten entry ${largest.id} with appendContextEdit, go back before it`;
   return (
     `The context cannot be made to fit a window of ${contextWindow} tokens: ${parts.join(", ")}. ` +
-    `Use a model with a larger window${edit}, or shorten the system message and the declarations of tools.`
+    `Use a model with a larger window${edit}, or shorten the system message and the tool declarations.`
   );
 }

@@ -8,7 +8,7 @@ export interface Replacement {
   readonly from: SessionManager;
   /** Path of its file; undefined in memory. */
   readonly path: string | undefined;
-  /** Opens the session. Called after the old one was closed. */
+  /** Opens the session. Called after the old session was closed. */
   readonly open: () => SessionManager | Promise<SessionManager>;
 }
 

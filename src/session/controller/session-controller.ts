@@ -34,7 +34,7 @@ import {
 
 /** Options for a controller. */
 export interface SessionControllerOptions {
-  /** Initial session. The controller closes it when it switches to another one. */
+  /** Initial session. The controller closes it when it switches to another session. */
   readonly session: SessionManager;
   /** Hooks with which handlers are registered. By default, the controller creates its own. */
   readonly hooks?: SessionHooks | undefined;
@@ -51,8 +51,8 @@ export interface SessionControllerOptions {
   /** Limits on the size of a branch summary's prompt. */
   readonly branchSummary?: BranchSummaryLimits | undefined;
   /**
-   * Counts the tokens in a string. By default, counts one token for four characters of Latin text, for two characters of another
-   * alphabet, or for one character of any other script.
+   * Counts the tokens in a string. By default, counts one token per four characters of Latin text, per two characters of another
+   * alphabet, or per character of any other script.
    */
   readonly counter?: TokenCounter | undefined;
   /** Returns Unix milliseconds, for tests. Default: the clock. */
@@ -203,7 +203,7 @@ export class SessionController {
   /**
    * `/session`: counts the messages, tool calls, tokens, and cost of all branches.
    *
-   * @remarks Cost: O(file), plus O(parent's file) in heads for a fork.
+   * @remarks Cost: O(file), plus O(parent's file) head reads for a fork.
    */
   getStats(options: StatsOptions = {}): SessionStats {
     const { session } = this;

@@ -45,7 +45,7 @@ export interface SessionStats {
   /** Time since creation, in milliseconds. */
   ageMs: number | null;
   entries: number;
-  /** Number of messages, in total and by role. Extension messages count as `custom`. */
+  /** Number of messages, in total and by role. Extension messages are counted as `custom`. */
   messages: { total: number; byRole: { [role: string]: number } };
   /** Number of tool calls by the model, in total and by tool name, and the number of results that report a failure. */
   toolCalls: { total: number; failed: number; byName: { [name: string]: number } };
@@ -200,12 +200,12 @@ const ID_FIELDS = ["id", "parentId", "firstKeptEntryId"];
 /**
  * Returns a function that identifies the entries that a fork inherited from its parent.
  *
- * A copy keeps its id and time, so an entry is inherited if the parent session has an entry with the same id and time. Files of
- * version 1 contain no ids, and derived ids differ, so for these files, the common beginning of both sessions is inherited. If
- * the parent's file cannot be read or is on another machine, the entries that are older than the fork's header are considered
+ * A copy keeps its id and time, so an entry is inherited if the parent session has an entry with the same id and time. Version 1
+ * files contain no ids, and derived ids differ, so for these files, the common beginning of both sessions is inherited. If the
+ * parent's file cannot be read or is on another machine, the entries that are older than the fork's header are considered
  * inherited.
  *
- * @remarks Cost: O(parent file) in heads if the session names a parent, plus its bodies if the file has no ids.
+ * @remarks Cost: O(parent file) head reads if the session specifies a parent, plus its bodies if the file has no ids.
  */
 function makeInheritedCheck(session: SessionManager): IsInherited {
   const header = session.getHeader();

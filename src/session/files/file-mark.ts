@@ -9,7 +9,7 @@ export interface FileMark {
   /** Change time. Programs cannot restore it, but it also changes with the name, the mode, and the number of links. */
   readonly ctimeMs: number;
   readonly ino: number;
-  /** Birth time. Needed because the system reuses the number of a removed file. */
+  /** Birth time. Needed because the system may reuse the number of a removed file. */
   readonly birthtimeMs: number;
 }
 

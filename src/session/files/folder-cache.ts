@@ -14,14 +14,14 @@ import { isTemporaryName } from "../fs/temporary-files.ts";
 import type { FileMark } from "./file-mark.ts";
 import { isSystemError } from "./skipped-files.ts";
 
-/** Incremented whenever the format or the meaning of what is kept changes. */
+/** Incremented whenever the format or the meaning of the stored data changes. */
 const CACHE_VERSION = 9;
 
 /** Kind of data about session files, and its format. There is one cache file per folder of sessions. */
 export interface CacheKind<Known extends FileMark> {
   readonly suffix: string;
   encode(files: ReadonlyMap<string, Known>): BesideJson & { readonly columns: object };
-  /** Decodes the output of `encode`. Returns undefined if any of it is invalid. */
+  /** Decodes the output of `encode`. Returns undefined if any of the data is invalid. */
   decode(columns: unknown, beside: Omit<KeptJson, "value">): Map<string, Known> | undefined;
 }
 
@@ -39,7 +39,7 @@ interface LoadedFolder<Known> {
   unsaved: number;
 }
 
-/** Reads the stored data of a folder. Returns undefined if there is none that this version supports. */
+/** Reads the stored data of a folder. Returns undefined if there is no data that this version supports. */
 export function readCached<Known extends FileMark>(
   path: string,
   kind: CacheKind<Known>,
@@ -151,7 +151,7 @@ const NAME = /^(?:([0-9a-f]{32})\.(?:json|grams|terms)|imports-[0-9a-f]{32}\.jso
  * Kind of a file in a cache folder.
  *
  * `folder`: data about a folder of sessions; `imports`: the record of an import; `unfinished`: either of them while being
- * written; `temporary`: a copy of another program's database. Killed processes leave the last two.
+ * written; `temporary`: a copy of another program's database. The last two are left behind by killed processes.
  */
 export type CacheFileKind = "folder" | "imports" | "unfinished" | "temporary";
 

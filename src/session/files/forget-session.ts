@@ -19,7 +19,8 @@ export function noteCacheFolder(folder: string): void {
 
 /**
  * Removes data derived from a session after its text was changed or the session was deleted: its row and text filter in the
- * caches, its pages in the folder for temporary files, and its partial answers. Also removes files that killed processes left.
+ * caches, its pages in the folder for temporary files, and its partial answers. Also removes files left behind by killed
+ * processes.
  *
  * If a removal fails, a process warning is emitted, because the change to the session has already taken effect.
  *

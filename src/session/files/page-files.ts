@@ -7,20 +7,20 @@ import { isTemporaryName, removeLeftovers } from "../fs/temporary-files.ts";
 /** Prefix of the folders that are created in the folder for temporary files, one per page. */
 const FOLDER_PREFIX = "sessiontree-";
 
-/** Matches the complete name of such a folder. */
+/** Matches the complete name of a page's folder. */
 const FOLDER = new RegExp(`^${FOLDER_PREFIX}[A-Za-z0-9]{6}$`);
 
 const SUFFIX = ".html";
 
-/** Page that was written for the browser, or an unfinished page that a killed process left. */
+/** Page that was written for the browser, or an unfinished page left behind by a killed process. */
 export interface PageFile {
   readonly kind: "page" | "temporary";
   readonly path: string;
 }
 
 /**
- * Returns a path for the page of a session's file, in a new folder that only its owner can access. Removes unfinished pages that
- * killed processes left.
+ * Returns a path for the page of a session's file, in a new folder that only its owner can access. Removes unfinished pages left
+ * behind by killed processes.
  */
 export function makePagePath(fileName: string): string {
   for (const folder of listPageFolders()) callIfPresent(() => removeLeftovers(realFileSystem, folder));
@@ -39,7 +39,8 @@ export function listPages(): PageFile[] {
 }
 
 /**
- * Removes the pages of a session's file from the folder for temporary files, and any unfinished pages that killed processes left.
+ * Removes the pages of a session's file from the folder for temporary files, and any unfinished pages left behind by killed
+ * processes.
  */
 export function removePages(fileName: string): void {
   for (const folder of listPageFolders()) {

@@ -33,7 +33,7 @@ export interface PartialAnswer {
   readonly message: AssistantMessage;
 }
 
-/** File with a partial answer, or the reason why it contains none. */
+/** File with a partial answer, or the reason why the file does not contain one. */
 export interface PartialAnswerFile {
   readonly path: string;
   readonly answer: PartialAnswer | undefined;
@@ -65,7 +65,7 @@ export function encodePartialAnswer(answer: PartialAnswer): string {
   return `${encodeRecord({ type: "partial_answer", version: VERSION, ...answer })}\n`;
 }
 
-/** Parses a line that `encodePartialAnswer` wrote. If this fails, returns the reason as a string. */
+/** Parses a line created by `encodePartialAnswer`. If this fails, returns the reason as a string. */
 export function parsePartialAnswer(text: string): PartialAnswer | string {
   const { version, type, sessionId, leafId, savedMs, message } = parseRecord(text.trimEnd()) ?? {};
   if (type !== "partial_answer") return "it is torn, or not a partial answer";

@@ -18,9 +18,9 @@ export interface SessionRow {
   readonly title: string;
   /** Session that this one was forked from, as stated in the header: a path or an id. */
   readonly parentSession?: string;
-  /** Time from the header, or otherwise of the file. */
+  /** Time from the header, falling back to the file's time. */
   readonly created: Date;
-  /** Time of the latest user or assistant message, or otherwise of the header, or otherwise of the file. */
+  /** Time of the latest user or assistant message, falling back to the header's time and then to the file's time. */
   readonly modified: Date;
   /** Number of entries of type `message`, of any role. */
   readonly messageCount: number;

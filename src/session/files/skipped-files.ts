@@ -9,8 +9,8 @@ export interface SkippedFile {
    * Reason for skipping.
    *
    * `not-a-file`: a folder, pipe, socket, or device; it was not opened. `unreadable`: the system refused access, or the file was
-   * truncated while it was read. `not-a-session`: the file has no session header. `too-slow`: the search expression took too long
-   * on it.
+   * truncated while it was being read. `not-a-session`: the file has no session header. `too-slow`: the search expression took
+   * too long on it.
    */
   readonly reason: "not-a-file" | "unreadable" | "not-a-session" | "too-slow";
   /** The error, if the reason is `unreadable`. */

@@ -41,10 +41,10 @@ export const SUMMARIES: CacheKind<FileSummary> = {
 const UNPAIRED = /\p{Surrogate}/u;
 
 /**
- * Converts summaries to their cached form: an array per fact with an item per file, a text, and the bytes of model calls.
+ * Converts summaries to their cached form: an array per fact with one item per file, a string, and the bytes of model calls.
  *
  * For thousands of files, this takes half as long as one object per file. Most of the data consists of first messages, which are
- * concatenated in the text.
+ * concatenated in the string.
  */
 export function toColumns(summaries: FolderSummaries): { columns: object; text: string; bytes: Uint8Array } {
   const files = [...summaries.values()];
@@ -85,7 +85,7 @@ export function toColumns(summaries: FolderSummaries): { columns: object; text: 
 }
 
 /**
- * Decodes the output of `toColumns`. Returns undefined if any of it is invalid.
+ * Decodes the output of `toColumns`. Returns undefined if any of the data is invalid.
  *
  * Items are checked as they are used. Checking each array separately would take most of the time.
  */

@@ -5,7 +5,7 @@ export interface Descriptor {
   /** The descriptor's number; undefined after it was closed. */
   fd: number | undefined;
   readonly fs: FileSystem;
-  /** Whether it was used since the last sweep. */
+  /** Whether it has been used since the last sweep. */
   isFresh: boolean;
   /** Number of reads in progress. */
   readers: number;

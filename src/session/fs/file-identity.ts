@@ -4,7 +4,7 @@ import type { FileSystem } from "./file-system.ts";
 /** Identity of a file, regardless of its name and size. File numbers have 64 bits, which a `number` cannot represent. */
 export interface FileIdentity {
   readonly dev: bigint;
-  /** The system reuses the number of a removed file. */
+  /** The system may reuse the number of a removed file. */
   readonly ino: bigint;
   readonly birthtimeNs: bigint;
   readonly ctimeNs: bigint;
@@ -52,7 +52,7 @@ export function toFileState({ dev, ino, birthtimeNs, ctimeNs, mtimeNs, size }: B
 
 const BIGINT = { bigint: true } as const;
 
-/** Windows never reuses a number, but reports the birth time of an earlier file with the same name for a new one. */
+/** Windows never reuses a number, but reports the birth time of an earlier file with the same name for a new file. */
 const IS_WINDOWS = process.platform === "win32";
 
 /** Returns whether a system that does not record birth times may have reported the time of the last change instead. */

@@ -10,7 +10,7 @@ import {
 } from "./file-system.ts";
 import { findProcessStart, isStillRunning } from "./process-identity.ts";
 
-/** Time without changes after which a temporary file from another machine counts as a leftover, in milliseconds. */
+/** Time without changes after which a temporary file from another machine is treated as a leftover, in milliseconds. */
 const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
 
 /** Suffixes of the files that SQLite writes next to a database. */
@@ -82,7 +82,7 @@ export function removeFile(fs: FileSystem, path: string): void {
 }
 
 /**
- * Removes the temporary files of killed processes, which may contain text that was redacted since.
+ * Removes the temporary files of killed processes, which may contain text that has since been redacted.
  *
  * @remarks Cost: O(names in the folder).
  */

@@ -128,7 +128,7 @@ export function makeUnderFreeName(wanted: string, make: (path: string) => void):
   }
 }
 
-/** Adds a second name to a file, which must be free, or copies the file if the file system does not support links. */
+/** Adds a second name, which must be unused, to a file, or copies the file if the file system does not support links. */
 export function linkOrCopyFile(fs: FileSystem, path: string, to: string): void {
   if (tryLink(fs, path, to)) return;
   fs.copyFileSync(path, to, COPY_EXCLUSIVELY);
@@ -145,7 +145,7 @@ export function linkOrCopyFile(fs: FileSystem, path: string, to: string): void {
   }
 }
 
-/** Adds a second name to a file, which must be free. Returns false if the file system does not support links. */
+/** Adds a second name, which must be unused, to a file. Returns false if the file system does not support links. */
 export function tryLink(fs: FileSystem, path: string, to: string): boolean {
   try {
     fs.linkSync(path, to);

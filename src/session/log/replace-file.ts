@@ -274,8 +274,8 @@ export function removeOldFile(fs: FileSystem, path: string): void {
 }
 
 /**
- * Removes files that killed processes left, after copying lines that are not in any other file. Must be called while the file is
- * reserved.
+ * Removes files left behind by killed processes, after copying lines that are not in any other file. Must be called while the
+ * file is reserved.
  */
 export function finishInterrupted(fs: FileSystem, path: string): void {
   try {
