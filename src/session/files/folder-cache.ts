@@ -144,7 +144,7 @@ export class FolderCache<Known extends FileMark> {
   }
 }
 
-/** Matches the name of such a file or of an import record. While a file is being written, its name ends with a number. */
+/** Matches the name of a folder's cache file or an import record. While a file is being written, its name ends with a number. */
 const NAME = /^(?:([0-9a-f]{32})\.(?:json|grams|terms)|imports-[0-9a-f]{32}\.json)(\.\d+)?$/;
 
 /**

@@ -26,7 +26,7 @@ interface FileOfSession {
   readonly path: string;
   readonly options: FileLogOptions;
   readonly lease: LeaseSlot | undefined;
-  /** Appends lines to a file; returns false if another one is at the path. */
+  /** Appends lines to a file; returns false if another file is at the path. */
   readonly write: (file: OpenFile, lines: readonly LogLine[]) => boolean;
   /** Called when other processes' writes were detected. */
   readonly onChange: (change: LogChange) => void;

@@ -8,7 +8,7 @@ export type Intent = "read" | "flush" | "write";
 /** System error codes for paths that cannot be session files. */
 const PATH_ERRORS = ["EISDIR", "ELOOP", "ENAMETOOLONG", "EINVAL", "ENXIO", "ERR_INVALID_ARG_VALUE"];
 
-/** Thrown if the file was replaced by another one or was truncated. */
+/** Thrown if the file was replaced or truncated. */
 export class FileChangedError extends Error {}
 
 /** Maximum number of attempts if the file keeps being replaced. */

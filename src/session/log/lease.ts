@@ -48,7 +48,7 @@ const MAX_LEASE_BYTES = 4096;
 
 const TOKEN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Token to use if a lease has none because it is damaged or not a lease. */
+/** Token to use if a file has no token because it is damaged or is not a lease. */
 const NO_TOKEN = "unknown";
 
 /** Name of the guard file for a dead owner's lease. It remains if a process is killed while removing that lease. */
@@ -186,8 +186,8 @@ function tryTake(fs: FileSystem, path: string, owner: LeaseOwner): LeaseOwner | 
 /**
  * Removes the lease of a dead owner.
  *
- * The removing process first acquires a lease on the dead lease, so that no process removes a new lease in its place. That guard
- * is an ordinary lease, so a dead owner of it is detected in the same way.
+ * The removing process first acquires a lease on the dead lease, so that no process removes a new lease by mistake. That guard
+ * is an ordinary lease, so the death of its owner is detected in the same way.
  *
  * @returns The competing owner that is removing the lease; undefined if there is none.
  */
@@ -213,7 +213,9 @@ function removeDead(
   }
 }
 
-/** Removes a lease if the owner still holds it. A lease that cannot be removed counts as a dead owner's lease from then on. */
+/**
+ * Removes a lease if the owner still holds it. A lease that cannot be removed is treated as a dead owner's lease from then on.
+ */
 function giveUp(fs: FileSystem, path: string, { token }: LeaseOwner): void {
   givenUp.add(token);
   try {
@@ -247,7 +249,7 @@ function isLater(token: string, pid: number, beatAt: number): boolean {
   return answer;
 }
 
-/** Removes files that dead processes left while acquiring leases. Failures are harmless. */
+/** Removes files that dead processes left behind while acquiring leases. Failures are harmless. */
 function removeDeadLeases(fs: FileSystem, folder: string, owner: LeaseOwner): void {
   try {
     removeLeftovers(fs, folder);
@@ -291,7 +293,7 @@ function writeOwner(fs: FileSystem, path: string, owner: LeaseOwner): void {
   }
 }
 
-/** Reads the owner of a lease. An invalid lease counts as held by a dead owner. */
+/** Reads the owner of a lease. An invalid lease is treated as held by a dead owner. */
 function readOwner(fs: FileSystem, path: string): LeaseOwner {
   if (!fs.lstatSync(path).isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
   const fd = openForReading(fs, path);

@@ -5,7 +5,7 @@ import { type Content, writeWhole } from "../fs/write-whole.ts";
 import { toFileError } from "./file-errors.ts";
 import { isThere } from "./replace-file.ts";
 
-/** Content of a new file. Uses the real file system unless another one is given. */
+/** Content of a new file. Uses the real file system unless a different one is specified. */
 interface NewFile extends Omit<Content, "fs"> {
   readonly fs?: FileSystem | undefined;
 }

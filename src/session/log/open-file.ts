@@ -42,7 +42,7 @@ const MTIME_STEP_MS = 3_000;
 export type FoundAtPath = "same" | "grown" | "replaced" | "gone";
 
 /**
- * A session file and the index of the data read from it so far. Never reads another file. If another file is at the path, the log
+ * A session file and the index of the data read from it. Never reads another file. If another file is at the path, the log
  * opens that file instead.
  *
  * @remarks If a call fails, it throws the system's error and does not change the state.

@@ -58,7 +58,7 @@ const here = new Set<string>();
  * next writer completes it.
  *
  * @returns Path of the backup, if one was requested.
- * @throws {FileChangedError} If the file was truncated, or another one is at the path; nothing was changed.
+ * @throws {FileChangedError} If the file was truncated, or another file is at the path; nothing was changed.
  * @remarks Source: docs/durability.md#while-a-file-is-replaced
  */
 export function replaceFile({ old, backup, ...content }: Replacement): string | undefined {
@@ -121,7 +121,7 @@ function moveToFree(fs: FileSystem, from: string, path: string): void {
   }
 }
 
-/** Undoes the first half of an exchange. If that fails, the next process that uses the file does it. */
+/** Undoes the first half of an exchange. If that fails, the next process that uses the file does so. */
 function putBack(fs: FileSystem, path: string): void {
   try {
     finishInterrupted(fs, path);
@@ -266,7 +266,7 @@ export function retryAfterReplacement<T>(fs: FileSystem, path: string, call: () 
   }
 }
 
-/** Removes files that an interrupted replacement left, for a session that is being deleted. */
+/** Removes files left behind by an interrupted replacement, for a session that is being deleted. */
 export function removeOldFile(fs: FileSystem, path: string): void {
   for (const stray of listStrayNames(fs, path).reverse()) removeFile(fs, stray);
   // Removed last, because it indicates that there may be others.
@@ -358,7 +358,7 @@ function makeBusyError(path: string, cause?: unknown): SessionError {
   });
 }
 
-/** Returns the names of files that other programs created at the path while there was none. */
+/** Returns the names of files that other programs created at the path while no file was there. */
 function listStrayNames(fs: FileSystem, path: string): string[] {
   const names: string[] = [];
   for (let number = 1; number <= MAX_STRAYS; number++) {

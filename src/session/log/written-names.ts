@@ -97,7 +97,7 @@ export function makeOldFilePath(path: string): string {
   return join(dirname(path), `.${makeFileKey(path)}.old`);
 }
 
-/** Returns the hidden path for a file that another program created at the path while there was none. */
+/** Returns the hidden path for a file that another program created at the path while no file was there. */
 export function makeStrayPath(path: string, number: number): string {
   return `${makeOldFilePath(path)}.${number}`;
 }

@@ -34,7 +34,7 @@ export function assertMessage(message: unknown, findProblems = findMessageProble
   throw new TypeError(`This is not a session message: ${problems.join("; ")}.${getAdvice(message)}`);
 }
 
-/** Returns advice for a message of another shape. */
+/** Returns advice for a message with a different shape. */
 function getAdvice(message: unknown): string {
   const converter = findConverter(message);
   return converter === undefined
