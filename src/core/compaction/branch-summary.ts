@@ -26,7 +26,7 @@ export interface BranchSource {
   getBranch(fromId?: string): SessionEntry[];
 }
 
-/** Entries that a navigation leaves behind, and the point where the paths diverge. */
+/** Entries that a navigation abandons, and the point where the paths diverge. */
 export interface CollectEntriesResult {
   /** Oldest first. */
   entries: SessionEntry[];
@@ -79,7 +79,7 @@ const SQUEEZE_IN_BELOW = 0.9;
 const TOOL_RESULT_LENGTH = 1000;
 
 /**
- * Collects the entries that a navigation leaves behind: those after the deepest common ancestor, up to the old leaf.
+ * Collects the entries that a navigation abandons: those after the deepest common ancestor, up to the old leaf.
  *
  * @param session - The session.
  * @param oldLeafId - Id of the leaf before the navigation; null if there was none.

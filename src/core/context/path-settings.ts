@@ -28,7 +28,7 @@ const MODEL_TYPES = ["model_change", "message"];
 /**
  * Finds the settings in effect at the end of a path, which are the latest ones on the path.
  *
- * @remarks Cost: O(path) in heads at worst. Parses bodies from the leaf backward until one specifies the setting.
+ * @remarks Cost: O(path) head reads at worst. Parses bodies from the leaf backward until one specifies the setting.
  */
 export function findSettings(path: EntryPath): PathSettings {
   const setsLevel = path.mayHold(LEVEL_TYPE);

@@ -105,7 +105,9 @@ function selectKeptPart(path: EntryPath, compaction: AnySessionEntry, compaction
 
 function makeMissingIssue(entryId: string, index: number, keptId: unknown): SelectionIssue {
   const named =
-    typeof keptId === "string" ? `${JSON.stringify(keptId)}, which does not precede it on its branch` : "none";
+    typeof keptId === "string"
+      ? `${JSON.stringify(keptId)}, which does not precede it on its branch`
+      : "none";
   const message = `Compaction ${entryId} must name the first entry that it keeps, but names ${named}; it keeps nothing.`;
   return { code: "KEPT_ENTRY_MISSING", index, entryId, message };
 }

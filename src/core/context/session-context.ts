@@ -249,7 +249,7 @@ export function projectPath(path: EntryPath, fallback?: SettingsFallback): Sessi
 /**
  * Returns the entries that make up the context at a leaf, in context order.
  *
- * @param entries - A session's entries in file order. A header among them is skipped.
+ * @param entries - A session's entries in file order. Headers are skipped.
  * @param leafId - Id of the leaf. If undefined or unknown, the last entry is used; null means the position before the first
  * entry.
  * @param byId - Map of entries by id, if available.
@@ -267,7 +267,7 @@ export function buildContextEntries(
 /**
  * Returns the messages of the context at a leaf, with the source entry of each.
  *
- * @param entries - A session's entries in file order. A header among them is skipped.
+ * @param entries - A session's entries in file order. Headers are skipped.
  * @param leafId - Id of the leaf. If undefined or unknown, the last entry is used; null means the position before the first
  * entry.
  * @param byId - Map of entries by id, if available.
@@ -284,7 +284,7 @@ export function buildSessionProjection(
 /**
  * Returns the messages, thinking level, and model at a leaf.
  *
- * @param entries - A session's entries in file order. A header among them is skipped.
+ * @param entries - A session's entries in file order. Headers are skipped.
  * @param leafId - Id of the leaf. If undefined or unknown, the last entry is used; null means the position before the first
  * entry.
  * @param byId - Map of entries by id, if available.

@@ -17,8 +17,10 @@ const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
   NOT_AN_ENTRY: () => "The line is JSON but not an entry, because it has no `type`; it is kept.",
   TAIL_TORN: () => "The last line is incomplete: its writer was interrupted, or is still writing.",
   NUL_BYTES: () => "Zero bytes were found where text was expected, such as those left by a power failure.",
-  RECORDS_GLUED: () => "Several records, or parts of them, are on one line; the complete records were recovered.",
-  BODY_DAMAGED: () => "The entry's head is legible, but its body is not; the entry keeps its place in the tree.",
+  RECORDS_GLUED: () =>
+    "Several records, or parts of them, are on one line; the complete records were recovered.",
+  BODY_DAMAGED: () =>
+    "The entry's head is legible, but its body is not; the entry keeps its place in the tree.",
   ID_INVENTED: () => "The entry has no id; an id was derived from its position.",
   ID_DUPLICATE: (about) => `An earlier entry has the id ${about}; this entry was given a new id.`,
   ENTRY_REPEATED: () => "The same line appears earlier in the file; it is counted only once.",

@@ -27,7 +27,7 @@ export function getMergeableHeader({ index, foreign }: LineSource, side: MergeSi
   if (version > CURRENT_SESSION_VERSION) {
     throw new SessionError(
       "VERSION_TOO_NEW",
-      `Copy ${side} is of version ${version}, newer than this library supports; update sessiontree to merge it.`,
+      `Copy ${side} has version ${version}, which is newer than this library supports; update sessiontree to merge it.`,
       { details: { side, version } },
     );
   }

@@ -168,7 +168,7 @@ export class SessionController {
     if (leafId !== null) return this.fork(leafId, { position: "at" });
     throw new SessionError(
       "ENTRY_NOT_FOUND",
-      "There is nothing to clone before the first entry; append one.",
+      "There is nothing to clone before the first entry; append an entry.",
     );
   }
 
@@ -189,7 +189,7 @@ export class SessionController {
   }
 
   /**
-   * `/name`: sets the display name. An empty name clears it.
+   * `/name`: sets the display name. An empty name clears the display name.
    *
    * @returns The stored name; undefined if it was cleared.
    */

@@ -58,7 +58,7 @@ export function listCacheFiles(cacheFolder: string, ...kinds: readonly CacheFile
 }
 
 /**
- * Removes files left behind by killed processes, and unfinished files of at least a given age. Returns the cache files of
+ * Removes files abandoned by killed processes, and unfinished files of at least a given age. Returns the cache files of
  * folders.
  */
 function removeLeftovers(cacheFolder: string, afterMs: number): string[] {

@@ -151,7 +151,7 @@ const NAME = /^(?:([0-9a-f]{32})\.(?:json|grams|terms)|imports-[0-9a-f]{32}\.jso
  * Kind of a file in a cache folder.
  *
  * `folder`: data about a folder of sessions; `imports`: the record of an import; `unfinished`: either of them while being
- * written; `temporary`: a copy of another program's database. The last two are left behind by killed processes.
+ * written; `temporary`: a copy of another program's database. The last two are abandoned by killed processes.
  */
 export type CacheFileKind = "folder" | "imports" | "unfinished" | "temporary";
 

@@ -19,8 +19,7 @@ export function noteCacheFolder(folder: string): void {
 
 /**
  * Removes data derived from a session after its text was changed or the session was deleted: its row and text filter in the
- * caches, its pages in the folder for temporary files, and its partial answers. Also removes files left behind by killed
- * processes.
+ * caches, its pages in the folder for temporary files, and its partial answers. Also removes files abandoned by killed processes.
  *
  * If a removal fails, a process warning is emitted, because the change to the session has already taken effect.
  *

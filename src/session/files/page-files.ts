@@ -12,15 +12,15 @@ const FOLDER = new RegExp(`^${FOLDER_PREFIX}[A-Za-z0-9]{6}$`);
 
 const SUFFIX = ".html";
 
-/** Page that was written for the browser, or an unfinished page left behind by a killed process. */
+/** Page that was written for the browser, or an unfinished page abandoned by a killed process. */
 export interface PageFile {
   readonly kind: "page" | "temporary";
   readonly path: string;
 }
 
 /**
- * Returns a path for the page of a session's file, in a new folder that only its owner can access. Removes unfinished pages left
- * behind by killed processes.
+ * Returns a path for the page of a session's file, in a new folder that only its owner can access. Removes unfinished pages
+ * abandoned by killed processes.
  */
 export function makePagePath(fileName: string): string {
   for (const folder of listPageFolders()) callIfPresent(() => removeLeftovers(realFileSystem, folder));
@@ -39,7 +39,7 @@ export function listPages(): PageFile[] {
 }
 
 /**
- * Removes the pages of a session's file from the folder for temporary files, and any unfinished pages left behind by killed
+ * Removes the pages of a session's file from the folder for temporary files, and any unfinished pages abandoned by killed
  * processes.
  */
 export function removePages(fileName: string): void {

@@ -70,7 +70,7 @@ export function parsePartialAnswer(text: string): PartialAnswer | string {
   const { version, type, sessionId, leafId, savedMs, message } = parseRecord(text.trimEnd()) ?? {};
   if (type !== "partial_answer") return "it is torn, or not a partial answer";
   if (version !== VERSION)
-    return `it is of version ${String(version)}, and this library supports version ${VERSION}`;
+    return `it has version ${String(version)}, but this library supports version ${VERSION}`;
   const isPlaced = typeof sessionId === "string" && (typeof leafId === "string" || leafId === null);
   if (!isPlaced || typeof savedMs !== "number" || !isAnswerRecord(message)) return "it contains no answer";
   return { sessionId, leafId, savedMs, message };

@@ -412,7 +412,7 @@ export class AppendFile {
 }
 
 function makeExistsError(path: string): Error {
-  return Object.assign(new Error(`${path} exists already`), { code: "EEXIST" });
+  return Object.assign(new Error(`${path} already exists`), { code: "EEXIST" });
 }
 
 /** Permissions of a replaced file. */

@@ -65,7 +65,7 @@ export class CurrentFile {
     return this.#unknownFrom === undefined && this.state.index === this.knownIndex;
   }
 
-  /** The open file. Used only by calls that require one. */
+  /** The open file. Used only by calls that require a file. */
   get file(): OpenFile {
     if (this.state.isWritten) return this.state;
     throw new TypeError("the session is not written yet");

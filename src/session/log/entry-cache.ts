@@ -174,7 +174,7 @@ export class EntryCache {
     try {
       this.#adoptEqual(held, (entry) => live.has(entry));
     } catch (error) {
-      // Entries that cannot be read now are not adopted. Reading them later reports the reason.
+      // Entries that cannot currently be read are not adopted. Reading them later reports the reason.
       if (!isSessionError(error)) throw error;
     }
   }

@@ -249,7 +249,7 @@ function isLater(token: string, pid: number, beatAt: number): boolean {
   return answer;
 }
 
-/** Removes files that dead processes left behind while acquiring leases. Failures are harmless. */
+/** Removes files that dead processes abandoned while acquiring leases. Failures are harmless. */
 function removeDeadLeases(fs: FileSystem, folder: string, owner: LeaseOwner): void {
   try {
     removeLeftovers(fs, folder);

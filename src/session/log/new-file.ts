@@ -26,7 +26,7 @@ export function writeNewFile({ fs = realFileSystem, ...content }: NewFile): void
 /** Throws if a file exists at a path. */
 export function assertFree(path: string, fs: FileSystem): void {
   if (!isThere(path, fs)) return;
-  throw new SessionError("SESSION_EXISTS", `${path} exists already; choose another path.`, {
+  throw new SessionError("SESSION_EXISTS", `${path} already exists; choose another path.`, {
     details: { path },
   });
 }

@@ -266,7 +266,7 @@ export function retryAfterReplacement<T>(fs: FileSystem, path: string, call: () 
   }
 }
 
-/** Removes files left behind by an interrupted replacement, for a session that is being deleted. */
+/** Removes files abandoned by an interrupted replacement, for a session that is being deleted. */
 export function removeOldFile(fs: FileSystem, path: string): void {
   for (const stray of listStrayNames(fs, path).reverse()) removeFile(fs, stray);
   // Removed last, because it indicates that there may be others.
@@ -274,7 +274,7 @@ export function removeOldFile(fs: FileSystem, path: string): void {
 }
 
 /**
- * Removes files left behind by killed processes, after copying lines that are not in any other file. Must be called while the
+ * Removes files abandoned by killed processes, after copying lines that are not in any other file. Must be called while the
  * file is reserved.
  */
 export function finishInterrupted(fs: FileSystem, path: string): void {

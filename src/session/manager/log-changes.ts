@@ -40,7 +40,7 @@ export class ForeignEntries {
   }
 
   /**
-   * Delivers the entries to all receivers, once. Keeps their ids if the bodies cannot be read now.
+   * Delivers the entries to all receivers, once. Keeps their ids if the bodies cannot currently be read.
    *
    * @param read - Returns the entries with these ids that still exist.
    */

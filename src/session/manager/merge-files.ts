@@ -50,7 +50,7 @@ interface FileCopy {
  * @throws {TypeError} If the target is missing or ambiguous.
  * @throws {SessionError} `SESSIONS_DIFFER` if they are not copies of one session, `SESSION_EXISTS` if the target path already
  *   exists, `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `VERSION_TOO_NEW`, or `WRITE_FAILED`; nothing was changed.
- * @remarks Cost: O(bytes + n log n); bodies are read piece by piece and are never all in memory. Source: docs/merge.md
+ * @remarks Cost: O(bytes + n log n); bodies are read piece by piece and are never all in memory at once. Source: docs/merge.md
  */
 export function mergeSessions(pathA: string, pathB: string, options: MergeFilesOptions): MergeFilesResult {
   return mergeCopies(pathA, pathB, options);

@@ -86,9 +86,9 @@ function beginAt(path: string, options: SessionOptions): FileLog {
 }
 
 /**
- * Creates a session in memory with the given entries. A header among them overrides `session.id`.
+ * Creates a session in memory with the given entries. A header among the entries overrides `session.id`.
  *
- * Reports values that JSON cannot represent. Copies of the session contain a string in their place.
+ * Reports values that JSON cannot represent. Copies of the session contain a string instead.
  */
 export function makeMemoryLog(
   cwd: string,

@@ -48,8 +48,8 @@ export interface ForkOptions extends NewSessionOptions {
   /** Id of the last entry to copy; null copies no entries. Default: the leaf. */
   readonly at?: string | null;
   /**
-   * Path of the new file, which must not exist. Default: a new file in this session's folder, or the store or memory, as for this
-   * session.
+   * Path of the new file, which must not exist. Default: the same storage as for this session, which is a new file in its folder,
+   * its store, or memory.
    */
   readonly to?: string;
 }

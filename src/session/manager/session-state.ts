@@ -308,8 +308,8 @@ export class SessionState {
   /**
    * Switches to another log: a new, branched, or opened session.
    *
-   * @param isCopy - Whether the new log contains the entries of this one. If so, entries that are already loaded remain the same
-   *   objects.
+   * @param isCopy - Whether the new log contains the entries of the current log. If so, entries that are already loaded remain
+   *   the same objects.
    */
   replaceLog(log: SessionLog, isCopy = false): void {
     const cache = new EntryCache(log);
@@ -397,7 +397,7 @@ export class SessionState {
     this.#leafId = id;
   }
 
-  /** Drops cached entries that got a new parent, for example because the parent arrived late. */
+  /** Drops cached entries that were given a new parent, for example because the parent arrived late. */
   #keepUp(): void {
     const { revision } = this.#log.index;
     if (revision === this.#revision) return;
@@ -438,7 +438,7 @@ export class SessionState {
     this.emitForeign();
   }
 
-  /** Delivers the entries of other processes to their receivers. Retries later if their bodies cannot be read now. */
+  /** Delivers the entries of other processes to their receivers. Retries later if their bodies cannot currently be read. */
   emitForeign(): void {
     this.#foreign?.deliver((ids) => this.#getEntries(ids), this.#events);
   }

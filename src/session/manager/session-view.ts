@@ -154,7 +154,7 @@ export class SessionView {
    * Finds an entry by its id, its label, or the beginning of its id, or the leaf by `@leaf`.
    *
    * @returns Id of the entry.
-   * @throws {SessionError} `ENTRY_NOT_FOUND` if no entry matches, or several do.
+   * @throws {SessionError} `ENTRY_NOT_FOUND` if no entry or several entries match.
    * @remarks Cost: O(1) for an id, otherwise O(entries).
    */
   findEntry(name: string): string {
