@@ -33,7 +33,7 @@ const GLUE = "\n\n";
  * Contains only quotes, and never exceeds the summary size that `planCompaction` expects, so that a host can always compact. The
  * same preparation always produces the same summary.
  *
- * @param preparation - As `prepareCompaction` returns it.
+ * @param preparation - As returned by `prepareCompaction`.
  * @param maxTokens - Maximum number of tokens in the text, excluding the file lists.
  * @param counter - Counts these tokens. By default, they are estimated.
  * @returns A result whose `details.withoutModel` is true.

@@ -68,7 +68,7 @@ interface Text {
  * A split turn requires two sequential calls: one for the history and one for the beginning of the turn. Does not retry. Changes
  * nothing on failure.
  *
- * @param preparation - As `prepareCompaction` returns it.
+ * @param preparation - As returned by `prepareCompaction`.
  * @param summarize - Requests text from a model.
  * @throws {SessionError} `ABORTED`, with the message `Compaction cancelled`; `SUMMARY_FAILED` if a reply is not a summary;
  *   `NOTHING_TO_COMPACT` if the preparation has neither messages nor a summary.
@@ -85,7 +85,7 @@ export async function compact(
 /**
  * Summarizes as `compact` does, within the given limits.
  *
- * @throws {SessionError} As `compact` does.
+ * @throws {SessionError} The same as `compact`.
  */
 export async function writeSummary(
   preparation: CompactionPreparation,
@@ -160,7 +160,7 @@ export function assertSomethingToCompact(preparation: CompactionPreparation): vo
   );
 }
 
-/** Adds the usage of two model calls, as returned by an adapter. Missing numbers count as 0. */
+/** Adds the usage of two model calls, as returned by an adapter. Missing numbers are treated as 0. */
 export function addUsage(first: Usage | undefined, second: Usage | undefined): Usage | undefined {
   if (first === undefined || second === undefined) return first ?? second;
   const sum = (name: keyof Usage) => toNumber(toRecord(first)[name]) + toNumber(toRecord(second)[name]);

@@ -30,7 +30,10 @@ export function toNumber(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
-/** Returns the blocks of stored content. A string becomes one block. Empty for a value that is neither a string nor an array. */
+/**
+ * Returns the blocks of stored content. A string is converted to one block. Empty for a value that is neither a string nor an
+ * array.
+ */
 export function toContentBlocks(content: unknown): readonly unknown[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : toArray(content);
 }

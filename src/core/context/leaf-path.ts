@@ -5,8 +5,8 @@ import { toRecord } from "./entry-fields.ts";
 /**
  * Finds the entries root → leaf among entries in memory.
  *
- * A parent is the nearest earlier entry with the parent's id, or otherwise the first later one. An entry whose parent is missing
- * becomes the root. A cycle is broken at its first entry.
+ * A parent is the nearest earlier entry with the parent's id or, failing that, the first later entry. An entry whose parent is
+ * missing becomes the root. A cycle is broken at its first entry.
  *
  * @param records - Entries in file order; headers are skipped.
  * @param leafId - End of the path. If undefined or unknown, the last entry is used; null means the position before the first

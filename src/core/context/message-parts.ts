@@ -10,8 +10,8 @@ export type MessagePart =
 /**
  * Returns the parts of a message's content. Accepts any stored value.
  *
- * A string counts as one text part. Missing content and unknown blocks are skipped, and text fields of the wrong type are treated
- * as empty.
+ * A string is treated as one text part. Missing content and unknown blocks are skipped, and text fields of the wrong type are
+ * treated as empty.
  *
  * @param message - A message, or any other value.
  * @returns A new array, in the order of the content.

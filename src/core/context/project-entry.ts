@@ -19,7 +19,7 @@ type EditableMessage = UserMessage | AssistantMessage | ToolResultMessage | Cust
  * Returns the messages that one entry contributes to a context.
  *
  * Never throws. Missing content is treated as empty. A stored message with content is returned as the same object, except that an
- * assistant message's string becomes a block.
+ * assistant message's string is converted to a block.
  *
  * @param entry - The entry; a compaction is treated as the first entry of the context.
  * @param edit - Context edit to apply, regardless of its target. A malformed edit is ignored.

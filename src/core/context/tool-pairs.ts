@@ -73,9 +73,9 @@ type Block = AssistantMessage["content"][number];
  *
  * A result belongs to the latest earlier message with its call, and is moved there if the user sent a message while the tool ran;
  * a second result is dropped. A result remains in its position as user text if it follows an answer whose thinking is bound to an
- * added result. A call without a result gets one that reports the interruption. Calls of an unfinished message and their results
- * are dropped: a call may be incomplete, and clients omit such messages. If a later message reuses an id, the id is renamed
- * there, because some providers restart the numbering of calls in each message.
+ * added result. A call without a result is given a result that reports the interruption. Calls of an unfinished message and their
+ * results are dropped: a call may be incomplete, and clients omit such messages. If a later message reuses an id, the id is
+ * renamed there, because some providers restart the numbering of calls in each message.
  *
  * @param messages - Any messages; neither the array nor its messages are changed.
  * @param options - `bindsThinking`: returns whether an answer's model rejects its thinking if earlier messages change.
@@ -102,7 +102,7 @@ export function repairToolPairs(
   return { messages: repaired, repairs: repairs.sort((a, b) => a.index - b.index) };
 }
 
-/** Groups results by their calls. Drops results that do not match an open call, and quotes results that arrived too late. */
+/** Groups results by their calls. Drops results that do not match an open call, and quotes results that arrived late. */
 function gatherTurns(
   messages: readonly AgentMessage[],
   repairs: ToolPairRepair[],

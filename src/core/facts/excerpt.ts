@@ -142,7 +142,9 @@ function formatNamed(name: unknown, text: string): string {
   return joinNonempty(": ", toText(name), text);
 }
 
-/** Returns the most readable text in a program's data: text for people or for the model, or otherwise the purpose of a call. */
+/**
+ * Returns the most readable text in a program's data: text for people or for the model or, failing that, the purpose of a call.
+ */
 function formatState(data: JsonRecord): string {
   return (
     getTexts(data["content"]).join(" ") || getTellingArgument(data) || getTellingArgument(data["action"])

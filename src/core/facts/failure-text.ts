@@ -134,7 +134,7 @@ function getLastLines(text: string, end = text.length): string[] {
 }
 
 /**
- * Returns the most informative line about an error: the last line that names it, or otherwise the last line that reports a
+ * Returns the most informative line about an error: the last line that names it or, failing that, the last line that reports a
  * failure.
  */
 function findTellingLine(lines: readonly string[], text: string): string {

@@ -59,7 +59,7 @@ export function withoutHarmful(text: string, substitute = ""): string {
   );
 }
 
-/** Returns the beginning of a string as one safe line. Each run of white space becomes a single space. */
+/** Returns the beginning of a string as one safe line. Each run of white space is replaced with a single space. */
 export function toPlainLine(text: string): string {
   return toWholeLine(text.trimStart().slice(0, MAX_READ));
 }
@@ -73,7 +73,7 @@ export function toShortLine(text: string, longest = LONGEST): string {
   return line.length > longest ? `${takeStart(line, longest - 1).trimEnd()}…` : line;
 }
 
-/** Returns a whole string as one safe line. Each run of white space becomes a single space. */
+/** Returns a whole string as one safe line. Each run of white space is replaced with a single space. */
 export function toWholeLine(text: string): string {
   return LINE.test(text) ? text : toPlainText(text).replace(WIDE_SPACE, " ").trim();
 }

@@ -59,7 +59,7 @@ export function formatAgo(timeMs: number, nowMs: number): string {
 const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
 
 /**
- * Formats the local day of a time: `Today`, `Yesterday`, the weekday within the last week, or otherwise a date such as
+ * Formats the local day of a time: `Today`, `Yesterday`, the weekday within the last week, or a date such as
  * `2026-11-23`. Returns an empty string if the time is invalid.
  */
 export function formatRelativeDay(timeMs: number, nowMs: number): string {

@@ -43,7 +43,7 @@ export class UsageTally {
   readonly #total = makeEmptyUsage();
   readonly #byModel = new Map<string, ModelUsage>();
 
-  /** Sum so far, as a copy. */
+  /** Copy of the current sum. */
   get total(): UsageTotals {
     return { ...this.#total };
   }

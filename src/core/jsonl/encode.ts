@@ -34,7 +34,7 @@ export function encodeLiveRecord(record: object): { readonly text: string; reado
   return { text, ...(replaced !== undefined && { replaced }) };
 }
 
-/** Encodes a value that was parsed from JSON, at any depth. Undefined becomes null. */
+/** Encodes a value that was parsed from JSON, at any depth. Undefined is converted to null. */
 export function encodeParsed(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "null";

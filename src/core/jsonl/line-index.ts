@@ -126,7 +126,7 @@ export class LineIndex {
     return this.#pending.ordinals;
   }
 
-  /** Issues found so far, as a copy. */
+  /** Copy of the issues found so far. */
   get issues(): SessionIssue[] {
     const issues = this.#issues.list();
     const { headerSpan } = this;

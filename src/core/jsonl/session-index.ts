@@ -106,7 +106,7 @@ export class SessionIndex {
     return this.#careful.missingPending;
   }
 
-  /** Issues found so far, as a copy. */
+  /** Copy of the issues found so far. */
   get issues(): SessionIssue[] {
     return this.#ordinary === undefined ? this.#careful.issues : (this.#issues?.list() ?? []);
   }

@@ -125,7 +125,7 @@ export class EntryUnion {
     return source.index.tree.idAt(ordinal);
   }
 
-  /** Whether any entry got a new id. */
+  /** Whether any entry was given a new id. */
   get hasNames(): boolean {
     return this.#names.size > 0;
   }

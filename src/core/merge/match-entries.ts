@@ -163,7 +163,7 @@ class Matcher {
     const wholeAt = new Map<string, Bearer>();
     for (const bearer of bearers.sort(byRank)) {
       const { rank, position, isDamaged } = bearer;
-      // The remains of a damaged entry do not count if the intact entry exists.
+      // The remains of a damaged entry are ignored if the intact entry exists.
       const same = distinct.get(rank) ?? (isDamaged ? wholeAt.get(position) : undefined);
       if (same === undefined) distinct.set(rank, bearer);
       else {

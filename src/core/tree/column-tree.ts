@@ -96,8 +96,8 @@ export class ColumnTree implements EntryTree {
   }
 
   /**
-   * Resolves parents that were not found when their entries were added. Parents that arrived later are linked. Other entries get
-   * their fallback as the parent, or become roots. A cycle that late parents create is broken at its first entry.
+   * Resolves parents that were not found when their entries were added. Parents that arrived later are linked. Other entries are
+   * attached to their fallback, or become roots. A cycle that late parents create is broken at its first entry.
    *
    * The resulting tree does not depend on how the entries are split into batches.
    *

@@ -86,7 +86,7 @@ function shareEvenly(sizes: readonly number[], total: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** Returns the content with its text blocks joined and shortened; undefined if the images alone are too large. */
+/** Returns the content with its text blocks joined and shortened; undefined if the images by themselves are too large. */
 function shortenContent(
   message: ToolResultMessage,
   maxTokens: number,

@@ -49,8 +49,8 @@ export class CurrentSession {
    *
    * Later writes to the old session fail with `SESSION_CLOSED` and never reach the new one.
    *
-   * @throws {SessionError} As `assertNotLeft` does. If closing the old session fails, throws that error after the new session has
-   *   started.
+   * @throws {SessionError} The same as `assertNotLeft`. If closing the old session fails, throws that error after the new session
+   *   has started.
    */
   async replace({ reason, from, path, open }: Replacement): Promise<void> {
     this.assertNotLeft(from);

@@ -12,7 +12,7 @@ import { getCacheFolder } from "./user-folders.ts";
 /** Cache folders that this process has used, except the default one. */
 const used = new Set<string>();
 
-/** Records a cache folder, so that `forgetSession` cleans it too. */
+/** Records a cache folder, so that `forgetSession` also cleans it. */
 export function noteCacheFolder(folder: string): void {
   used.add(folder);
 }

@@ -27,7 +27,7 @@ export function findFileState(fs: FileSystem, path: string): FileState | undefin
   return stats && toFileState(stats);
 }
 
-/** Returns whether two identities belong to the same file, even if it has grown in between. */
+/** Returns whether two identities belong to the same file, even if it has grown in the meantime. */
 export function isSameFile(a: FileIdentity | undefined, b: FileIdentity | undefined): boolean {
   if (a === undefined || b === undefined || a.ino !== b.ino) return false;
   // Windows does not always report the volume of an open file.
@@ -36,7 +36,7 @@ export function isSameFile(a: FileIdentity | undefined, b: FileIdentity | undefi
 }
 
 /**
- * Returns whether two states belong to the same file and the file was not modified in between.
+ * Returns whether two states belong to the same file and the file was not modified in the meantime.
  *
  * The change time is also compared, because a program can restore the modification time after rewriting a file in place.
  */

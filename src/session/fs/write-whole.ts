@@ -156,7 +156,10 @@ export function tryLink(fs: FileSystem, path: string, to: string): boolean {
   }
 }
 
-/** Error codes that mean that links are not supported. Windows reports `EISDIR`, Android `EACCES`, and mounted stores `EIO`. */
+/**
+ * Error codes that mean that links are not supported. Windows reports `EISDIR`, Android reports `EACCES`, and mounted stores
+ * report `EIO`.
+ */
 const NO_LINKS = ["EPERM", "EACCES", "EIO", "EISDIR", "EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
 /**

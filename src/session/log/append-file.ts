@@ -353,8 +353,8 @@ export class AppendFile {
   }
 
   /**
-   * Writes the remaining bytes. If the system split the write and other processes wrote in between, writes all bytes again in one
-   * write.
+   * Writes the remaining bytes. If the system split the write and other processes wrote in the meantime, writes all bytes again
+   * in one write.
    *
    * Writing a line twice is safe, because readers ignore repeated lines.
    */

@@ -91,7 +91,7 @@ export class CurrentFile {
     return this.report();
   }
 
-  /** Calls `look`, and then `call` with the file. Repeats both if another file replaces it in between. */
+  /** Calls `look`, and then `call` with the file. Repeats both calls if another file replaces it in the meantime. */
   lookAndCall<T>(intent: Intent, call: (file: OpenFile) => T): T {
     return retryUntilUnchanged(() => {
       this.look(intent);

@@ -143,8 +143,8 @@ export class EntryCache {
   }
 
   /**
-   * Caches an entry that was just appended, so that callers get this object. The entry is kept permanently if it differs from its
-   * line.
+   * Caches an entry that was just appended, so that callers receive this object. The entry is kept permanently if it differs from
+   * its line.
    */
   remember(ordinal: number, entry: AnySessionEntry, bytes: number, isLive = false): void {
     if (isLive) this.#live.set(ordinal, entry);
@@ -212,7 +212,7 @@ export class EntryCache {
     const { tree, spans } = this.#log.index;
     for (const [ordinal, { entry }] of [...this.#held()]) {
       const { parentId } = tree.headAt(ordinal);
-      // A collected entry gets its new head when it is read again.
+      // A collected entry is given its new head when it is read again.
       if (entry === undefined || parentId === entry.parentId) continue;
       const moved = { ...entry, parentId };
       if (this.#live.has(ordinal)) this.#live.set(ordinal, moved);

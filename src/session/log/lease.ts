@@ -270,7 +270,7 @@ function tryCreate(fs: FileSystem, path: string, owner: LeaseOwner): boolean {
   const own = makeTemporaryPath(dirname(path));
   try {
     writeOwner(fs, own, owner);
-    // Without links, a reader may see such a lease. It counts as alive because its file is recent.
+    // Without links, a reader may see such a lease. It is considered alive because its file is recent.
     if (!tryLink(fs, own, path)) writeOwner(fs, path, owner);
     return true;
   } catch (error) {
@@ -306,7 +306,7 @@ function readOwner(fs: FileSystem, path: string): LeaseOwner {
       thread: typeof thread === "number" ? thread : 0,
       host: typeof host === "string" ? host : "",
       startedAt: typeof startedAt === "string" ? startedAt : "",
-      // The token becomes part of a file name.
+      // The token is used in a file name.
       token: typeof token === "string" && TOKEN.test(token) ? token : NO_TOKEN,
     };
   } finally {

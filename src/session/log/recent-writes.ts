@@ -19,7 +19,7 @@ export interface MissingLines {
   readonly own: readonly LogLine[];
   /** Whether further recent lines of this session are missing, together with a parent. */
   readonly isOwnStuck: boolean;
-  /** Whether other lines are missing: old ones, or those of other processes. */
+  /** Whether other lines are missing: old lines, or lines from other processes. */
   readonly areOthers: boolean;
 }
 

@@ -70,7 +70,7 @@ export function mergeCopies(
   if (path !== undefined) assertFree(path, fs);
   const merge = () => mergeInto(fs, path, copyA, copyB, options);
   const replaced = path === undefined && typeof copyA === "string" ? toAbsolutePath(copyA) : undefined;
-  // If the file is missing, its folder, which would contain the lock, may be missing too.
+  // If the file is missing, its folder, which would contain the lock, may also be missing.
   const isReplaced = replaced !== undefined && isThere(replaced, fs);
   return isReplaced ? replaceExclusively(fs, replaced, () => retryUntilUnchanged(merge)) : merge();
 }

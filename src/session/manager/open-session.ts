@@ -80,7 +80,7 @@ function beginAt(path: string, options: SessionOptions): FileLog {
   const isEmptyFile = isThere(path, options.fs);
   const isRequired = options.mode === "read-only" || options.mustExist === true;
   if (isRequired && !isEmptyFile) throw sessionNotFound(path);
-  // An empty file gets its header immediately, as in pi, because it has no content to lose.
+  // The header of an empty file is written immediately, as in pi, because it has no content to lose.
   const createAtOnce = options.mode !== "read-only" && (isEmptyFile || options.createAtOnce === true);
   return FileLog.create(path, header, { ...options, createAtOnce });
 }

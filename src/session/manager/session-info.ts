@@ -15,7 +15,7 @@ export interface SessionInfo extends Omit<FileRow, "title"> {
 /**
  * Called while sessions are listed.
  *
- * @param loaded - Number of files read so far.
+ * @param loaded - Number of files that have been read.
  * @param total - Number of files.
  * @param partial - Sessions found so far, latest first. Passed only occasionally.
  */

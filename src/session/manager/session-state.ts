@@ -431,19 +431,19 @@ export class SessionState {
 
   #takeChange(change: LogChange): void {
     if (change.kind === "reloaded") this.#reload(change.before);
-    // Lines of other processes may precede known ones, and labels and names follow file order.
+    // Lines from other processes may precede known lines, and labels and names follow file order.
     else this.#labelsAndName = undefined;
     this.#foreign ??= new ForeignEntries();
     for (const ordinal of this.#findNew(change)) this.#foreign.add(this.tree.idAt(ordinal));
     this.emitForeign();
   }
 
-  /** Delivers the entries of other processes to their receivers. Retries later if their bodies cannot currently be read. */
+  /** Delivers the entries from other processes to their receivers. Retries later if their bodies cannot currently be read. */
   emitForeign(): void {
     this.#foreign?.deliver((ids) => this.#getEntries(ids), this.#events);
   }
 
-  /** Collects the entries of other processes as they are found, for a call that returns them, until `end` is called. */
+  /** Collects the entries from other processes as they are found, for a call that returns them, until `end` is called. */
   collectForeign(): { readonly entries: AnySessionEntry[]; end(): void } {
     this.#foreign ??= new ForeignEntries();
     return this.#foreign.collect();

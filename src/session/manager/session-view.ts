@@ -134,7 +134,7 @@ export class SessionView {
     }
   }
 
-  /** Display name, if there is one. */
+  /** Display name, if any. */
   get name(): string | undefined {
     return this.#labelsAndName.name();
   }
@@ -185,7 +185,7 @@ export class SessionView {
   }
 
   /**
-   * Reads entries, upgraded to the current version; a damaged body becomes an issue.
+   * Reads entries, upgraded to the current version; a damaged body is reported as an issue.
    *
    * @param ordinals - Ordinals of the entries, ideally in ascending order.
    * @param take - Called for each entry, in the given order. An undefined entry means that the body is damaged.
