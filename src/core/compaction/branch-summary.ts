@@ -66,7 +66,7 @@ export interface GenerateBranchSummaryOptions extends CompactOptions {
   summarize: Summarize;
   /** Context window of the summarizing model, in tokens. Default: 128,000. */
   contextWindow?: number | undefined;
-  /** Number of tokens of the context window to reserve for the prompt and the reply. Default: 16,384. */
+  /** Number of tokens in the context window to reserve for the prompt and the reply. Default: 16,384. */
   reserveTokens?: number | undefined;
   counter?: TokenCounter | undefined;
 }

@@ -44,7 +44,7 @@ export interface CompactOptions {
 
 /** Limits on the model's input and output for each part of a summary. */
 export interface SummaryBounds {
-  /** Maximum number of tokens of the conversation. The middle of a longer conversation is omitted. */
+  /** Maximum number of tokens in the conversation. The middle of a longer conversation is omitted. */
   readonly maxConversationTokens?: number | undefined;
   readonly counter?: TokenCounter | undefined;
   /** Maximum number of words to request from the model. */

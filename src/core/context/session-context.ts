@@ -68,7 +68,7 @@ export class PathProjection {
   /** Selected entries with their messages, created on demand. */
   readonly #projected: ProjectedSessionEntry[] = [];
   readonly #edits = new Map<string, ContextEditEntry>();
-  /** Details that later entries add to messages, keyed by the id of the message's entry. */
+  /** Details that later entries add to messages, keyed by the message's entry id. */
   readonly #lateDetails = new Map<string, JsonRecord>();
   readonly #project: ProjectEntry;
   #thinkingLevel: string;

@@ -33,7 +33,7 @@ export interface ToolPairRepair {
     | "messageDropped";
   /** Index of the message in the original array; for an added result, the index of the message with its call. */
   readonly index: number;
-  /** Original id of the call; `""` if it has none. */
+  /** Original call id; `""` if it has none. */
   readonly toolCallId: string;
   /** New id of a renamed call. Also set on the repair that adds its result. */
   readonly newToolCallId?: string;

@@ -22,7 +22,7 @@ export interface OutputPart {
   readonly kind: "output";
   /** Source of the text: a tool, a command run by the user, or a section of the instructions. */
   readonly of: "tool" | "command" | "section";
-  /** Name of the tool, the command, or the section. */
+  /** Tool, command, or section name. */
   readonly title: string;
   readonly notes: readonly string[];
   readonly text: string;
@@ -269,7 +269,7 @@ function makeEndingParts(fields: Fields): ContentPart[] {
   }
 }
 
-/** Formats the title of an output: the name of the tool, or the command and its outcome. */
+/** Formats the title of an output: the tool name, or the command and its outcome. */
 export function formatOutputTitle({ of, title, notes }: OutputPart): string {
   if (of !== "command") return title;
   return `$ ${title}${notes.length === 0 ? "" : `  (${notes.join(", ")})`}`;

@@ -125,7 +125,7 @@ export function formatToolCall(name: string, input: unknown): string {
   return `→ ${formatCallTitle(name, input)}`;
 }
 
-/** Returns the title of a tool call: the name of the tool and its most informative argument. */
+/** Returns the title of a tool call: the tool name and its most informative argument. */
 export function formatCallTitle(name: string, input: unknown): string {
   return `${name || "(unnamed tool)"} ${getTellingArgument(input)}`.trimEnd();
 }

@@ -5,7 +5,7 @@ import { joinNonempty } from "./number-text.ts";
 import { COLOR } from "./plain-text.ts";
 import { getTellingArgument } from "./tool-calls.ts";
 
-/** Number of characters of an output to search at a time, starting from the end. */
+/** Number of characters in an output to search at a time, starting from the end. */
 const PIECE = 64 * 1024;
 
 /** Maximum number of characters to search, from the end of an output, for a line that names an error. */

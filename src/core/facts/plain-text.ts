@@ -64,7 +64,7 @@ export function toPlainLine(text: string): string {
   return toWholeLine(text.trimStart().slice(0, MAX_READ));
 }
 
-/** Maximum number of characters of a shortened line. */
+/** Maximum number of characters in a shortened line. */
 const LONGEST = 400;
 
 /** Returns the beginning of a string as one safe line, with an ellipsis if the string is longer. */

@@ -16,7 +16,7 @@ export interface SessionFacts {
   readonly cwd: string;
   /** Display name; null if the session has none. */
   readonly name: string | null;
-  /** Session that this one was forked from, as stated in the header: a path or an id. */
+  /** Session from which this one was forked, as stated in the header: a path or an id. */
   readonly parentSession: string | null;
   /** Time from the header, in Unix milliseconds; null if it is unreadable. Backends receive 0 instead. */
   readonly createdMs: number | null;
@@ -49,7 +49,7 @@ export interface EntryFacts {
   readonly messageMs?: number;
   /** First 200 characters of a user message with text. Absent in other entries. */
   readonly userText?: string;
-  /** Model usage that the line records, in the library's own format. Absent if the line records none. */
+  /** Model usage that the line records, in the library's own format. Absent if the line does not record any. */
   readonly usage?: string;
   /** Text to search. Passed only to backends that support search. */
   readonly searchText?: string;

@@ -13,7 +13,7 @@ export interface SessionHeader {
   timestamp: string;
   /** Working directory at creation. */
   cwd: string;
-  /** Path of the session that this one was forked from. */
+  /** Path of the session from which this one was forked. */
   parentSession?: string;
   /** Alternative name for `parentSession` in old files and Rust port files. Read, but never written. */
   branchedFrom?: string;

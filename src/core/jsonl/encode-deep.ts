@@ -1,7 +1,7 @@
-/** Maximum depth of data that was not parsed from JSON. An object that generates nested values would never end. */
+/** Maximum depth of data that was not parsed from JSON. Encoding an object that generates nested values would never end. */
 const MAX_DEPTH = 1_000_000;
 
-/** Maximum number of characters of a path in an error message. */
+/** Maximum number of characters from a path in an error message. */
 const MAX_PATH = 1000;
 
 /** Object or array that is being encoded. */

@@ -1,4 +1,4 @@
-/** Number of bytes of a word. */
+/** Number of bytes in a word. */
 export const WORD = 4;
 
 /** Number of bytes compared at a time. */

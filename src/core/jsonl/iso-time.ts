@@ -1,4 +1,4 @@
-/** Number of characters of `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
+/** Number of characters in `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
 export const ISO_LENGTH = 24;
 
 const DASH = 0x2d;

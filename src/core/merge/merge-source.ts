@@ -11,7 +11,7 @@ export type MergeSide = "a" | "b";
 /** Maximum number of lines to keep in memory at a time. */
 const MAX_HELD = 256;
 
-/** Maximum number of bytes of these lines, unless one line is longer. */
+/** Maximum number of bytes in these lines, unless one line is longer. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 
 /**
@@ -37,7 +37,7 @@ export function getMergeableHeader({ index, foreign }: LineSource, side: MergeSi
 /**
  * Splits a sequence into runs whose lines fit in memory.
  *
- * @param countBytes - Returns the number of bytes of an element.
+ * @param countBytes - Returns the number of bytes in an element.
  */
 export function splitRunsToHold<T>(list: Iterable<T>, countBytes: (one: T) => number): Generator<T[], void> {
   return splitRuns(list, MAX_HELD, { max: MAX_HELD_BYTES, of: countBytes });

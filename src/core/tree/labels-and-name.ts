@@ -62,7 +62,7 @@ export class LabelsAndName {
       const type = tree.typeAt(ordinal);
       if (type === "label" || isNameType(type)) marks.push(ordinal);
     }
-    // Reads all entries before applying any, so that an unreadable one is not skipped permanently.
+    // Reads all entries before applying any, so that an unreadable entry is not skipped permanently.
     const entries = marks.length === 0 ? [] : Array.from(this.#inFileOrder(marks), this.#entryAt);
     for (const entry of entries) if (entry !== undefined) this.#note(entry);
     this.#seen = size;

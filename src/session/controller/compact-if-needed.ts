@@ -50,7 +50,7 @@ export type CompactIfNeededResult =
        *
        * - `disabled`: the settings disable compaction.
        * - `belowThreshold`: the context has enough room.
-       * - `notShrinking`: the last two compactions did not shrink the context, so another one is unlikely to.
+       * - `notShrinking`: the last two compactions did not shrink the context, so another compaction is unlikely to help.
        * - `running`: the call came from the running compaction itself.
        * - `cannotFit`: the system message and the content that must be kept leave no room for a summary in the window; `message`
        *   states which parts take up the window and what to do.

@@ -17,7 +17,7 @@ interface RequestRoom {
   readonly overheadTokens: number;
 }
 
-/** Minimum number of tokens of a shortened result. */
+/** Minimum number of tokens in a shortened result. */
 const MIN_RESULT_TOKENS = 64;
 
 /** Returns whether a request leaves enough of the window for the reply: half of the reserve. */

@@ -134,7 +134,7 @@ export class SessionController {
   }
 
   /**
-   * `/resume`: switches to the session of a file. If it cannot be opened, the current session is kept.
+   * `/resume`: switches to the session in a file. If it cannot be opened, the current session is kept.
    *
    * @throws {SessionError} `CWD_MISSING` if the working directory does not exist; repeat the call with `cwd`. The error's details
    *   contain `sessionFile`, `sessionCwd`, and `fallbackCwd`. `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `LEASE_HELD`, or `ABORTED`;

@@ -38,7 +38,7 @@ export interface SessionStats {
   sessionId: string;
   sessionName: string | undefined;
   cwd: string;
-  /** Path of the session that this one was forked from. */
+  /** Path of the session from which this one was forked. */
   parentSession: string | undefined;
   /** Time from the header; null if it has none. */
   createdAt: Date | null;

@@ -166,12 +166,12 @@ export function parseCacheName(name: string): CacheFileKind | undefined {
   return ofFolder === undefined ? "imports" : "folder";
 }
 
-/** Returns the name of the file for the data about a folder of sessions. */
+/** Returns the name of the file that stores data about a folder of sessions. */
 function makeFolderCacheName(folder: string, suffix: string): string {
   return `${hashSha256(folder).slice(0, 32)}${suffix}`;
 }
 
-/** Returns the name of the file for the record of imports into a target. */
+/** Returns the name of the file that records imports into a target. */
 export function importCacheName(target: string): string {
   return `imports-${hashText(target)}.json`;
 }

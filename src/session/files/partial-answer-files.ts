@@ -84,9 +84,9 @@ export function isAnswerRecord(message: unknown): message is AssistantMessage {
 }
 
 /**
- * Lists the partial answers of a session, except those of other running processes.
+ * Lists the partial answers of a session, except those that belong to other running processes.
  *
- * They are identified by the name of the session's file and also by the session's id, because the file may have been renamed.
+ * They are identified by the session's file name and also by its id, because the file may have been renamed.
  *
  * @param path - Path of the session's file, which may no longer exist.
  * @remarks Cost: O(names in the folder), plus the bytes of partial answers.

@@ -16,7 +16,7 @@ const PREFIX = `{"digest":"`;
 const BETWEEN = `","data":`;
 const SUFFIX = "}";
 
-/** Matches the beginning of the file: the digest of the content and, if bytes follow the content, their digest and number. */
+/** Matches the beginning of the file: the digest of the content and, if bytes follow the content, their digest and count. */
 const FRONT = /^\{"digest":"([0-9a-f]{64})(?:","bytes":"([0-9a-f]{64}) (\d{1,15}))?","data":/;
 
 /** Maximum length of that beginning, in bytes. */

@@ -346,7 +346,7 @@ function withMessage(read: UnknownEntry, message: unknown): UnknownEntry {
 }
 
 /**
- * Number of bits of an ordinal that identify an entry within a page. With pages, sparse entries use little memory, and a shift
+ * Number of bits in an ordinal that identify an entry within a page. With pages, sparse entries use little memory, and a shift
  * finds their page.
  */
 const PAGE_BITS = 10;

@@ -235,9 +235,10 @@ function isAlive(fs: FileSystem, path: string, { host, pid, thread, startedAt, t
   }
   const beatAt = fs.statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   if (beatAt === undefined) return false;
-  // A heartbeat in the future comes from a wrong clock, and would count forever.
+  // A heartbeat in the future comes from a wrong clock, and would be considered current forever.
   if (Math.abs(Date.now() - beatAt) < DEAD_AFTER_MS) return true;
-  // Another process may have gotten the owner's number. If the system does not report threads, a running process proves nothing.
+  // Another process may have been assigned the owner's number. If the system does not report threads, a running process proves
+  // nothing.
   return host === hostname() && pid > 0 && thread !== -1 && !isLater(token, pid, beatAt);
 }
 

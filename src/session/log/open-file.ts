@@ -17,7 +17,7 @@ import type { OldFile } from "./takeover.ts";
 /** Maximum size of a file that is read as text, in bytes. See docs/performance.md#small-sessions. */
 const SMALL_FILE_BYTES = 4 * 1024 * 1024;
 
-/** Number of bytes of a line that is sufficient to include its id and time, which make it unique. */
+/** Number of bytes at the start of a line that are sufficient to include its id and time, which make it unique. */
 const FINGERPRINT_BYTES = 256;
 
 /**

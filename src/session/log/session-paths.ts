@@ -53,7 +53,7 @@ export function getSessionsRoot(places: SessionPlaces = {}): string {
 /** Maximum length of a file name, in bytes. */
 export const MAX_NAME_BYTES = 255;
 
-/** Number of bytes of a long project path that remain readable in the name of its folder. A digest makes the name unique. */
+/** Number of bytes from a long project path that remain readable in the name of its folder. A digest makes the name unique. */
 const BEGINNING_BYTES = 180;
 
 const DIGEST_CHARACTERS = 32;
@@ -100,7 +100,7 @@ export function getDefaultSessionDir(cwd: string, agentDir?: string): string {
   return folder;
 }
 
-/** Returns the name for the file of a new session. Throws if the id is malformed or too long for a file name. */
+/** Returns the file name for a new session. Throws if the id is malformed or too long for a file name. */
 export function makeSessionFileName(timestamp: string, id: string): string {
   assertValidSessionId(id);
   if (id.length > MAX_ID_LENGTH) {

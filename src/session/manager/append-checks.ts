@@ -74,7 +74,7 @@ const NEEDED_FIELDS: {
 /**
  * Returns the fields of a draft.
  *
- * A malformed entry of another session is copied unchanged, unless it would empty the context.
+ * A malformed entry from another session is copied unchanged, unless it would empty the context.
  *
  * @throws {TypeError} If the draft has no type or a reserved one, or its message is invalid.
  * @throws {SessionError} `ENTRY_INVALID` if the type is unknown or required fields are missing.

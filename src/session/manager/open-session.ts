@@ -132,7 +132,7 @@ export function withIdReserved<T>(id: string, options: SessionOptions, work: () 
   return replaceExclusively(realFileSystem, join(folder, id), work);
 }
 
-/** Opens the project's session with exactly this id, or creates it. Its file is created immediately. */
+/** Opens the project's session with this exact id, or creates it. Its file is created immediately. */
 export function openOrCreateLog(cwd: string, id: string, options: SessionOptions): FileLog {
   assertValidSessionId(id);
   const find = () => findSessionById(getSessionScope(cwd, options), id);

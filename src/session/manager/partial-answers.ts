@@ -150,7 +150,7 @@ export class PartialAnswers {
     return places;
   }
 
-  /** Resets the state if this object has switched to another session. Keeps the file of the partial answer. */
+  /** Resets the state if this object has switched to another session. Keeps the partial answer's file. */
   #follow(): void {
     if (this.#log === this.#state.log) return;
     this.#log = this.#state.log;

@@ -112,7 +112,7 @@ let make: (log: SessionLog, cwd: string, options: LogSessionOptions) => SessionM
 /** Creates another session with this session's working directory, folder, and options. This session does not change. */
 export let newSessionBeside: (session: SessionManager, options?: NewSessionOptions) => SessionManager;
 
-/** Opens another file (in a store: another id) as `openAsync` does, with this session's options. This session does not change. */
+/** Opens another file (in a store, another id) as `openAsync` does, with this session's options. This session does not change. */
 export let loadSessionBeside: (
   session: SessionManager,
   path: string,
@@ -232,12 +232,12 @@ export class SessionManager {
   }
 
   /**
-   * Opens the project's session with exactly this id, or creates it. If several processes call this at the same time, one creates
+   * Opens the project's session with this exact id, or creates it. If several processes call this at the same time, one creates
    * the session, and all of them open the same file.
    *
    * @param sessionDir - Folder for the file, or options. Default: the project's folder below the agent's.
    * @throws {SessionError} `INVALID_SESSION_ID`; `SESSION_NOT_FOUND` if the mode is `read-only` and the session does not exist.
-   * @remarks Cost: one `stat` call per file of the project, plus reading headers until one matches.
+   * @remarks Cost: one `stat` call per file in the project, plus reading headers until one matches.
    */
   static openOrCreate(cwd: string, id: string, sessionDir?: string | SessionOptions): SessionManager {
     assertCwd(cwd, "openOrCreate");
@@ -281,7 +281,7 @@ export class SessionManager {
     return new SessionManager(log, targetCwd, getSessionFolder(targetCwd, given), given);
   }
 
-  /** Returns the path of the project's session with exactly this id; undefined if there is none. */
+  /** Returns the path of the project's session with this exact id; undefined if there is none. */
   static findById(cwd: string, id: string, sessionDir?: string | SessionOptions): string | undefined {
     assertCwd(cwd, "findById");
     return findSessionById(getSessionScope(cwd, toSessionOptions(sessionDir)), id);
@@ -1024,7 +1024,7 @@ export class SessionManager {
    * Returns the partial answer that a killed process saved, as an aborted answer to append or discard.
    *
    * Reports damaged partial answers as issues, and also answers for other leaves if this leaf has no partial answer. Ignores
-   * partial answers of running processes.
+   * partial answers that belong to running processes.
    *
    * @param leafId - Id of the entry being answered. Default: the leaf.
    * @returns The latest partial answer; undefined if there is none.

@@ -39,7 +39,7 @@ export interface SessionOptions extends SessionPlaces, FileLogOptions {
 export interface NewSessionOptions {
   /** Session id. Default: a UUIDv7. */
   id?: string;
-  /** Path of the session that this one was forked from. */
+  /** Path of the session from which this one was forked. */
   parentSession?: string;
 }
 
@@ -140,7 +140,7 @@ export function makeHeader(cwd: string, now: number, options: NewSessionOptions 
   };
 }
 
-/** Returns the path of a new session's file. */
+/** Returns the file path for a new session. */
 export function makeSessionPath(folder: string, header: SessionHeader): string {
   return join(folder, makeSessionFileName(header.timestamp, header.id));
 }

@@ -34,7 +34,7 @@ const MAX_NAMED = 3;
  */
 export class SessionView {
   readonly log: SessionLog;
-  /** Name of the session's file, or of a file created from the session. */
+  /** Name of the session file, or of a file created from the session. */
   readonly fileName: string;
   readonly #labelsAndName: LabelsAndName;
   /** For a small file, the entries parsed when it was opened, by ordinal. */
