@@ -82,7 +82,7 @@ const TOOL_RESULT_LENGTH = 1000;
  * Collects the entries that a navigation abandons: those after the deepest common ancestor, up to the old leaf.
  *
  * @param session - The session.
- * @param oldLeafId - Id of the leaf before the navigation; null if there was none.
+ * @param oldLeafId - Id of the leaf before the navigation; null if there was no leaf.
  * @param targetId - Id of the entry to navigate to.
  * @returns Empty if the target is the old leaf or one of its descendants.
  * @remarks Cost: O(both paths).

@@ -124,7 +124,7 @@ function joinTexts(history: string, turnPrefix: string): string {
   return [history, prefix].filter((text) => text !== "").join("\n\n") || NOTHING_SAID;
 }
 
-/** Returns the summary to update, without the file lists, which are appended to the new one. */
+/** Returns the summary to update, without the file lists, which are appended to the new summary. */
 export function getPreviousText(
   planned: Pick<CompactionPreparation, "previousSummary" | "fileOps">,
 ): string | undefined {

@@ -21,7 +21,7 @@ export interface ContextUsageEstimate {
   usageTokens: number;
   /** Estimate for the messages that the provider did not count. */
   trailingTokens: number;
-  /** Index of the assistant message whose usage was used; null if none was. */
+  /** Index of the assistant message whose usage was applied; null if no usage was applied. */
   lastUsageIndex: number | null;
 }
 
@@ -149,7 +149,7 @@ function findCountedUsage(message: unknown): Usage | undefined {
 }
 
 /**
- * Estimates the size of a context: the last usage in it, plus an estimate of the messages after that.
+ * Estimates the size of a context: the last usage in it, plus an estimate of the messages after it.
  *
  * The last usage may describe different messages. After a compaction or a context edit, use `estimateProjectedContextTokens`.
  *

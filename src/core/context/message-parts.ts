@@ -56,7 +56,7 @@ export function toText(value: unknown): string {
  */
 export function toJson(value: unknown): string {
   try {
-    // Despite its declared type, `JSON.stringify` returns undefined for undefined, functions and symbols.
+    // Despite its declared type, `JSON.stringify` returns undefined for undefined, functions, and symbols.
     const json: unknown = JSON.stringify(value);
     return toText(json);
   } catch {

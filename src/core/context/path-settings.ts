@@ -26,7 +26,7 @@ const LEVEL_TYPES = [LEVEL_TYPE];
 const MODEL_TYPES = ["model_change", "message"];
 
 /**
- * Finds the settings in effect at the end of a path, which are the latest ones on the path.
+ * Finds the settings in effect at the end of a path, which are the last settings on the path.
  *
  * @remarks Cost: O(path) head reads at worst. Parses bodies from the leaf backward until one specifies the setting.
  */
@@ -38,7 +38,7 @@ export function findSettings(path: EntryPath): PathSettings {
   };
 }
 
-/** Returns the thinking level that an entry sets, or undefined if it sets none. */
+/** Returns the thinking level that an entry sets, or undefined if it does not set one. */
 export function findThinkingLevel(entry: AnySessionEntry): string | undefined {
   if (entry.type !== LEVEL_TYPE) return undefined;
   const { thinkingLevel } = toRecord(entry);
@@ -46,8 +46,8 @@ export function findThinkingLevel(entry: AnySessionEntry): string | undefined {
 }
 
 /**
- * Returns the model that an entry sets, as a model change or an assistant message; undefined if it does not name both provider
- * and model.
+ * Returns the model that an entry sets, as a model change or an assistant message; undefined if it does not specify both a
+ * provider and a model.
  */
 export function findModel(entry: AnySessionEntry): ModelChoice | undefined {
   if (entry.type === "model_change") {

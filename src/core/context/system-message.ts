@@ -6,7 +6,7 @@ import { toRecord } from "./entry-fields.ts";
 export const INSTRUCTIONS_SECTION = "instructions";
 
 /**
- * Folds the system messages of a context into one, which a compaction replays.
+ * Folds the system messages of a context into a single message, which a compaction replays.
  *
  * Joins content with blank lines, and merges sections and tools by name, in order. Ignores malformed values.
  *

@@ -16,11 +16,11 @@ export interface ToolPairRepair {
   /**
    * Kind of the repair.
    *
-   * `resultMade`: the call had no result, so a result that states this was added. `resultMoved`: the result did not follow the
+   * `resultMade`: the call had no result, so a result stating this was added. `resultMoved`: the result did not follow the
    * message of its call. `resultQuoted`: the result remains in its position as user text, because a later answer is bound to the
    * added result. `resultDropped`: no earlier call matches, the call already had a result, or its message is unfinished.
-   * `callDropped`: another call of its message has the same id, the call has no id, or its message is unfinished. `callRenamed`:
-   * an earlier message used its id; the call and its result were given a new one. `messageDropped`: it contained only dropped
+   * `callDropped`: another call in its message has the same id, the call has no id, or its message is unfinished. `callRenamed`:
+   * an earlier message used its id; the call and its result were given a new id. `messageDropped`: it contained only dropped
    * calls.
    */
   readonly kind:
@@ -73,7 +73,7 @@ type Block = AssistantMessage["content"][number];
  *
  * A result belongs to the latest earlier message with its call, and is moved there if the user sent a message while the tool ran;
  * a second result is dropped. A result remains in its position as user text if it follows an answer whose thinking is bound to an
- * added result. A call without a result is given a result that reports the interruption. Calls of an unfinished message and their
+ * added result. A call without a result is given a result that reports the interruption. Calls in an unfinished message and their
  * results are dropped: a call may be incomplete, and clients omit such messages. If a later message reuses an id, the id is
  * renamed there, because some providers restart the numbering of calls in each message.
  *

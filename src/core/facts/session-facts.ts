@@ -8,7 +8,7 @@ import { toWholeTime } from "../format/timestamps.ts";
 /** Maximum length of the first message in a store's list, in UTF-16 code units. */
 export const MAX_FIRST_MESSAGE = 200;
 
-/** Facts about a session that lists and queries use, regardless of where it is stored. */
+/** Facts about a session for use in lists and queries, regardless of where the session is stored. */
 export interface SessionFacts {
   /** Id of the header. */
   readonly id: string;
@@ -43,7 +43,7 @@ export interface EntryFacts {
   /** Name that the entry sets, or null if it clears the name. Absent in other entries. */
   readonly sessionName?: string | null;
   /**
-   * Time of a user or assistant message, or otherwise of its entry, as an integer. Absent from other entries and from entries
+   * Time of a user or assistant message or, failing that, of its entry, as an integer. Absent from other entries and from entries
    * without a time.
    */
   readonly messageMs?: number;

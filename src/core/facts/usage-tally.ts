@@ -129,7 +129,7 @@ export interface Spent {
   total: number;
   /** Cost stated in records, in US dollars; null if none is stated. */
   cost: number | null;
-  /** Cost estimated from prices for calls without a stated cost, in US dollars; null if there are none. */
+  /** Cost estimated from prices for calls without a stated cost, in US dollars; null if there are no such calls. */
   estimated: number | null;
   /** Tokens of calls with neither a stated nor an estimated cost. */
   unpriced: number;

@@ -66,7 +66,7 @@ const BEDROCK_BLOCKS: ReadonlySet<string> = new Set([
   ...["toolAddition", "toolRemoval"],
 ]);
 
-/** Roles of other SDKs' messages, which hosts must not use for their own. */
+/** Roles of other SDKs' messages, which hosts must not use for their own messages. */
 const FOREIGN_ROLES: ReadonlySet<unknown> = new Set(["tool", "function", "developer", "model"]);
 
 /** Items without a role among the messages of OpenAI's Responses API. */

@@ -1,12 +1,12 @@
 import { isJsonRecord } from "./json.ts";
 
-/** `customType` of the entry that records where a session was imported from. */
+/** `customType` of the entry that records the origin of an imported session. */
 export const IMPORT_CUSTOM_TYPE = "sessiontree.import";
 
 /** `customType` of the entries that link a subagent's session and the call that started it. */
 export const SUBAGENT_CUSTOM_TYPE = "sessiontree.subagent";
 
-/** Identifies the session of another program that a session was imported from. */
+/** Identifies the other program's session from which a session was imported. */
 export interface ImportOrigin {
   /** Name of the other program. */
   readonly source: string;

@@ -14,7 +14,7 @@ export interface ToolReference {
   name: string;
 }
 
-/** Instructions for the model, either complete or as a patch to earlier ones. */
+/** Instructions for the model, either complete or as a patch to earlier instructions. */
 export interface SystemMessage {
   role: "system";
   content: string | TextContent[];

@@ -34,7 +34,7 @@ const SESSION_FORM: RecordForm = {
 };
 
 /**
- * Finds complete records in a line that does not parse, because it contains several records or a torn one.
+ * Finds complete records in a line that does not parse, because it contains several records or a torn record.
  *
  * At the start of the line, or directly after another record, having a type is nearly sufficient. Elsewhere, an object may be
  * part of a torn record, so it must resemble an entry or a header.

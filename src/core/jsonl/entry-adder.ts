@@ -107,7 +107,7 @@ export class EntryAdder {
     return id;
   }
 
-  /** Records that an entry of this process, which is already in the tree, is the last one in the file. */
+  /** Records that an entry of this process, which is already in the tree, is the last entry in the file. */
   placePending(ordinal: number): void {
     this.#last = ordinal;
     this.recordNumber++;

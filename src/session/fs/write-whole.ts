@@ -111,7 +111,7 @@ function writePieces(fs: FileSystem, fd: number, pieces: Iterable<Uint8Array | s
 }
 
 /**
- * Creates a file under a free name: the requested name or, if it is taken, the name with a number.
+ * Creates a file under an unused name: the requested name or, if it is taken, the name with a number.
  *
  * @param make - Creates the file. Must throw `EEXIST` if the name is taken.
  * @returns The name that was used.

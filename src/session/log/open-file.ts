@@ -24,7 +24,7 @@ const FINGERPRINT_BYTES = 256;
  * Beginning of a file's last line, used to detect a replaced file.
  *
  * Size and inode are not sufficient: other programs rewrite files in place, the system reuses inodes of deleted files, and after
- * a failed write, a writer replaces its torn line with another one.
+ * a failed write, a writer replaces its torn line with another line.
  */
 export interface FileFingerprint {
   readonly offset: number;

@@ -60,7 +60,7 @@ class LineBuffer {
 }
 
 /**
- * Keeps the latest appended lines, to append them again if the file is truncated or replaced by one that lacks them.
+ * Keeps the latest appended lines, to append them again if the file is truncated or replaced by a file that lacks them.
  *
  * This library copies all lines when it replaces a file. Other programs, such as editors, do not.
  *

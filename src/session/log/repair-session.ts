@@ -75,7 +75,7 @@ const ACTIONS: { readonly [code in IssueCode]?: string } = {
 };
 
 /**
- * Repairs a damaged session file by writing a clean file with the content that readers find in the damaged one.
+ * Repairs a damaged session file by writing a clean file with the content that readers find in the damaged file.
  *
  * Tree, ids, and contexts are the same as when the damaged file is read. The original is kept next to the repaired file as
  * `<name>.bak`. Bytes that do not belong to any entry are written to `<name>.damaged`. An undamaged file is not changed.

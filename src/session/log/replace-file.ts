@@ -51,8 +51,8 @@ const here = new Set<string>();
 /**
  * Replaces a session file while other processes continue to append to it. Its permissions do not change.
  *
- * The old file has a second, hidden name until all lines appended to it are in the new one. After a crash, the process that finds
- * that name copies the lines. Must be called inside `replaceExclusively`.
+ * The old file has a second, hidden name until all lines appended to it are in the new file. After a crash, the process that
+ * finds that name copies the lines. Must be called inside `replaceExclusively`.
  *
  * A failure after the new file is at the path is reported as a process warning, because the replacement has taken effect and the
  * next writer completes it.
@@ -81,7 +81,7 @@ export function replaceFile({ old, backup, ...content }: Replacement): string | 
   return backupPath;
 }
 
-/** Renames the new file over the old one, which already has its hidden name. */
+/** Renames the new file over the old file, which already has its hidden name. */
 function renameOver(old: OldFile, temporary: string): void {
   const { fs, path } = old;
   try {
@@ -95,7 +95,7 @@ function renameOver(old: OldFile, temporary: string): void {
 }
 
 /**
- * Renames the old file, and then renames the new one to its path. Used if open files cannot be replaced or cannot have a second
+ * Renames the old file, and then renames the new file to its path. Used if open files cannot be replaced or cannot have a second
  * name.
  */
 function exchangeFiles(old: OldFile, temporary: string): void {
@@ -198,9 +198,9 @@ export function reserveFile(fs: FileSystem, path: string, waitMs = WAIT_MS): () 
 }
 
 /**
- * Completes a replacement that a killed process left unfinished, or waits until a running one has ended.
+ * Completes a replacement that a killed process left unfinished, or waits until a running replacement has ended.
  *
- * @returns Whether all lines of the old file are now in the new one.
+ * @returns Whether all lines of the old file are now in the new file.
  * @remarks Cost: one file name lookup if there is nothing to do.
  */
 export function finishReplacement(fs: FileSystem, path: string, waitMs: number): boolean {
@@ -291,7 +291,7 @@ export function finishInterrupted(fs: FileSystem, path: string): void {
 }
 
 /**
- * Returns whether the new file is not at the path yet: no file exists there, or only one that another program's append created
+ * Returns whether the new file is not at the path yet: no file exists there, or only a file that another program's append created
  * after the old file was moved away.
  */
 function isExchangeHalfDone(fs: FileSystem, hidden: string, path: string): boolean {

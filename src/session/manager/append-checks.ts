@@ -76,7 +76,7 @@ const NEEDED_FIELDS: {
  *
  * A malformed entry from another session is copied unchanged, unless it would empty the context.
  *
- * @throws {TypeError} If the draft has no type or a reserved one, or its message is invalid.
+ * @throws {TypeError} If the draft has no type or a reserved type, or its message is invalid.
  * @throws {SessionError} `ENTRY_INVALID` if the type is unknown or required fields are missing.
  */
 export function toEntryFields(draft: unknown): EntryFields {

@@ -57,8 +57,8 @@ function dropReplay(compaction: AnySessionEntry, pathIds: readonly string[]): Fi
 }
 
 /**
- * Returns the cost of changing the instructions: the answers whose thinking is bound to the old ones, and the size of the prompt
- * that a provider may have cached.
+ * Returns the cost of changing the instructions: the answers whose thinking is bound to the old instructions, and the size of the
+ * prompt that a provider may have cached.
  */
 export function measureInstructionCost({ entries }: Pick<SessionProjection, "entries">): {
   voidThinkingIds: string[];

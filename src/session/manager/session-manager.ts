@@ -786,7 +786,7 @@ export class SessionManager {
    * Appends an entry under the leaf if no other process has continued the session (compare-and-swap in the storage).
    *
    * Waits until all earlier entries and this one are written. Ignores labels, names, and usage written by other processes. In a
-   * file, comparing and appending are two steps; in a store with `supports.conditionalAppend`, they are one.
+   * file, comparing and appending are two steps; in a store with `supports.conditionalAppend`, they are a single step.
    *
    * @param options - `expectedLeafId`: id of the leaf that the caller last saw; null for a session without a conversation.
    *   Default: the current leaf.
@@ -894,7 +894,7 @@ export class SessionManager {
    *
    * Omits label entries, and appends the current labels of the path. Entries keep their ids. The copy has its own id and records
    * this session as its parent. In a folder, if the path has no user or assistant message, the file is created with the first
-   * one.
+   * such message.
    *
    * @throws {SessionError} `ENTRY_NOT_FOUND`, `INVALID_SESSION_ID`, `SESSION_EXISTS`, or `WRITE_FAILED`; nothing was written.
    * @remarks Cost: O(path).

@@ -54,7 +54,7 @@ export interface ForkOptions extends NewSessionOptions {
   readonly to?: string;
 }
 
-/** Creates and opens sessions derived from another one, for storage other than files and memory. */
+/** Creates and opens sessions derived from another session, for storage other than files and memory. */
 export interface DerivedSessions {
   begin(header: SessionHeader, lines?: Iterable<string | Uint8Array>): SessionLog;
   load(id: string, load: LoadOptions): Promise<SessionLog>;

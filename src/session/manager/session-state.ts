@@ -184,7 +184,7 @@ export class SessionState {
     return this.#add(this.#make.ofDraft(draft, this.getId(parent)), options);
   }
 
-  /** Appends a chain of entries under a parent in one write and makes the last one the leaf, unless the leaf is kept. */
+  /** Appends a chain of entries under a parent in one write and makes the last entry the leaf, unless the leaf is kept. */
   appendAll(
     drafts: readonly (EntryFields | FieldsMaker)[],
     parent: number = this.#leaf,
