@@ -101,7 +101,7 @@ export class IssueLog {
     else this.add(issue);
   }
 
-  /** Returns a copy of all issues, or of the first million and the number of omitted ones. */
+  /** Returns a copy of all issues, or of the first million and the number of omitted issues. */
   list(): SessionIssue[] {
     const issues = [...this.#issues.values()];
     if (this.#omitted !== undefined) {

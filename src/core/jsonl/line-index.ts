@@ -244,7 +244,7 @@ export class LineIndex {
    */
   presumePendingBehind(): void {
     for (const { ordinal, length } of this.#pending.drain()) {
-      // Only the first one can follow a torn line, because `isMidLine` is false while any write is pending.
+      // Only the first write can follow a torn line, because `isMidLine` is false while any write is pending.
       this.#presume({ ordinal, length, hasBreak: this.isMidLine });
     }
   }

@@ -17,10 +17,10 @@ export interface StatedVersion {
 }
 
 /**
- * Reads a header's `version`. An absent version means 1, and a string with an integer means that number. Any other value is
+ * Reads a header's `version`. An absent version means 1, and a string containing an integer means that number. Any other value is
  * unclear.
  *
- * A version above the current one is kept even if it is not an integer, because such a file must not be written to.
+ * A version higher than the current version is kept even if it is not an integer, because such a file must not be written to.
  *
  * @remarks Source: docs/format.md#versions
  */

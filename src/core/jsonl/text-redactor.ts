@@ -63,7 +63,7 @@ interface Open {
   readonly zone: Zone;
   next: number;
   isChanged: boolean;
-  /** Nested objects, except those in arrays, that contain signatures of this one's content. */
+  /** Nested objects, except those in arrays, that contain signatures of this object's content. */
   readonly signed: RecordNode[];
 }
 

@@ -84,7 +84,7 @@ export class ColumnTree implements EntryTree {
   /**
    * Makes later entries with the parent `key` children of `ordinal`, although another entry has the id.
    *
-   * Used for a second entry with the same id, because later entries refer to it instead of to the first one.
+   * Used for a second entry with the same id, because later entries refer to it instead of the first entry.
    */
   alias(key: IdKey, ordinal: number): void {
     this.#aliases.set(key, ordinal);

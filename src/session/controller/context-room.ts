@@ -11,7 +11,7 @@ import type { TextContent } from "../../core/format/content.ts";
 import type { AgentMessage, ToolResultMessage } from "../../core/format/message.ts";
 import type { ControllerHost } from "./controller-host.ts";
 
-/** Window that a request must fit in, and the tokens of its other parts. */
+/** Window that a request must fit in, and the number of tokens in the request's other parts. */
 interface RequestRoom {
   readonly contextWindow: number;
   readonly overheadTokens: number;

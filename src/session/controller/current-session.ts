@@ -45,9 +45,9 @@ export class CurrentSession {
   }
 
   /**
-   * Shuts the current session down, closes it, and starts the next one.
+   * Shuts down the current session, closes it, and starts the next session.
    *
-   * Later writes to the old session fail with `SESSION_CLOSED` and never reach the new one.
+   * Later writes to the old session fail with `SESSION_CLOSED` and never reach the new session.
    *
    * @throws {SessionError} The same as `assertNotLeft`. If closing the old session fails, throws that error after the new session
    *   has started.
@@ -67,7 +67,7 @@ export class CurrentSession {
     if (closing.status === "rejected") throw closing.reason;
   }
 
-  /** Shuts the current session down and closes it permanently. Idempotent. */
+  /** Shuts down the current session and closes it permanently. Idempotent. */
   async end(): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;

@@ -194,7 +194,7 @@ function sumCounts(counts: ReadonlyMap<string, number>): number {
 /** Returns whether an entry of a fork was copied from its parent. */
 type IsInherited = (entry: SessionEntry) => boolean;
 
-/** Fields that contain ids. In files without ids, their values differ in each copy of an entry. */
+/** Fields that contain ids. In files without ids, the values of these fields differ in each copy of an entry. */
 const ID_FIELDS = ["id", "parentId", "firstKeptEntryId"];
 
 /**

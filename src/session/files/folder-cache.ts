@@ -148,7 +148,7 @@ export class FolderCache<Known extends FileMark> {
 const NAME = /^(?:([0-9a-f]{32})\.(?:json|grams|terms)|imports-[0-9a-f]{32}\.json)(\.\d+)?$/;
 
 /**
- * Kind of a file in a cache folder.
+ * Type of a file in a cache folder.
  *
  * `folder`: data about a folder of sessions; `imports`: the record of an import; `unfinished`: either of them while being
  * written; `temporary`: a copy of another program's database. The last two are abandoned by killed processes.
@@ -156,7 +156,7 @@ const NAME = /^(?:([0-9a-f]{32})\.(?:json|grams|terms)|imports-[0-9a-f]{32}\.jso
 export type CacheFileKind = "folder" | "imports" | "unfinished" | "temporary";
 
 /**
- * Returns the kind of a file in a cache folder, based on its name. Returns undefined if this library does not write such files.
+ * Returns the type of a file in a cache folder, based on its name. Returns undefined if this library does not write such files.
  */
 export function parseCacheName(name: string): CacheFileKind | undefined {
   if (isTemporaryName(name)) return "temporary";

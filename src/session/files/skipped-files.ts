@@ -23,7 +23,7 @@ export type SkipReport = (skipped: SkippedFile) => void;
 /** Ignores skipped files and folders. */
 export const ignoreSkipped: SkipReport = () => undefined;
 
-/** Returns whether a caught value is an error of the system or of Node.js, rather than of this library or a programming error. */
+/** Returns whether a caught value is a system or Node.js error, rather than an error from this library or a programming error. */
 export function isSystemError(error: unknown): error is Error {
   return (
     error instanceof Error && "code" in error && typeof error.code === "string" && !isSessionError(error)

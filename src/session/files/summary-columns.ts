@@ -12,11 +12,11 @@ export interface FileSummary extends FileMark {
   readonly summary: FileFacts | undefined;
   /** Returns the model calls in encoded form, or undefined if they are damaged. Undefined if the calls were not requested. */
   readonly calls: (() => Uint8Array | undefined) | undefined;
-  /** Number of all issues if any line is not exactly one header or one entry; otherwise, 0. */
+  /** Total number of issues if any line is not exactly one header or one entry; otherwise, 0. */
   readonly issueCount: number;
   /** State from which to continue after the file has grown; undefined if the file must be reread. */
   readonly end: KnownEnd | undefined;
-  /** Whether the file was read completely instead of from an earlier end. */
+  /** Whether the entire file was read, instead of only the part after an earlier end. */
   readonly isWhole: boolean;
 }
 

@@ -47,7 +47,7 @@ export function ownerName(): string {
   return `${getMachine()}-${process.pid}-${ownStart}`;
 }
 
-/** Returns whether the process identified by a file's name is this one or has ended. */
+/** Returns whether the process identified by a file's name is this process or has ended. */
 export function isOwnOrLeft(fs: FileSystem, path: string, owner: string): boolean {
   const [host = "", pid, startedAt = ""] = owner.split("-");
   return owner === ownerName() || isLeft(fs, path, host, Number(pid), startedAt);
@@ -64,7 +64,7 @@ export function removeTemporary(fs: FileSystem, path: string): void {
 }
 
 /**
- * Removes a file if it exists, so that its name is free immediately.
+ * Removes a file if it exists, so that its name is available immediately.
  *
  * Windows keeps the name of a removed file until the last process closes it, so the file is renamed first.
  */

@@ -42,7 +42,9 @@ export function writeWhole(content: Content): void {
   putAtFreePath(fs, writeTemporary(content), path);
 }
 
-/** Moves a temporary file whose content is on disk to a path that must be free. Removes the temporary file even if this fails. */
+/**
+ * Moves a temporary file whose content is on disk to a path that must be unused. Removes the temporary file even if this fails.
+ */
 export function putAtFreePath(fs: FileSystem, temporary: string, path: string): void {
   try {
     linkOrCopyFile(fs, temporary, path);

@@ -29,7 +29,7 @@ const PARTIAL_BYTES = 64;
 const OLD = new RegExp(`^\\.(.+)\\.old(?:\\.[1-${MAX_STRAYS}])?$`);
 
 /**
- * Kind of a file that is next to sessions and contains text from them, derived from its name.
+ * Type of a file that is next to sessions and contains text from them, derived from its name.
  *
  * `backup`: a backup of an upgrade, a repair, or a merge in place, or the side file of a repair; `old`: a file that was moved
  * away until its replacement is complete; `partial`: a partial answer; `temporary`: a file that is being written.
@@ -43,7 +43,7 @@ export interface WrittenName {
 }
 
 /**
- * Returns the kind of a file next to sessions, derived from its name. Returns undefined if this library does not write such
+ * Returns the type of a file next to sessions, derived from its name. Returns undefined if this library does not write such
  * files.
  *
  * This is the only list of these names. All code that searches for, removes, or sweeps such files uses it.
