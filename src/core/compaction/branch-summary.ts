@@ -26,7 +26,7 @@ export interface BranchSource {
   getBranch(fromId?: string): SessionEntry[];
 }
 
-/** Entries that a navigation leaves, and the point where the paths diverge. */
+/** Entries that a navigation abandons, and the point where the paths diverge. */
 export interface CollectEntriesResult {
   /** Oldest first. */
   entries: SessionEntry[];
@@ -66,7 +66,7 @@ export interface GenerateBranchSummaryOptions extends CompactOptions {
   summarize: Summarize;
   /** Context window of the summarizing model, in tokens. Default: 128,000. */
   contextWindow?: number | undefined;
-  /** Number of tokens of the context window to reserve for the prompt and the reply. Default: 16,384. */
+  /** Number of tokens in the context window to reserve for the prompt and the reply. Default: 16,384. */
   reserveTokens?: number | undefined;
   counter?: TokenCounter | undefined;
 }
@@ -75,16 +75,16 @@ const DEFAULT_CONTEXT_WINDOW = 128_000;
 const DEFAULT_RESERVE_TOKENS = 16_384;
 const SQUEEZE_IN_BELOW = 0.9;
 
-/** Shorter than the transcript's limit, so that the transcript does not shorten it again. */
+/** Less than the transcript's limit, so that the transcript does not truncate it again. */
 const TOOL_RESULT_LENGTH = 1000;
 
 /**
- * Collects the entries that a navigation leaves: those after the deepest common ancestor, up to the old leaf.
+ * Collects the entries that a navigation abandons: those after the deepest common ancestor, up to the old leaf.
  *
  * @param session - The session.
- * @param oldLeafId - Id of the leaf before the navigation; null if there was none.
+ * @param oldLeafId - Id of the leaf before the navigation; null if there was no leaf.
  * @param targetId - Id of the entry to navigate to.
- * @returns No entries if the target is the old leaf or one of its descendants.
+ * @returns Empty if the target is the old leaf or one of its descendants.
  * @remarks Cost: O(both paths).
  */
 export function collectEntriesForBranchSummary(
@@ -174,7 +174,7 @@ function collectFiles(entries: readonly AnySessionEntry[]): FileOperations {
 /**
  * Requests a summary of an abandoned branch from the model.
  *
- * @param entries - As `collectEntriesForBranchSummary` returns them.
+ * @param entries - As returned by `collectEntriesForBranchSummary`.
  * @returns The summary, followed by the file lists. If the branch has no conversation, the summary is empty and the model is not
  *   called.
  * @throws {SessionError} `ABORTED`, with the message `Branch summary cancelled`; `SUMMARY_FAILED` if the reply is not a summary.
@@ -202,7 +202,7 @@ export async function generateBranchSummary(
   return { summary, readFiles, modifiedFiles, ...(usage === undefined ? {} : { usage }) };
 }
 
-/** Throws if even the newest message exceeds the budget, because the branch would otherwise seem empty. */
+/** Throws if even the newest message exceeds the budget, because otherwise the branch would appear to be empty. */
 function assertNothingLeftOut(
   entries: readonly AnySessionEntry[],
   messages: readonly AgentMessage[],

@@ -33,7 +33,7 @@ const GLUE = "\n\n";
  * Contains only quotes, and never exceeds the summary size that `planCompaction` expects, so that a host can always compact. The
  * same preparation always produces the same summary.
  *
- * @param preparation - As `prepareCompaction` returns it.
+ * @param preparation - As returned by `prepareCompaction`.
  * @param maxTokens - Maximum number of tokens in the text, excluding the file lists.
  * @param counter - Counts these tokens. By default, they are estimated.
  * @returns A result whose `details.withoutModel` is true.
@@ -153,16 +153,16 @@ interface SummaryFit {
   readonly counter?: TokenCounter | undefined;
 }
 
-/** Tokens of a prompt in addition to the conversation and the previous summary. */
+/** Tokens in a prompt beyond the conversation and the previous summary. */
 const INSTRUCTION_TOKENS = 1000;
-/** Lower than the average, because models count words inaccurately. */
+/** Lower than average, because models count words inaccurately. */
 const WORDS_PER_TOKEN = 0.5;
 
 /**
- * Requests the summary of a planned compaction from a model, so that prompt and summary fit the context window.
+ * Requests the summary of a planned compaction from a model, so that the prompt and the summary fit in the context window.
  *
- * A summary that is too long is requested again, with a word limit; if the second one is also too long, the summary is extracted
- * without a model.
+ * If the summary is too long, it is requested again with a word limit; if it is still too long, a summary is extracted without a
+ * model.
  */
 export async function compactToFit(
   preparation: CompactionPreparation,

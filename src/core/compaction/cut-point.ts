@@ -7,7 +7,7 @@ import { estimateAll, type TokenCounter } from "./tokens.ts";
 
 /** Position of a compaction's cut. */
 export interface CutPointResult {
-  /** Index of the first entry that is kept. */
+  /** Index of the first entry to keep. */
   firstKeptEntryIndex: number;
   /** Index of the entry that begins the split turn; -1 if the cut does not split a turn. */
   turnStartIndex: number;
@@ -32,11 +32,11 @@ const TURN_STARTING_ROLES: ReadonlySet<unknown> = new Set([
 /**
  * Finds the cut that keeps about `keepRecentTokens` of the newest messages.
  *
- * Cuts at the nearest legal position at or after the entry that reaches the budget, or otherwise at the last legal position. If
- * no entry reaches the budget, cuts at the first legal position. A cut is legal before a message that begins a turn and before an
- * assistant message, but not between a tool call and its result. Keeps metadata directly before the cut.
+ * Cuts at the nearest legal position at or after the entry that reaches the budget or, failing that, at the last legal position.
+ * If no entry reaches the budget, cuts at the first legal position. A cut is legal before a message that begins a turn and before
+ * an assistant message, but not between a tool call and its result. Keeps metadata directly before the cut.
  *
- * @param entries - Entries of a branch, root first, each counted as it is stored.
+ * @param entries - Entries of a branch, root first, counted as stored.
  * @param startIndex - Index of the first entry that may be cut off.
  * @param endIndex - Index after the last entry.
  * @param keepRecentTokens - Budget, in tokens.
@@ -74,7 +74,7 @@ export function findTurnStartIndex(
 }
 
 /**
- * Returns an entry and its messages. A compaction contributes none, because the new compaction replaces it whether it is
+ * Returns an entry and its messages. A compaction contributes no messages, because the new compaction replaces it whether it is
  * summarized or kept.
  */
 function onItsOwn(sourceEntry: AnySessionEntry): CutEntry {
@@ -83,8 +83,8 @@ function onItsOwn(sourceEntry: AnySessionEntry): CutEntry {
 }
 
 /**
- * Finds the cut for entries and their contributions, as `findCutPoint` does. Returns undefined if no position from `startIndex`
- * on is legal.
+ * Finds the cut for entries and their contributions, as `findCutPoint` does. Returns undefined if no position at or after
+ * `startIndex` is legal.
  */
 export function cutContributions(
   entries: readonly CutEntry[],

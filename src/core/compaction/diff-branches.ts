@@ -14,7 +14,7 @@ export interface EntrySource {
   getEntry(id: string): SessionEntry | undefined;
 }
 
-/** Entries and files that only one of two branches has. */
+/** Entries and files found in only one of two branches. */
 export interface BranchSide extends FileLists {
   /** Entries between the common ancestor and the end of the branch. Empty if the other branch continues this one. */
   readonly entries: SessionEntry[];
@@ -74,7 +74,7 @@ class Climb {
     return this.#passed.has(id);
   }
 
-  /** Moves up one entry. Returns the entry's id if the other climb has already passed it. */
+  /** Moves up one entry. Returns the entry's id if the other traversal has already visited it. */
   step(other: Climb): string | undefined {
     const id = this.#next;
     if (id === null) return undefined;
@@ -85,7 +85,7 @@ class Climb {
     return undefined;
   }
 
-  /** Returns the entries passed before the given one, oldest first. */
+  /** Returns the entries visited before the given entry, oldest first. */
   below(id: string | undefined): SessionEntry[] {
     const entries: SessionEntry[] = [];
     for (const [passed, entry] of this.#passed) {

@@ -55,7 +55,7 @@ function findToolPaths(name: unknown, fileOps: FileOperations): Set<string> | un
   }
 }
 
-/** Adds the file lists of an earlier summary, unless an extension wrote it. Its modified files count as edited. */
+/** Adds the file lists of an earlier summary, unless an extension wrote it. Its modified files are treated as edited. */
 export function addFilesOfSummary(summary: unknown, fileOps: FileOperations): void {
   const { details, fromHook } = toRecord(summary);
   if (fromHook === true) return;

@@ -33,9 +33,9 @@ export interface CompactionPreparation {
   isSplitTurn: boolean;
   /** Current size of the context, in tokens. Uses the provider's count if it still applies. */
   tokensBefore: number;
-  /** Summary at the start of the context, which will be updated. */
+  /** Summary at the start of the context, to be updated. */
   previousSummary?: string | undefined;
-  /** Files that the summarized messages and the previous summary touched. */
+  /** Files touched by the summarized messages and the previous summary. */
   fileOps: FileOperations;
   /** Settings for the current model. */
   settings: CompactionSettings;
@@ -76,7 +76,7 @@ export interface PlanOptions {
  *
  * @param pathEntries - The branch, root first.
  * @param settings - Amount to keep, with optional overrides by model.
- * @remarks Cost: O(branch) in heads, O(size of the context). Source: docs/compaction.md#plan
+ * @remarks Cost: O(branch) head reads, plus O(context size). Source: docs/compaction.md#plan
  */
 export function planCompaction(
   pathEntries: readonly AnySessionEntry[],

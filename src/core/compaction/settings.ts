@@ -5,9 +5,9 @@ import { assertOptions, FLAG, makeNumberRule, OBJECT, type OptionRules } from ".
 export interface CompactionLimits {
   /** Whether to compact automatically. */
   enabled: boolean;
-  /** Number of tokens of the context window to reserve for the next reply and for a summary. */
+  /** Number of tokens in the context window to reserve for the next reply and for a summary. */
   reserveTokens: number;
-  /** Number of tokens of recent messages that a compaction keeps. */
+  /** Number of tokens in the recent messages that a compaction keeps. */
   keepRecentTokens: number;
 }
 

@@ -15,7 +15,7 @@ import { refuseCancelled, requestSummary, type Summarize } from "./request-summa
 import type { TokenCounter } from "./tokens.ts";
 import { fitTokens, serializeConversation } from "./transcript.ts";
 
-/** Compaction that is ready to be appended. */
+/** Compaction ready to be appended. */
 export interface CompactionResult<T = unknown> {
   summary: string;
   firstKeptEntryId: string;
@@ -27,7 +27,7 @@ export interface CompactionResult<T = unknown> {
   usage?: Usage;
 }
 
-/** Details that this library stores with the summary of a compaction. */
+/** Details that this library stores with a compaction summary. */
 export interface CompactionDetails extends FileLists {
   /** Whether the summary was extracted without a model. */
   withoutModel?: true;
@@ -44,14 +44,14 @@ export interface CompactOptions {
 
 /** Limits on the model's input and output for each part of a summary. */
 export interface SummaryBounds {
-  /** Maximum number of tokens of the conversation. The middle of a longer conversation is omitted. */
+  /** Maximum number of tokens in the conversation. The middle of a longer conversation is omitted. */
   readonly maxConversationTokens?: number | undefined;
   readonly counter?: TokenCounter | undefined;
   /** Maximum number of words to request from the model. */
   readonly maxWords?: number | undefined;
 }
 
-/** Summary of messages without content for a model. */
+/** Summary to use if the messages have no content for a model. */
 const NOTHING_SAID = "(Nothing before this point needs to be remembered.)";
 
 const TURN_PREFIX_HEADING = "## Beginning of the Current Turn";
@@ -68,7 +68,7 @@ interface Text {
  * A split turn requires two sequential calls: one for the history and one for the beginning of the turn. Does not retry. Changes
  * nothing on failure.
  *
- * @param preparation - As `prepareCompaction` returns it.
+ * @param preparation - As returned by `prepareCompaction`.
  * @param summarize - Requests text from a model.
  * @throws {SessionError} `ABORTED`, with the message `Compaction cancelled`; `SUMMARY_FAILED` if a reply is not a summary;
  *   `NOTHING_TO_COMPACT` if the preparation has neither messages nor a summary.
@@ -85,7 +85,7 @@ export async function compact(
 /**
  * Summarizes as `compact` does, within the given limits.
  *
- * @throws {SessionError} As `compact` does.
+ * @throws {SessionError} The same as `compact`.
  */
 export async function writeSummary(
   preparation: CompactionPreparation,
@@ -124,7 +124,7 @@ function joinTexts(history: string, turnPrefix: string): string {
   return [history, prefix].filter((text) => text !== "").join("\n\n") || NOTHING_SAID;
 }
 
-/** Returns the summary to update, without the file lists, which are appended to the new one. */
+/** Returns the summary to update, without the file lists, which are appended to the new summary. */
 export function getPreviousText(
   planned: Pick<CompactionPreparation, "previousSummary" | "fileOps">,
 ): string | undefined {
@@ -160,7 +160,7 @@ export function assertSomethingToCompact(preparation: CompactionPreparation): vo
   );
 }
 
-/** Adds the usage of two model calls, as returned by an adapter. Missing numbers count as 0. */
+/** Adds the usage of two model calls, as returned by an adapter. Missing numbers are treated as 0. */
 export function addUsage(first: Usage | undefined, second: Usage | undefined): Usage | undefined {
   if (first === undefined || second === undefined) return first ?? second;
   const sum = (name: keyof Usage) => toNumber(toRecord(first)[name]) + toNumber(toRecord(second)[name]);

@@ -21,14 +21,14 @@ export interface ContextUsageEstimate {
   usageTokens: number;
   /** Estimate for the messages that the provider did not count. */
   trailingTokens: number;
-  /** Index of the assistant message whose usage was used; null if none was. */
+  /** Index of the assistant message whose usage was applied; null if no usage was applied. */
   lastUsageIndex: number | null;
 }
 
 const CHARACTERS_PER_TOKEN = 4;
 const CHARACTERS_PER_IMAGE = 4800;
 
-/** The parts of a message that count: its texts and the number of its images. */
+/** Parts of a message that determine its size: text, and the number of images. */
 interface Weight {
   readonly texts: readonly string[];
   readonly images: number;
@@ -40,8 +40,8 @@ interface Weight {
  * Ignores fields that are never sent to a model (details and nested calls) and malformed values.
  *
  * @param message - Message of any role.
- * @param counter - Counts the tokens of each text instead of estimating them. Images still count as 1,200 tokens.
- * @throws {TypeError} If `counter` does not return a number of at least 0.
+ * @param counter - Counts the tokens in each string instead of estimating them. Images still count as 1,200 tokens.
+ * @throws {TypeError} If `counter` does not return a nonnegative number.
  * @remarks Cost: O(size of the message). Source: docs/compaction.md#tokens
  */
 export function estimateTokens(message: AgentMessage, counter?: TokenCounter): number {
@@ -70,15 +70,15 @@ function countTokens({ texts, images }: Weight, counter: TokenCounter | undefine
   );
 }
 
-/** First UTF-16 unit after the Latin alphabet, and first unit of scripts with more characters. */
+/** First UTF-16 code unit after the Latin alphabet, and first code unit of scripts with larger character sets. */
 const OTHER_ALPHABETS = 0x370;
 const MANY_SIGNS = 0x800;
 
 /**
- * Counts one token for four characters of Latin text, for two characters of another alphabet (Greek, Cyrillic, Hebrew, Arabic),
- * or for one character of any other script, such as Chinese.
+ * Counts one token per four characters of Latin text, per two characters of another alphabet (Greek, Cyrillic, Hebrew, Arabic),
+ * or per character of any other script, such as Chinese.
  *
- * Does not undercount: tokenizers use 0.5 to 1.0 tokens for a Chinese, Japanese, or Korean character.
+ * Does not undercount: tokenizers use 0.5 to 1.0 tokens per Chinese, Japanese, or Korean character.
  */
 export function countByScript(text: string): number {
   if (!/[\u0370-\uffff]/.test(text)) return text.length / CHARACTERS_PER_TOKEN;
@@ -149,7 +149,7 @@ function findCountedUsage(message: unknown): Usage | undefined {
 }
 
 /**
- * Estimates the size of a context: the last usage in it, plus an estimate of the messages after that.
+ * Estimates the size of a context: the last usage in it, plus an estimate of the messages after it.
  *
  * The last usage may describe different messages. After a compaction or a context edit, use `estimateProjectedContextTokens`.
  *
@@ -175,8 +175,8 @@ export function estimateContextTokens(
  *
  * @param projection - The context.
  * @param branchEntries - The branch of the context, root first.
- * @returns As `estimateContextTokens`; `lastUsageIndex` is an index into `projection.messages`.
- * @remarks Cost: O(branch) in heads, plus the estimated messages.
+ * @returns The same as for `estimateContextTokens`; `lastUsageIndex` is an index into `projection.messages`.
+ * @remarks Cost: O(branch) head reads, plus the estimated messages.
  */
 export function estimateProjectedContextTokens(
   projection: Pick<SessionProjection, "entries" | "messages">,

@@ -12,7 +12,7 @@ const TRANSCRIPT_TOOL_RESULT_LENGTH = 2000;
  *
  * Omits thinking, images, and system messages. Truncates tool results to 2,000 UTF-16 code units.
  *
- * @param messages - As `convertToLlm` returns them.
+ * @param messages - As returned by `convertToLlm`.
  * @returns The parts, joined by blank lines; `""` if no message has text or calls.
  * @remarks Cost: O(size of the messages). Source: docs/compaction.md#summary-text
  */

@@ -1,7 +1,7 @@
 import { toRecord } from "./entry-fields.ts";
 
 /**
- * Returns the texts in a message's content, one per text block.
+ * Returns the text strings in a message's content, one per text block.
  *
  * @param content - As stored: a string, an array of blocks, or any other value.
  * @returns Empty if there are no text blocks. Other kinds of blocks are skipped.

@@ -16,7 +16,7 @@ const COMPACTION_SUMMARY_SENTENCE =
 /**
  * Converts the messages of a context to roles that model providers support.
  *
- * Commands, extension messages, and summaries become user messages. Omits unknown roles.
+ * Commands, extension messages, and summaries are converted to user messages. Omits unknown roles.
  *
  * @param messages - The messages of a context.
  * @param options - `repairToolPairs`: whether to add missing results and drop results without a call.

@@ -14,7 +14,7 @@ export function toRecord(value: unknown): JsonRecord {
   return isJsonRecord(value) ? value : NO_FIELDS;
 }
 
-/** Returns the fields of an entry's message; none if the entry is not a message. */
+/** Returns the fields of an entry's message, or an empty record if the entry is not a message. */
 export function getMessageFields(entry: unknown): JsonRecord {
   const { type, message } = toRecord(entry);
   return toRecord(type === "message" ? message : undefined);
@@ -30,7 +30,10 @@ export function toNumber(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
-/** Returns the blocks of stored content. A string becomes one block. Empty for a value that is neither a string nor an array. */
+/**
+ * Returns the blocks of stored content. A string is converted to one block. Empty for a value that is neither a string nor an
+ * array.
+ */
 export function toContentBlocks(content: unknown): readonly unknown[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : toArray(content);
 }

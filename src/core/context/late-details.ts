@@ -15,7 +15,7 @@ interface LateDetails {
   readonly details: JsonRecord;
 }
 
-/** Returns the details that an entry adds to an earlier one; undefined for all other entries. */
+/** Returns the details that an entry adds to an earlier entry; undefined for all other entries. */
 export function readLateDetails(entry: AnySessionEntry): LateDetails | undefined {
   const { type, customType, data } = toRecord(entry);
   if (type !== "custom" || customType !== DETAILS_CUSTOM_TYPE) return undefined;

@@ -5,12 +5,13 @@ import { toRecord } from "./entry-fields.ts";
 /**
  * Finds the entries root → leaf among entries in memory.
  *
- * A parent is the nearest earlier entry with the parent's id, or otherwise the first later one. An entry whose parent is missing
- * becomes the root. A cycle is broken at its first entry.
+ * A parent is the nearest earlier entry with the parent's id or, failing that, the first later entry. An entry whose parent is
+ * missing becomes the root. A cycle is broken at its first entry.
  *
- * @param records - Entries in file order; a header among them is skipped.
- * @param leafId - End of the path. Undefined or unknown: the last entry; null: the position before the first.
- * @param byId - Entries by id, if the caller has them; saves indexing `records`.
+ * @param records - Entries in file order; headers are skipped.
+ * @param leafId - End of the path. If undefined or unknown, the last entry is used; null means the position before the first
+ * entry.
+ * @param byId - Map of entries by id, if available; avoids indexing `records`.
  * @returns A new array; empty if `records` has no entries or `leafId` is null.
  * @remarks Cost: O(records), or O(path) with `byId`.
  */
@@ -43,7 +44,7 @@ function climbByPlace(entries: readonly AnySessionEntry[], leafId: string | unde
   return climbed.reverse().flatMap((place) => entries[place] ?? []);
 }
 
-/** Shortens a climb that ended in a cycle, so that the cycle's first entry in the file becomes the root. */
+/** Trims a path that ends in a cycle, so that the cycle's first entry in the file becomes the root. */
 function cutCycle(climbed: number[], reentered: number): void {
   const start = climbed.indexOf(reentered);
   let root = start;

@@ -10,8 +10,8 @@ export type MessagePart =
 /**
  * Returns the parts of a message's content. Accepts any stored value.
  *
- * A string counts as one text part. Missing content and unknown blocks are skipped, and text fields of the wrong type become
- * empty.
+ * A string is treated as one text part. Missing content and unknown blocks are skipped, and text fields of the wrong type are
+ * treated as empty.
  *
  * @param message - A message, or any other value.
  * @returns A new array, in the order of the content.
@@ -51,12 +51,12 @@ export function toText(value: unknown): string {
 /**
  * Serializes a value as JSON. Never throws.
  *
- * @returns `""` for values that JSON omits, such as undefined; `"[not JSON]"` for a cycle, a BigInt, or nesting deeper than the
- *   stack.
+ * @returns `""` for values that JSON omits, such as undefined; `"[not JSON]"` for a cycle, a BigInt, or nesting that is too deep
+ * for the stack.
  */
 export function toJson(value: unknown): string {
   try {
-    // Despite its declared type, `JSON.stringify` returns undefined for undefined, functions and symbols.
+    // Despite its declared type, `JSON.stringify` returns undefined for undefined, functions, and symbols.
     const json: unknown = JSON.stringify(value);
     return toText(json);
   } catch {
@@ -69,7 +69,7 @@ export function toJson(value: unknown): string {
  *
  * @param text - Any string.
  * @param limit - Maximum length, in UTF-16 units.
- * @returns At most `limit` code units; one less if the cut would split a surrogate pair.
+ * @returns At most `limit` code units; one fewer if the cut would split a surrogate pair.
  */
 export function takeStart(text: string, limit: number): string {
   if (text.length <= limit) return text;

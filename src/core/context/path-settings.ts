@@ -9,13 +9,13 @@ export interface ModelChoice {
   modelId: string;
 }
 
-/** Settings that a path specifies; undefined if it specifies none. */
+/** Settings that a path specifies; undefined where it does not. */
 export interface PathSettings {
   readonly thinkingLevel: string | undefined;
   readonly model: ModelChoice | undefined;
 }
 
-/** Settings that apply if a path specifies none, such as those of a header. */
+/** Settings to use if a path does not specify any, such as those in a header. */
 export interface SettingsFallback {
   readonly thinkingLevel?: string | undefined;
   readonly model?: ModelChoice | null | undefined;
@@ -26,9 +26,9 @@ const LEVEL_TYPES = [LEVEL_TYPE];
 const MODEL_TYPES = ["model_change", "message"];
 
 /**
- * Finds the settings in effect at the end of a path, which are the latest ones on the path.
+ * Finds the settings in effect at the end of a path, which are the last settings on the path.
  *
- * @remarks Cost: O(path) in heads at worst. Parses bodies from the leaf backward until one specifies the setting.
+ * @remarks Cost: O(path) head reads at worst. Parses bodies from the leaf backward until one specifies the setting.
  */
 export function findSettings(path: EntryPath): PathSettings {
   const setsLevel = path.mayHold(LEVEL_TYPE);
@@ -38,7 +38,7 @@ export function findSettings(path: EntryPath): PathSettings {
   };
 }
 
-/** Returns the thinking level that an entry sets, or undefined if it sets none. */
+/** Returns the thinking level that an entry sets, or undefined if it does not set one. */
 export function findThinkingLevel(entry: AnySessionEntry): string | undefined {
   if (entry.type !== LEVEL_TYPE) return undefined;
   const { thinkingLevel } = toRecord(entry);
@@ -46,8 +46,8 @@ export function findThinkingLevel(entry: AnySessionEntry): string | undefined {
 }
 
 /**
- * Returns the model that an entry sets, as a model change or an assistant message; undefined if it does not name both provider
- * and model.
+ * Returns the model that an entry sets, as a model change or an assistant message; undefined if it does not specify both a
+ * provider and a model.
  */
 export function findModel(entry: AnySessionEntry): ModelChoice | undefined {
   if (entry.type === "model_change") {

@@ -19,12 +19,12 @@ type EditableMessage = UserMessage | AssistantMessage | ToolResultMessage | Cust
  * Returns the messages that one entry contributes to a context.
  *
  * Never throws. Missing content is treated as empty. A stored message with content is returned as the same object, except that an
- * assistant message's string becomes a block.
+ * assistant message's string is converted to a block.
  *
  * @param entry - The entry; a compaction is treated as the first entry of the context.
  * @param edit - Context edit to apply, regardless of its target. A malformed edit is ignored.
  * @returns The messages in order; empty if the entry contributes nothing.
- * @remarks Cost: O(1); O(retained tail) for a compaction that has one. Source: docs/format.md#context
+ * @remarks Cost: O(1), or O(retained tail) for a compaction with a retained tail. Source: docs/format.md#context
  */
 export function projectContextEntry(entry: AnySessionEntry, edit?: ContextEditEntry): AgentMessage[] {
   return projectSelectedEntry(entry, edit);
@@ -33,8 +33,8 @@ export function projectContextEntry(entry: AnySessionEntry, edit?: ContextEditEn
 /**
  * Returns the messages of an entry that `selectEntries` selected, as `projectContextEntry` does.
  *
- * @param keepsTail - Whether a compaction's `retainedTail` is included. Default: true if the compaction does not name a kept
- *   entry.
+ * @param keepsTail - Whether a compaction's `retainedTail` is included. Default: true if the compaction does not identify a kept
+ * entry.
  */
 export function projectSelectedEntry(
   entry: AnySessionEntry,

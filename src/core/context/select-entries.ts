@@ -5,7 +5,7 @@ import type { EntryPath } from "./entry-path.ts";
 /** Type of the entry that oh-my-pi appends to clear the context. */
 export const RESET_TYPE = "reset_boundary";
 
-/** Issue of a compaction whose first kept entry is not before it on the path. */
+/** Issue with a compaction whose first kept entry does not precede it on the path. */
 export interface SelectionIssue {
   readonly code: "KEPT_ENTRY_MISSING";
   /** Index of the compaction on the path. */
@@ -43,7 +43,7 @@ interface KeptPart {
  * keeps (except system messages, which it replays), and all entries after it. Omits oh-my-pi's `reset_boundary` and the entries
  * before it.
  *
- * @remarks Cost: O(path) in heads, plus the bodies of the compaction and of the messages that it keeps. Source:
+ * @remarks Cost: O(path) head reads, plus the bodies of the compaction and of the messages that it keeps. Source:
  *   docs/format.md#context
  */
 export function selectEntries(path: EntryPath): SelectedEntries {
@@ -105,8 +105,10 @@ function selectKeptPart(path: EntryPath, compaction: AnySessionEntry, compaction
 
 function makeMissingIssue(entryId: string, index: number, keptId: unknown): SelectionIssue {
   const named =
-    typeof keptId === "string" ? `${JSON.stringify(keptId)}, which is not before it on its branch` : "none";
-  const message = `Compaction ${entryId} must name the first entry that it keeps and names ${named}: it keeps nothing.`;
+    typeof keptId === "string"
+      ? `${JSON.stringify(keptId)}, which does not precede it on its branch`
+      : "none";
+  const message = `Compaction ${entryId} must name the first entry that it keeps, but names ${named}; it keeps nothing.`;
   return { code: "KEPT_ENTRY_MISSING", index, entryId, message };
 }
 

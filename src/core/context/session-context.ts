@@ -68,13 +68,13 @@ export class PathProjection {
   /** Selected entries with their messages, created on demand. */
   readonly #projected: ProjectedSessionEntry[] = [];
   readonly #edits = new Map<string, ContextEditEntry>();
-  /** Details that later entries add to messages, by the id of the message's entry. */
+  /** Details that later entries add to messages, keyed by the message's entry id. */
   readonly #lateDetails = new Map<string, JsonRecord>();
   readonly #project: ProjectEntry;
   #thinkingLevel: string;
   #model: ModelChoice | null;
 
-  /** @param fallback - Settings if the path specifies none. Default: `"off"` and null. */
+  /** @param fallback - Settings to use if the path does not specify any. Default: `"off"` and null. */
   constructor(
     path: EntryPath,
     fallback: SettingsFallback = {},
@@ -239,8 +239,8 @@ function copyOnDemand(growing: readonly AgentMessage[], settings: Settings): Ses
  * Returns the messages of the context at the end of a path, with their source entries.
  *
  * @param path - The path root → leaf; empty for the position before the first entry.
- * @param fallback - Settings if the path specifies none. Default: `"off"` and null.
- * @remarks Cost: O(path) in heads, plus the selected bodies. Source: docs/format.md#context
+ * @param fallback - Settings to use if the path does not specify any. Default: `"off"` and null.
+ * @remarks Cost: O(path) head reads, plus the selected bodies. Source: docs/format.md#context
  */
 export function projectPath(path: EntryPath, fallback?: SettingsFallback): SessionProjection {
   return new PathProjection(path, fallback).projection();
@@ -249,9 +249,10 @@ export function projectPath(path: EntryPath, fallback?: SettingsFallback): Sessi
 /**
  * Returns the entries that make up the context at a leaf, in context order.
  *
- * @param entries - A session's entries in file order. A header among them is skipped.
- * @param leafId - Id of the leaf. Undefined or unknown: the last entry; null: the position before the first entry.
- * @param byId - Entries by id, if the caller has them.
+ * @param entries - A session's entries in file order. Headers are skipped.
+ * @param leafId - Id of the leaf. If undefined or unknown, the last entry is used; null means the position before the first
+ * entry.
+ * @param byId - Map of entries by id, if available.
  * @returns A new array; empty before the first entry.
  * @remarks Cost: O(entries), or O(path) with `byId`. Source: docs/format.md#context
  */
@@ -266,9 +267,10 @@ export function buildContextEntries(
 /**
  * Returns the messages of the context at a leaf, with the source entry of each.
  *
- * @param entries - A session's entries in file order. A header among them is skipped.
- * @param leafId - Id of the leaf. Undefined or unknown: the last entry; null: the position before the first entry.
- * @param byId - Entries by id, if the caller has them.
+ * @param entries - A session's entries in file order. Headers are skipped.
+ * @param leafId - Id of the leaf. If undefined or unknown, the last entry is used; null means the position before the first
+ * entry.
+ * @param byId - Map of entries by id, if available.
  * @remarks Cost: O(entries), or O(path) with `byId`. Source: docs/format.md#context
  */
 export function buildSessionProjection(
@@ -282,9 +284,10 @@ export function buildSessionProjection(
 /**
  * Returns the messages, thinking level, and model at a leaf.
  *
- * @param entries - A session's entries in file order. A header among them is skipped.
- * @param leafId - Id of the leaf. Undefined or unknown: the last entry; null: the position before the first entry.
- * @param byId - Entries by id, if the caller has them.
+ * @param entries - A session's entries in file order. Headers are skipped.
+ * @param leafId - Id of the leaf. If undefined or unknown, the last entry is used; null means the position before the first
+ * entry.
+ * @param byId - Map of entries by id, if available.
  * @remarks Cost: O(entries), or O(path) with `byId`. Source: docs/format.md#context
  */
 export function buildSessionContext(

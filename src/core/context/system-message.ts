@@ -6,13 +6,13 @@ import { toRecord } from "./entry-fields.ts";
 export const INSTRUCTIONS_SECTION = "instructions";
 
 /**
- * Folds the system messages of a context into one, which a compaction replays.
+ * Folds the system messages of a context into a single message, which a compaction replays.
  *
- * Joins contents with a blank line, and merges sections and tools by name, in order. Ignores malformed values.
+ * Joins content with blank lines, and merges sections and tools by name, in order. Ignores malformed values.
  *
  * @param messages - Messages of the context; all except system messages are skipped.
  * @param timestamp - Time of the compaction, Unix milliseconds.
- * @returns The message, with an empty `content` if there is none; undefined if there are no system messages.
+ * @returns The message, whose `content` is empty if no message has any; undefined if there are no system messages.
  * @remarks Cost: O(messages). Source: docs/format.md#context
  */
 export function foldSystemMessages(
@@ -43,7 +43,7 @@ export function foldSystemMessages(
   };
 }
 
-/** Returns the texts of a system message: its content, then the sections that it sets. */
+/** Returns the strings in a system message: its content, then the sections that it sets. */
 export function getSystemTexts(message: unknown): string[] {
   const { content, sections } = toRecord(message);
   const set = Object.values(toRecord(sections)).filter((text) => typeof text === "string");
@@ -73,7 +73,7 @@ function isToolDeclaration(tool: unknown): tool is ToolDeclaration {
   return typeof toRecord(tool)["name"] === "string";
 }
 
-/** Returns the text of system messages: their contents, then the sections in effect. */
+/** Returns the text of system messages: their content, then the sections in effect. */
 export function joinSystemText(messages: readonly SystemMessage[]): string {
   const folded = foldSystemMessages(messages, 0);
   const parts = [...getTexts(folded?.content), ...Object.values(folded?.sections ?? {})];

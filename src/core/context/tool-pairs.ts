@@ -16,11 +16,12 @@ export interface ToolPairRepair {
   /**
    * Kind of the repair.
    *
-   * `resultMade`: the call had no result, so a result that states this was added. `resultMoved`: the result did not follow the
+   * `resultMade`: the call had no result, so a result stating this was added. `resultMoved`: the result did not follow the
    * message of its call. `resultQuoted`: the result remains in its position as user text, because a later answer is bound to the
    * added result. `resultDropped`: no earlier call matches, the call already had a result, or its message is unfinished.
-   * `callDropped`: another call of its message has the same id, the call has no id, or its message is unfinished. `callRenamed`:
-   * an earlier message used its id; call and result got a new one. `messageDropped`: it contained only dropped calls.
+   * `callDropped`: another call in its message has the same id, the call has no id, or its message is unfinished. `callRenamed`:
+   * an earlier message used its id; the call and its result were given a new id. `messageDropped`: it contained only dropped
+   * calls.
    */
   readonly kind:
     | "resultMade"
@@ -32,7 +33,7 @@ export interface ToolPairRepair {
     | "messageDropped";
   /** Index of the message in the original array; for an added result, the index of the message with its call. */
   readonly index: number;
-  /** Original id of the call; `""` if it has none. */
+  /** Original call id; `""` if it has none. */
   readonly toolCallId: string;
   /** New id of a renamed call. Also set on the repair that adds its result. */
   readonly newToolCallId?: string;
@@ -53,7 +54,7 @@ interface ToolPairOptions {
 interface Answer {
   readonly index: number;
   readonly message: ToolResultMessage;
-  /** Whether a message other than a result is between it and its call. */
+  /** Whether a non-result message separates it from its call. */
   readonly isDisplaced: boolean;
 }
 
@@ -72,12 +73,12 @@ type Block = AssistantMessage["content"][number];
  *
  * A result belongs to the latest earlier message with its call, and is moved there if the user sent a message while the tool ran;
  * a second result is dropped. A result remains in its position as user text if it follows an answer whose thinking is bound to an
- * added result. A call without a result gets one that reports the interruption. Calls of an unfinished message and their results
- * are dropped: a call may be incomplete, and clients omit such messages. If a later message reuses an id, the id is renamed
- * there, because some providers restart the numbering of calls in each message.
+ * added result. A call without a result is given a result that reports the interruption. Calls in an unfinished message and their
+ * results are dropped: a call may be incomplete, and clients omit such messages. If a later message reuses an id, the id is
+ * renamed there, because some providers restart the numbering of calls in each message.
  *
  * @param messages - Any messages; neither the array nor its messages are changed.
- * @param options - `bindsThinking`: returns whether the model of an answer rejects its thinking if earlier messages change.
+ * @param options - `bindsThinking`: returns whether an answer's model rejects its thinking if earlier messages change.
  *   Default: always false.
  * @returns A new array, with the same objects where nothing was repaired.
  * @remarks Cost: O(messages and blocks). Idempotent. Source: docs/format.md#context
@@ -101,7 +102,7 @@ export function repairToolPairs(
   return { messages: repaired, repairs: repairs.sort((a, b) => a.index - b.index) };
 }
 
-/** Groups results by their calls. Drops results that do not match an open call, and quotes results that arrived too late. */
+/** Groups results by their calls. Drops results that do not match an open call, and quotes results that arrived late. */
 function gatherTurns(
   messages: readonly AgentMessage[],
   repairs: ToolPairRepair[],
@@ -149,7 +150,7 @@ class TurnWriter {
   readonly #taken = new Set<string>();
   /** Ids of the calls that were written. */
   readonly #written = new Set<string>();
-  /** For each reused id, the number in its latest new id. */
+  /** For each reused id, the number in the latest id that replaced it. */
   readonly #numbers = new Map<string, number>();
 
   constructor(items: readonly (AgentMessage | Turn)[], repairs: ToolPairRepair[]) {
@@ -174,7 +175,7 @@ class TurnWriter {
     return [isUnchanged ? message : { ...message, content }, ...results];
   }
 
-  /** Returns the call to send, or none, and records its id in `newIds`. */
+  /** Returns the call to send, if any, and records its id in `newIds`. */
   #writeCall(turn: Turn, call: ToolCall, newIds: Map<string, string>): ToolCall[] {
     const { index, message } = turn;
     const id = toId(call.id);
@@ -278,7 +279,7 @@ function isToolCall(block: unknown): block is ToolCall {
   return toRecord(block)["type"] === "toolCall";
 }
 
-/** Returns false for thinking, because thinking alone is not an answer and providers reject it. */
+/** Returns false for thinking, because thinking by itself is not an answer and providers reject it. */
 function isWorthSending(block: Block): boolean {
   return toRecord(block)["type"] !== "thinking";
 }

@@ -8,7 +8,7 @@ export function isUsage(value: unknown): value is Usage {
 }
 
 /**
- * Returns the size of the context that a usage describes: `totalTokens`, or otherwise the sum of its four parts.
+ * Returns the size of the context that a usage describes: `totalTokens` or, if it is missing, the sum of its four parts.
  *
  * @returns 0 if the usage has none of these fields.
  */

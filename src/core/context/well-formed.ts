@@ -29,8 +29,8 @@ export function withContent(message: AgentMessage): AgentMessage {
 /**
  * Converts a stored message to the form that requests require for its role, regardless of its stored form.
  *
- * If the role requires blocks, a string becomes a block. A bare name in `toolsRemoved` becomes a reference, and an image that is
- * not stored in the message becomes a note.
+ * If the role requires blocks, a string is converted to a block. A bare name in `toolsRemoved` is converted to a reference, and
+ * an image that is not stored in the message is replaced with a note.
  *
  * @returns The same object if no changes were necessary.
  */

@@ -22,7 +22,7 @@ export interface OutputPart {
   readonly kind: "output";
   /** Source of the text: a tool, a command run by the user, or a section of the instructions. */
   readonly of: "tool" | "command" | "section";
-  /** Name of the tool, the command, or the section. */
+  /** Tool, command, or section name. */
   readonly title: string;
   readonly notes: readonly string[];
   readonly text: string;
@@ -41,7 +41,7 @@ const HEAD = ["type", "id", "parentId", "timestamp"];
 
 const UNKNOWN = "Content of an unknown kind";
 
-/** Fields of an entry or a message. Tracks which ones were used for its parts. */
+/** Fields of an entry or a message. Tracks which fields were used for its parts. */
 class Fields {
   readonly all: JsonRecord;
   readonly #taken: Set<string>;
@@ -135,7 +135,7 @@ function makeMessageParts(message: unknown, fields: Fields): ContentPart[] {
   }
 }
 
-/** Returns the parts of stored content. Content of an unknown kind is returned as data. */
+/** Returns the parts of stored content. Content of an unknown type is returned as data. */
 function getContentParts(content: unknown): ContentPart[] {
   return isContent(content)
     ? toContentBlocks(content).flatMap(makeBlockParts)
@@ -269,7 +269,7 @@ function makeEndingParts(fields: Fields): ContentPart[] {
   }
 }
 
-/** Formats the title of an output: the name of the tool, or the command and its outcome. */
+/** Formats the title of an output: the tool name, or the command and its outcome. */
 export function formatOutputTitle({ of, title, notes }: OutputPart): string {
   if (of !== "command") return title;
   return `$ ${title}${notes.length === 0 ? "" : `  (${notes.join(", ")})`}`;

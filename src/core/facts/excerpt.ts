@@ -125,7 +125,7 @@ export function formatToolCall(name: string, input: unknown): string {
   return `→ ${formatCallTitle(name, input)}`;
 }
 
-/** Returns the title of a tool call: the name of the tool and its most informative argument. */
+/** Returns the title of a tool call: the tool name and its most informative argument. */
 export function formatCallTitle(name: string, input: unknown): string {
   return `${name || "(unnamed tool)"} ${getTellingArgument(input)}`.trimEnd();
 }
@@ -137,12 +137,14 @@ function formatContent(fields: JsonRecord): string {
   return images === 0 ? text : `[${formatCounted(images, "image")}] ${text}`;
 }
 
-/** Returns a text preceded by the name of its source, if any. */
+/** Returns text preceded by the name of its source, if any. */
 function formatNamed(name: unknown, text: string): string {
   return joinNonempty(": ", toText(name), text);
 }
 
-/** Returns the most readable text in a program's data: text for people or for the model, or otherwise the purpose of a call. */
+/**
+ * Returns the most readable text in a program's data: text for people or for the model or, failing that, the purpose of a call.
+ */
 function formatState(data: JsonRecord): string {
   return (
     getTexts(data["content"]).join(" ") || getTellingArgument(data) || getTellingArgument(data["action"])

@@ -5,10 +5,10 @@ import { joinNonempty } from "./number-text.ts";
 import { COLOR } from "./plain-text.ts";
 import { getTellingArgument } from "./tool-calls.ts";
 
-/** Number of characters of an output to search at a time, starting from the end. */
+/** Number of characters in an output to search at a time, starting from the end. */
 const PIECE = 64 * 1024;
 
-/** Maximum number of characters to search from the end of an output while no line names an error. */
+/** Maximum number of characters to search, from the end of an output, for a line that names an error. */
 const MAX_SCANNED = 4 * 1024 * 1024;
 
 /** Maximum number of characters to search in a line. */
@@ -24,7 +24,7 @@ const WRAPPING =
 /** Matches the message of a command that was stopped. */
 const STOPPED = /^command (?:aborted|cancelled|killed|timed out)/i;
 
-/** Matches an exit code as tools report it at the end of their output. */
+/** Matches an exit code in the form that tools report at the end of their output. */
 const EXIT_CODE = /\bexit(?:ed)?(?: with)?(?: code| status)?:? (-?\d+)\b/i;
 
 /** Matches a mere count of failures, which is the least informative line. */
@@ -76,7 +76,9 @@ export function failureLine(message: unknown): string {
   return joinNonempty(": ", exitCode, line) || nothing;
 }
 
-/** Returns the line of an output that names the error, unchanged except that it is cut at 1,000 characters. May be empty. */
+/**
+ * Returns the line of an output that names the error, unchanged except that it is truncated to 1,000 characters. May be empty.
+ */
 export function getErrorLine(message: unknown): string {
   return getFailure(message).line;
 }
@@ -132,7 +134,7 @@ function getLastLines(text: string, end = text.length): string[] {
 }
 
 /**
- * Returns the most informative line about an error: the last line that names it, or otherwise the last line that reports a
+ * Returns the most informative line about an error: the last line that names it or, failing that, the last line that reports a
  * failure.
  */
 function findTellingLine(lines: readonly string[], text: string): string {
@@ -160,7 +162,7 @@ function findErrors(lines: readonly string[]): ErrorLines {
   };
 }
 
-/** Searches backward through the text before the last lines, until a line names an error. */
+/** Searches backward through the text before the last lines until a line names an error. */
 function findEarlierErrors(text: string): ErrorLines {
   let told: string | undefined;
   // Pieces overlap, so that a line that is cut off in one piece is complete in the previous one.

@@ -10,7 +10,7 @@ export function joinNonempty(between: string, ...texts: readonly string[]): stri
   return texts.filter(Boolean).join(between);
 }
 
-/** Formats a number and the noun for the counted items. */
+/** Formats a number with the noun for the counted items. */
 export function formatCounted(value: number, one: string, many = `${one}s`): string {
   return `${formatCount(value)} ${value === 1 ? one : many}`;
 }

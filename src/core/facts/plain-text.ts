@@ -27,7 +27,7 @@ const WIDE_SPACE = / \s+|[^\S ]\s*/g;
 
 const DELETE = 0x7f;
 
-/** Maximum number of characters to read for a line, so that very long texts cost no more than short ones. */
+/** Maximum number of characters to read for a line, so that very long strings cost no more than short ones. */
 const MAX_READ = 4000;
 
 /**
@@ -59,12 +59,12 @@ export function withoutHarmful(text: string, substitute = ""): string {
   );
 }
 
-/** Returns the beginning of a string as one safe line. Each run of white space becomes a single space. */
+/** Returns the beginning of a string as one safe line. Each run of white space is replaced with a single space. */
 export function toPlainLine(text: string): string {
   return toWholeLine(text.trimStart().slice(0, MAX_READ));
 }
 
-/** Maximum number of characters of a shortened line. */
+/** Maximum number of characters in a shortened line. */
 const LONGEST = 400;
 
 /** Returns the beginning of a string as one safe line, with an ellipsis if the string is longer. */
@@ -73,7 +73,7 @@ export function toShortLine(text: string, longest = LONGEST): string {
   return line.length > longest ? `${takeStart(line, longest - 1).trimEnd()}…` : line;
 }
 
-/** Returns a whole string as one safe line. Each run of white space becomes a single space. */
+/** Returns a whole string as one safe line. Each run of white space is replaced with a single space. */
 export function toWholeLine(text: string): string {
   return LINE.test(text) ? text : toPlainText(text).replace(WIDE_SPACE, " ").trim();
 }
@@ -111,7 +111,7 @@ const EMPHASIS = /(?<![\w*])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])/g;
 const CODE = /(`+)([^`\n]+)\1/g;
 
 /**
- * Removes the syntax for headings, links, emphasis, and code from the beginning of a Markdown text: `## **Goal**` becomes `Goal`.
+ * Removes the syntax for headings, links, emphasis, and code from the beginning of Markdown text: `## **Goal**` becomes `Goal`.
  * Removes the tags of a slash command. Keeps ambiguous characters, such as those in `*.ts`, `a * b`, and `__init__`.
  *
  * @returns At most the first 4,000 characters.

@@ -8,7 +8,7 @@ import { toWholeTime } from "../format/timestamps.ts";
 /** Maximum length of the first message in a store's list, in UTF-16 code units. */
 export const MAX_FIRST_MESSAGE = 200;
 
-/** Facts about a session that lists and queries use, regardless of where it is stored. */
+/** Facts about a session for use in lists and queries, regardless of where the session is stored. */
 export interface SessionFacts {
   /** Id of the header. */
   readonly id: string;
@@ -16,7 +16,7 @@ export interface SessionFacts {
   readonly cwd: string;
   /** Display name; null if the session has none. */
   readonly name: string | null;
-  /** Session that this one was forked from, as stated in the header: a path or an id. */
+  /** Session from which this one was forked, as stated in the header: a path or an id. */
   readonly parentSession: string | null;
   /** Time from the header, in Unix milliseconds; null if it is unreadable. Backends receive 0 instead. */
   readonly createdMs: number | null;
@@ -43,13 +43,13 @@ export interface EntryFacts {
   /** Name that the entry sets, or null if it clears the name. Absent in other entries. */
   readonly sessionName?: string | null;
   /**
-   * Time of a user or assistant message, or otherwise of its entry, as an integer. Absent in other entries, and if there is no
-   * time.
+   * Time of a user or assistant message or, failing that, of its entry, as an integer. Absent from other entries and from entries
+   * without a time.
    */
   readonly messageMs?: number;
   /** First 200 characters of a user message with text. Absent in other entries. */
   readonly userText?: string;
-  /** Model usage that the line records, in the library's own format. Absent if the line records none. */
+  /** Model usage that the line records, in the library's own format. Absent if the line does not record any. */
   readonly usage?: string;
   /** Text to search. Passed only to backends that support search. */
   readonly searchText?: string;
@@ -78,7 +78,7 @@ export function makeHeaderFacts({ id, cwd, parentSession, timestamp, title }: Se
   };
 }
 
-/** Reads the facts that an entry adds to those of its session. A message without a time has the time of its entry. */
+/** Reads the facts that an entry adds to those of its session. A message without a time uses the time of its entry. */
 export function readAddedFacts(type: string, record: JsonRecord, entryMs: number | undefined): FactsAdded {
   if (isNameType(type)) return { type, sessionName: findSessionName(record) ?? null };
   if (type !== "message") return { type };
@@ -147,7 +147,7 @@ export class Summarizer {
 /**
  * Returns the facts of a session after lines were added.
  *
- * @param lines - Lines that were actually added, each once, in order.
+ * @param lines - Lines that were actually added, in order and without duplicates.
  * @remarks Cost: O(lines).
  */
 export function factsAfter(

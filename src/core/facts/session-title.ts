@@ -86,7 +86,7 @@ export class OpeningFinder {
   }
 }
 
-/** Number of entries to read first when searching for an opening, and the growth factor for each further step. */
+/** Number of entries to read first when searching for an opening, and the growth factor for each subsequent step. */
 const FIRST_STEP = 8;
 const STEP_GROWTH = 4;
 
@@ -136,11 +136,11 @@ function toTitleLine(text: string): string {
 export interface TitleFacts {
   /** Name of the session. Absent or empty if it has none. */
   readonly name?: string | null | undefined;
-  /** Opening of the session. By default, it is derived from the first message alone. */
+  /** Opening of the session. By default, it is derived only from the first message. */
   readonly opening?: Opening | undefined;
   /** Text of the first user message, or its beginning. Absent or empty if there is none. */
   readonly firstMessage?: string | null | undefined;
-  /** Name of the session's file, without the folder. */
+  /** Session file name, without the folder. */
   readonly fileName?: string | undefined;
   /** Time of creation, in Unix milliseconds. */
   readonly createdMs?: number | null | undefined;
@@ -148,7 +148,7 @@ export interface TitleFacts {
 
 /**
  * Returns the title of a session for display, as one safe line. The title is the first of these that exists: its name, its first
- * prompt, the slash command at its beginning, the name of its file, or its creation time.
+ * prompt, the slash command at its beginning, its file name, or its creation time.
  */
 export function getSessionTitle(facts: TitleFacts): string {
   const { name, opening, firstMessage, fileName = "", createdMs } = facts;

@@ -1,7 +1,7 @@
-/** Minimum number of characters of an id to display, which is the length of a sessiontree entry id. */
+/** Minimum number of characters in an id to display, which is the length of a sessiontree entry id. */
 const SHORTEST = 8;
 
-/** Maximum number of characters of entry ids to display, even if some remain ambiguous. */
+/** Maximum number of characters in entry ids to display, even if some remain ambiguous. */
 const LONGEST = 18;
 
 /** Maximum length of a session id, so that displayed ids are always unambiguous. */

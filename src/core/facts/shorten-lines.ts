@@ -10,7 +10,7 @@ export interface LineBounds {
 }
 
 /**
- * Shortens a text to its first and last lines, and shortens long lines to their beginnings.
+ * Shortens text to its first and last lines, and truncates long lines.
  *
  * A line in the middle states how many lines are omitted, and the end of a shortened line states how much of it is omitted. If
  * only one line would be omitted, all lines are kept.

@@ -6,13 +6,13 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Formats a time as local time, to the minute. Returns an empty string if it is invalid. */
+/** Formats a time as local time, to the minute. Returns an empty string if the time is invalid. */
 export function formatDateAndTime(timeMs: number): string {
   const date = new Date(timeMs);
   return Number.isNaN(date.getTime()) ? "" : `${formatDay(date)} ${formatClock(date)}`;
 }
 
-/** Formats a time as ISO 8601 in UTC. Returns an empty string if it is invalid. */
+/** Formats a time as ISO 8601 in UTC. Returns an empty string if the time is invalid. */
 export function formatIsoTime(timeMs: number): string {
   const date = new Date(timeMs);
   return Number.isNaN(date.getTime()) ? "" : date.toISOString();
@@ -59,7 +59,7 @@ export function formatAgo(timeMs: number, nowMs: number): string {
 const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
 
 /**
- * Formats the local day of a time: `Today`, `Yesterday`, the weekday within the last week, or otherwise a date such as
+ * Formats the local day of a time: `Today`, `Yesterday`, the weekday within the last week, or a date such as
  * `2026-11-23`. Returns an empty string if the time is invalid.
  */
 export function formatRelativeDay(timeMs: number, nowMs: number): string {
@@ -122,7 +122,7 @@ export function parseDuration(text: string): number | undefined {
   return unitMs === undefined ? undefined : Number(number) * unitMs;
 }
 
-/** Time span, from its first millisecond to the first one after it. */
+/** Time span, from its first millisecond up to the first millisecond after it. */
 interface Span {
   readonly fromMs: number;
   readonly toMs: number;
@@ -132,7 +132,7 @@ interface Span {
  * Parses a time: a month (`2026-11`), a day (`2026-11-23`), an ISO 8601 time, a duration before now (`12h`, `7d`, `8w`, `1y`), or
  * `today`, `yesterday`, or the current `week`, `month`, or `year`.
  *
- * @param isUtc - Whether months, days, and times without a zone are in UTC instead of the system's time zone.
+ * @param isUtc - Whether months, days, and times without a time zone are in UTC instead of the system's time zone.
  * @returns The span of the month, day, or other period, or a single point in time; undefined if the string is not a time.
  */
 export function parseMoment(text: string, nowMs: number, isUtc: boolean): Span | undefined {

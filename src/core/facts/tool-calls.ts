@@ -98,7 +98,7 @@ export function findNextAnswer(session: CallSource, ordinal: number): LocatedEnt
   return findFollowing(session, ordinal).find(({ entry }) => getMessageFields(entry)["role"] === "assistant");
 }
 
-/** Returns the next descendants of an entry, nearest first. */
+/** Returns the nearest descendants of an entry, nearest first. */
 function findFollowing(session: CallSource, ordinal: number): LocatedEntry[] {
   const found: LocatedEntry[] = [];
   const open: number[] = [];
@@ -118,7 +118,7 @@ function addChildren({ tree }: CallSource, ordinal: number, open: number[]): voi
   for (const child of tree.children(ordinal)) if (open.push(child) >= FARTHEST) return;
 }
 
-/** Most informative arguments of a call, best first. */
+/** Most informative arguments of a call, in order of preference. */
 const TELLING = [
   ...["path", "file_path", "filePath", "command", "cmd"],
   ...["pattern", "query", "url", "prompt", "name", "title"],

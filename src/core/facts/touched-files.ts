@@ -17,7 +17,7 @@ const PATH_ARGUMENTS = [
 const LIST_ARGUMENTS = ["paths", "file_paths", "filePaths", "files"];
 const WRITES = /write|edit|patch|replace|create|delete|remove|move|rename|insert|update/i;
 
-/** Matches lines of a patch that name the changed file. */
+/** Matches lines in a patch that specify the changed file. */
 const PATCHED = /^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$/gm;
 
 const MAX_FILES = 1000;
@@ -64,7 +64,7 @@ const OLD_NAMES = ["oldText", "old_string", "old_str", "oldString", "old_text", 
 const NEW_NAMES = ["newText", "new_string", "new_str", "newString", "new_text", "new"];
 
 /**
- * Returns the changes requested from an edit tool: an old and a new text in its arguments, or an array `edits` of such pairs.
+ * Returns the changes requested from an edit tool: the old and new text in its arguments, or an `edits` array of such pairs.
  * Empty for other tools.
  */
 export function findCallEdits(input: unknown): TextEdit[] {

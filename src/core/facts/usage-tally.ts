@@ -6,7 +6,7 @@ import { formatCounted, formatDollars, joinNonempty } from "./number-text.ts";
 
 /** Tokens and cost, added up. */
 export interface UsageTotals {
-  /** Number of calls that used tokens. Dollars recorded without tokens do not count as a call. */
+  /** Number of calls that used tokens. Dollars recorded without tokens are not treated as a call. */
   count: number;
   /** Input tokens that were not served by a cache. */
   input: number;
@@ -18,32 +18,32 @@ export interface UsageTotals {
   reasoning: number;
   totalTokens: number;
   /**
-   * Cost in US dollars, as stated in the records; null if none of them states a cost. A zero that no provider billed does not
-   * count as stated.
+   * Cost in US dollars, as stated in the records; null if none of them states a cost. A zero that was not billed by a provider is
+   * treated as missing.
    */
   cost: number | null;
 }
 
 const NUMBERS = ["count", "input", "output", "cacheRead", "cacheWrite", "reasoning", "totalTokens"] as const;
 
-/** Provider and model of a call; null if the session does not name them. */
+/** Provider and model of a call; null if the session does not specify them. */
 export interface ModelNames {
   readonly provider: string | null;
   readonly model: string | null;
 }
 
-/** Tokens and cost of one model; null if the session does not name it. */
+/** Tokens and cost of one model; null if the session does not specify the model. */
 export interface ModelUsage extends UsageTotals {
   provider: string | null;
   model: string | null;
 }
 
-/** Adds up usages, in total and by model. */
+/** Sums up usage, in total and by model. */
 export class UsageTally {
   readonly #total = makeEmptyUsage();
   readonly #byModel = new Map<string, ModelUsage>();
 
-  /** Sum so far, as a copy. */
+  /** Copy of the current sum. */
   get total(): UsageTotals {
     return { ...this.#total };
   }
@@ -54,7 +54,7 @@ export class UsageTally {
     return models.sort(byCost);
   }
 
-  /** Adds the usage of a call, or of several calls of one model. */
+  /** Adds the usage of a call, or of several calls to one model. */
   add(usage: UsageTotals, { provider, model }: ModelNames): void {
     const names = { provider, model };
     const key = JSON.stringify(names);
@@ -65,7 +65,7 @@ export class UsageTally {
   }
 }
 
-/** Orders usages by cost, and by tokens if the costs are equal, in descending order. */
+/** Orders usage totals by cost, and by tokens if the costs are equal, in descending order. */
 function byCost(a: UsageTotals, b: UsageTotals): number {
   return (b.cost ?? 0) - (a.cost ?? 0) || b.totalTokens - a.totalTokens;
 }
@@ -75,7 +75,7 @@ function makeEmptyUsage(): UsageTotals {
   return { count: 0, ...tokens, cost: null };
 }
 
-/** Returns the numbers of a stored usage. Missing numbers are 0. */
+/** Returns the numbers in a stored usage object. Missing numbers are 0. */
 export function toUsageTotals(usage: Usage): UsageTotals {
   const { input, output, cacheRead, cacheWrite, reasoning, cost } = toRecord(usage);
   const totalTokens = calculateContextTokens(usage);
@@ -129,7 +129,7 @@ export interface Spent {
   total: number;
   /** Cost stated in records, in US dollars; null if none is stated. */
   cost: number | null;
-  /** Cost estimated from prices for calls without a stated cost, in US dollars; null if there are none. */
+  /** Cost estimated from prices for calls without a stated cost, in US dollars; null if there are no such calls. */
   estimated: number | null;
   /** Tokens of calls with neither a stated nor an estimated cost. */
   unpriced: number;

@@ -36,17 +36,17 @@ const SUMMARIES: ReadonlySet<unknown> = new Set(["compaction", "branch_summary"]
 export class ModelsInUse {
   #answering: ModelNames | undefined;
 
-  /** @param answering - Model that answered last before the first entry to be added. */
+  /** @param answering - Last model that answered before the first entry to be added. */
   constructor(answering?: ModelNames) {
     this.#answering = answering;
   }
 
-  /** Model that answered last; undefined before the first answer. */
+  /** Last model that answered; undefined before the first answer. */
   get answering(): ModelNames | undefined {
     return this.#answering;
   }
 
-  /** Returns the model that an entry names. For a summary without a model, returns the model that answered last. */
+  /** Returns the model specified in an entry. For a summary without a model, returns the model that answered last. */
   of(entry: JsonRecord | AnySessionEntry): ModelNames {
     const names = getModelNames(entry);
     const { type, message } = toRecord(entry);
@@ -55,7 +55,7 @@ export class ModelsInUse {
   }
 }
 
-/** Returns the provider and model that an entry names. */
+/** Returns the provider and model specified in an entry. */
 export function getModelNames(entry: JsonRecord | AnySessionEntry | undefined): ModelNames {
   const { provider, model } = getCallFields(entry);
   return { provider: toNameOrNull(provider), model: toNameOrNull(model) };

@@ -26,18 +26,18 @@ const SHELL_INPUT = /^<bash-input>([\s\S]*?)<\/bash-input>/;
 /** Matches a slash command as typed. A path would have a second slash or a dot. */
 const SLASH_COMMAND = /^\/[a-z][\w-]*(?::[\w-]+)*(?=\s|$)/i;
 
-/** Matches a command followed by a task of three words or more. Fewer words are settings, such as a model name. */
+/** Matches a command followed by a task of three words or more. Shorter arguments are settings, such as a model name. */
 const TASK = /^\S+(?:\s+\S+){3}/;
 
 /** Matches system folders that look like commands. */
 const SYSTEM_FOLDER =
   /^\/(?:bin|boot|dev|etc|home|lib|lib64|media|mnt|opt|private|proc|root|sbin|srv|sys|tmp|usr|var|Applications|Library|System|Users|Volumes)(?=\s|$)/;
 
-/** Matches opening tags around text added by programs. Without a closing tag, the text is about the tag. */
+/** Matches opening tags around text added by programs. Without a closing tag, the text merely mentions the tag. */
 const ADDED_TAG =
   /^<((?:[a-z0-9]+[_ -])+(?:instructions|context|reminder|notification|notice|details|caveat|hook|tokens|datetime)|local-command-std(?:out|err)|bash-std(?:out|err)|skills?|model_switch|personality_spec|collaboration_mode|user_shell_command|ide_\w+|past-sessions)\b[^<>]{0,200}>/i;
 
-/** Instructions of a project, as Codex passes them to the model. */
+/** Project instructions, in the form that Codex passes to the model. */
 const PROJECT_INSTRUCTIONS = /^# AGENTS\.md instructions/;
 const INSTRUCTIONS_END = "</INSTRUCTIONS>";
 
@@ -95,7 +95,7 @@ export function toTypedCommand(text: string): string {
   return `${inside("command-name")} ${inside("command-args")}`.trim() || text;
 }
 
-/** Returns the length of a block that a program added at the beginning of a text; 0 if there is none. */
+/** Returns the length of a block that a program added at the beginning of a string; 0 if there is none. */
 function measureAddedBlock(text: string, isCut: boolean): number {
   const caveat = CAVEAT.exec(text);
   if (caveat !== null) return caveat[0].length;

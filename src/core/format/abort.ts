@@ -25,10 +25,10 @@ interface Waiting {
 const waitingFor = new WeakMap<AbortSignal, Waiting>();
 
 /**
- * Calls a function once when a signal is aborted, or immediately if it already is.
+ * Calls a function once when a signal is aborted, or immediately if it has already been aborted.
  *
- * All callbacks of a signal share one listener, because Node.js warns about a possible leak at more than ten. The listener is
- * removed with the last callback.
+ * All callbacks of a signal share one listener, because Node.js warns about a possible leak if there are more than ten. The
+ * listener is removed with the last callback.
  *
  * @returns A function that removes the callback.
  */

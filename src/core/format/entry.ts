@@ -11,7 +11,7 @@ import type {
 /** Head of an entry: the fields that every entry has. */
 export interface SessionEntryBase {
   type: string;
-  /** Unique in the session; eight lower-case hex characters unless another program chose it. */
+  /** Unique in the session; eight lower-case hex characters unless another program chose the id. */
   id: string;
   /** Id of the previous entry on the path; `null` for a root. */
   parentId: string | null;
@@ -111,7 +111,7 @@ export interface ContextEditEntry extends SessionEntryBase {
   replacement: null | { content: ContextEditableContent };
 }
 
-/** Bookmark on an entry. An absent or empty label clears it. */
+/** Bookmark on an entry. An absent or empty label clears the bookmark. */
 export interface LabelEntry extends SessionEntryBase {
   type: "label";
   targetId: string;

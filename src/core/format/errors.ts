@@ -1,4 +1,4 @@
-/** Error codes. Each one has its own heading in docs/errors.md. */
+/** Error codes. Each code has its own heading in docs/errors.md. */
 export type SessionErrorCode =
   | "NOT_A_SESSION"
   | "SESSION_NOT_FOUND"

@@ -33,7 +33,10 @@ const CONVERTERS = {
   "ui-messages": "fromUIMessages",
 } as const satisfies Readonly<Record<MessageForm, string>>;
 
-/** Types of content blocks that only one SDK uses. If blocks of several SDKs are mixed, the first SDK in this list applies. */
+/**
+ * Types of content blocks that only one SDK uses. If blocks of several SDKs are mixed, the first SDK in this list takes
+ * precedence.
+ */
 const BLOCK_TYPES: readonly (readonly [form: MessageForm, types: readonly string[]])[] = [
   [
     "anthropic",
@@ -63,7 +66,7 @@ const BEDROCK_BLOCKS: ReadonlySet<string> = new Set([
   ...["toolAddition", "toolRemoval"],
 ]);
 
-/** Roles of other SDKs' messages, which hosts must not use for their own. */
+/** Roles of other SDKs' messages, which hosts must not use for their own messages. */
 const FOREIGN_ROLES: ReadonlySet<unknown> = new Set(["tool", "function", "developer", "model"]);
 
 /** Items without a role among the messages of OpenAI's Responses API. */
@@ -97,7 +100,7 @@ export function findForeignBlockField({ type, signature }: JsonRecord): string |
 /**
  * Returns the name of the function in `sessiontree/convert` that converts a value to messages of this format.
  *
- * @returns Undefined if the value could belong to several SDKs, or to none.
+ * @returns Undefined if several SDKs match, or none.
  */
 export function findConverter(value: unknown): (typeof CONVERTERS)[MessageForm] | undefined {
   const form = isJsonRecord(value) ? detectMessageForm(value) : undefined;
@@ -131,7 +134,7 @@ function isLangChain({ type, data, content, lc, kwargs, role }: JsonRecord): boo
   return content !== undefined || (isJsonRecord(data) && data["content"] !== undefined);
 }
 
-/** Returns whether parts have a type. The AI SDK's parts do; Gemini's do not. */
+/** Returns whether parts have a type. The AI SDK's parts have types; Gemini's parts do not. */
 function hasTypes(parts: readonly unknown[]): boolean {
   return parts.some((part) => isJsonRecord(part) && typeof part["type"] === "string");
 }
@@ -169,8 +172,8 @@ export function readMessageDocument(value: unknown): MessageDocument | undefined
 }
 
 /**
- * Detects the SDK from features that only it has. Other messages are treated as Anthropic's, or as OpenAI's if there is a system
- * message.
+ * Detects the SDK from features that are unique to it. Other messages are treated as Anthropic's, or as OpenAI's if there is a
+ * system message.
  */
 function detectItemsForm(
   items: readonly JsonRecord[],

@@ -7,22 +7,22 @@ export interface SessionHeader {
   type: "session";
   /** Format version; absent means 1. */
   version?: number;
-  /** Session id: a UUIDv7 unless the caller chose one. */
+  /** Session id: a UUIDv7 unless the caller specified a different id. */
   id: string;
   /** Time of creation, ISO 8601 in UTC. */
   timestamp: string;
   /** Working directory at creation. */
   cwd: string;
-  /** Path of the session that this one was forked from. */
+  /** Path of the session from which this one was forked. */
   parentSession?: string;
-  /** Alternative name for `parentSession` in old files and in files of the Rust port. Read, but never written. */
+  /** Alternative name for `parentSession` in old files and Rust port files. Read, but never written. */
   branchedFrom?: string;
-  /** Settings at creation, in headers of version 1 and of the Rust port. Used only if no entry on the path sets them. */
+  /** Initial settings, in version 1 headers and Rust port headers. Used only if no entry on the path sets them. */
   provider?: string;
   modelId?: string;
   thinkingLevel?: string;
   /** Name of the session in oh-my-pi files, until an entry sets another name. */
   title?: string;
-  /** Last leaf in files of the newer Rust port. Kept, but not used. */
+  /** Last leaf, in files written by the newer Rust port. Kept, but not used. */
   leafId?: string;
 }

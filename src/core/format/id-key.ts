@@ -1,6 +1,6 @@
 /**
- * Entry id in the form that the tree stores. Eight lower-case hex characters become the number that they encode, which takes four
- * bytes; any other id remains a string.
+ * Entry id in the form that the tree stores. Eight lower-case hex characters are converted to the number that they encode, which
+ * takes four bytes; any other id remains a string.
  *
  * The number is a signed 32-bit integer. Engines store such numbers inline, and larger ones as objects.
  */
@@ -38,7 +38,7 @@ export function fromIdKey(key: IdKey): string {
   );
 }
 
-/** Returns the character code of the hex digit that begins at a bit. */
+/** Returns the character code of the hex digit that starts at a given bit. */
 function getDigit(key: number, bit: number): number {
   const digit = (key >>> bit) & 0xf;
   return digit < 10 ? digit + 0x30 : digit + 0x57;

@@ -50,7 +50,7 @@ export function assertValidSessionId(id: string): void {
 }
 
 /**
- * Derives an id for an entry without one from its position, so that every read produces the same id.
+ * Derives an id for an entry that has no id from the entry's position, so that every read produces the same id.
  *
  * Uses FNV-1a with a final mix. `attempt` resolves collisions.
  *

@@ -1,12 +1,12 @@
 import { isJsonRecord } from "./json.ts";
 
-/** `customType` of the entry that records where a session was imported from. */
+/** `customType` of the entry that records the origin of an imported session. */
 export const IMPORT_CUSTOM_TYPE = "sessiontree.import";
 
 /** `customType` of the entries that link a subagent's session and the call that started it. */
 export const SUBAGENT_CUSTOM_TYPE = "sessiontree.subagent";
 
-/** Identifies the session of another program that a session was imported from. */
+/** Identifies the other program's session from which a session was imported. */
 export interface ImportOrigin {
   /** Name of the other program. */
   readonly source: string;
@@ -16,10 +16,10 @@ export interface ImportOrigin {
   readonly sourcePath?: string | undefined;
 }
 
-/** Source name for sessiontree sessions, where sessions of other programs are listed too. */
+/** Source name for sessiontree sessions in lists that also include other programs' sessions. */
 export const OWN_SOURCE = "sessiontree";
 
-/** Returns the origin of a sessiontree session, where sessions of other programs are listed too. */
+/** Returns the origin of a sessiontree session, for lists that also include other programs' sessions. */
 export function makeOwnOrigin(sessionId: string): ImportOrigin {
   return { source: OWN_SOURCE, sourceId: sessionId };
 }
@@ -29,7 +29,7 @@ export function makeSourceKey({ source, sourceId }: ImportOrigin): string {
   return `${source} ${sourceId}`;
 }
 
-/** Returns the import origin that an entry records; undefined if it records none. */
+/** Returns the import origin recorded in an entry, or undefined if there is none. */
 export function findImportOrigin(entry: unknown): ImportOrigin | undefined {
   if (!isJsonRecord(entry) || entry["customType"] !== IMPORT_CUSTOM_TYPE) return undefined;
   const { source, sourceId, sourcePath } = isJsonRecord(entry["data"]) ? entry["data"] : {};

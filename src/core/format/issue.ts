@@ -1,4 +1,4 @@
-/** Codes of issues in a session's data. Each one has its own heading in docs/errors.md. */
+/** Codes of issues in a session's data. Each code has its own heading in docs/errors.md. */
 export type IssueCode =
   | "RECORD_BEFORE_HEADER"
   | "HEADER_MISSING"

@@ -86,7 +86,7 @@ function findBlockProblem({ tag, byTag }: AnyVariants, block: JsonRecord): strin
   return problem === undefined ? undefined : `.${problem}`;
 }
 
-/** Returns whether a value is of the kind that a shape requires, without checking its content. */
+/** Returns whether a value has the type that a shape requires, without checking its content. */
 function hasKind(shape: AnyField, value: unknown): boolean {
   switch (shape.kind) {
     case "string":

@@ -14,7 +14,7 @@ export interface ToolReference {
   name: string;
 }
 
-/** Instructions for the model, either complete or as a patch to earlier ones. */
+/** Instructions for the model, either complete or as a patch to earlier instructions. */
 export interface SystemMessage {
   role: "system";
   content: string | TextContent[];
@@ -156,7 +156,7 @@ export interface CustomAgentMessages {}
 /** Messages that model providers support. */
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolResultMessage;
 
-/** Any message of a session or of a projection. */
+/** Any message in a session or a projection. */
 export type AgentMessage =
   | Message
   | BashExecutionMessage

@@ -8,7 +8,7 @@ export interface OptionRule {
 /** Rule for each option of the type. */
 export type OptionRules<Options> = { readonly [Name in keyof Options]-?: OptionRule };
 
-/** Maximum length of a quoted value; longer values are described by their kind. */
+/** Maximum length of a quoted value; longer values are described by their type. */
 const MAX_VALUE_LENGTH = 40;
 
 /** Creates a rule for an option that accepts one of several strings. */
@@ -81,7 +81,7 @@ export function assertOptions<Options extends object>(options: Options, rules: O
 }
 
 /**
- * Describes a value for an error message. Short strings and numbers are quoted. Other values may be private, so only their kind
+ * Describes a value for an error message. Short strings and numbers are quoted. Other values may be private, so only their type
  * is stated.
  */
 function describeValue(value: unknown): string {

@@ -7,7 +7,7 @@ import { REDACTION_CUSTOM_TYPE } from "./redaction.ts";
 /** Default replacement for redacted content. */
 export const REDACTED_TEXT = "[redacted]";
 
-/** Fields that describe an entry's position and kind and have no content. */
+/** Fields that describe an entry's position and type and have no content. */
 const KEPT_FIELDS: ReadonlySet<string> = new Set([
   "type",
   "id",
@@ -83,7 +83,7 @@ export function assertRedactable(entry: AnySessionEntry): void {
 const TEXT_FIELDS = ["command", "output"] as const;
 
 /**
- * Returns the redacted form of an entry. The position in the tree and the kind are kept; the replacement is substituted for the
+ * Returns the redacted form of an entry. The position in the tree and the type are kept; the replacement is substituted for the
  * content.
  *
  * Keeps tool calls without their arguments, because results reference them.

@@ -11,7 +11,7 @@ export function isNameType(type: unknown): boolean {
   return NAME_FIELDS.has(type);
 }
 
-/** Returns the name that an entry of such a type sets; undefined if it removes the name. */
+/** Returns the name set by an entry that names its session; undefined if the entry removes the name. */
 export function findSessionName(record: JsonRecord): string | undefined {
   return toSessionName(record[NAME_FIELDS.get(record["type"]) ?? ""]);
 }

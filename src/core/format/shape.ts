@@ -1,7 +1,7 @@
 /**
  * Data that describes the shape of a value. Checks and schemas are derived from it.
  *
- * Fields that are not listed are kept, and may have any value.
+ * Unlisted fields are kept and may have any value.
  */
 export type AnyShape =
   | { readonly kind: "string" | "number" | "boolean" | "null" | "anything" }
@@ -29,7 +29,7 @@ export interface NeededField {
 export interface AnyObjectShape {
   readonly kind: "object";
   readonly fields: { readonly [name: string]: AnyField };
-  /** Fields that readers of a session cannot do without. The quick check covers only these. */
+  /** Fields that session readers require. The quick check covers only these. */
   readonly needed: readonly NeededField[];
 }
 
@@ -149,8 +149,8 @@ export function orUndefined<T>(of: Shape<T>): OrUndefined<T> {
 /**
  * Returns the shape of objects of a type.
  *
- * @param fields - Shape of each field that the type names.
- * @param readers - Fields that readers of a session depend on, for the quick check. Those in `neededKind` may be missing.
+ * @param fields - Shape of each field that the type declares.
+ * @param readers - Fields that readers of a session depend on, for the quick check. Fields in `neededKind` may be missing.
  */
 export function object<T extends object>(
   fields: FieldsOf<T>,

@@ -35,7 +35,7 @@ function formatDotPath(path: readonly PropertyKey[]): string {
 }
 
 /**
- * Returns the kind of a value with its article, such as `a string`, `an array`, or `null`. Never quotes the value, because it may
+ * Returns the type of a value with an article, such as `a string`, `an array`, or `null`. Never quotes the value, because it may
  * be long or private.
  */
 export function describeType(value: unknown): string {
@@ -43,7 +43,7 @@ export function describeType(value: unknown): string {
   return withArticle(Array.isArray(value) ? "array" : typeof value);
 }
 
-/** Adds an article to the name of a kind. */
+/** Adds an article to the name of a type. */
 export function withArticle(noun: string): string {
   if (noun === "null" || noun === "undefined") return noun;
   return `${/^[aeio]/.test(noun) ? "an" : "a"} ${noun}`;

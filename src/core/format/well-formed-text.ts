@@ -1,6 +1,6 @@
 /**
- * Matches lone surrogates, such as at the end of a string that was cut inside an emoji. With the `u` flag, complete pairs do not
- * match.
+ * Matches lone surrogates, such as at the end of a string that was truncated in the middle of an emoji. With the `u` flag,
+ * complete pairs do not match.
  */
 const HALF_PAIR = /\p{Surrogate}/gu;
 

@@ -8,7 +8,7 @@ const MAX_VALUE_LENGTH = 40;
 
 const made = new WeakMap<AnyField, z.ZodType>();
 
-/** Returns the zod schema for a shape, always the same one for the same shape. Unknown fields are accepted. */
+/** Returns the zod schema for a shape, always the same schema for the same shape. Unknown fields are accepted. */
 export function toZodSchema(shape: AnyField): z.ZodType {
   const known = made.get(shape);
   if (known !== undefined) return known;
@@ -94,9 +94,9 @@ function makeBoundedSchema<T extends object>(
 }
 
 /**
- * Describes a problem with a value by the expected and the actual value. Replaces zod's own messages.
+ * Describes a problem with a value by stating the expected and actual values. Replaces zod's own messages.
  *
- * Values are described by their kind and never quoted, except for short invalid constants, because they may be long or private.
+ * Values are described by their type and never quoted, except for short invalid constants, because they may be long or private.
  */
 const formatIssue: z.core.$ZodErrorMap = (issue) => {
   const missing = issue.input === undefined;

@@ -9,9 +9,9 @@ const PAIR = 2;
 /**
  * Sequence of byte classes to search for in bytes.
  *
- * In any sequence of 17 bytes, one pair of bytes begins at a multiple of 16, so the hot loop looks up only one pair of every
- * sixteen bytes in a table. Short sequences are searched with Horspool's algorithm: the byte at the end of the pattern determines
- * how far to move the pattern.
+ * In any sequence of 17 bytes, one pair of bytes begins at a multiple of 16, so the hot loop looks up only one pair per sixteen
+ * bytes in a table. Short sequences are searched with Horspool's algorithm: the byte at the end of the pattern determines how far
+ * to move the pattern.
  */
 export class BytePattern {
   /** Length of a match in bytes. */

@@ -2,8 +2,7 @@
  * Splits a sequence into runs that fit in memory.
  *
  * @param max - Maximum number of elements in a run.
- * @param bytes - Maximum size of a run, in bytes, unless a single element is larger; and a function that returns the size of an
- *   element.
+ * @param bytes - `max`: maximum size of a run, in bytes, unless a single element is larger; `of`: returns the size of an element.
  * @remarks Cost: the memory of one run.
  */
 export function* splitRuns<T>(

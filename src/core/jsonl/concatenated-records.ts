@@ -17,12 +17,12 @@ const CLOSE_BRACE = 0x7d;
 /** Maximum number of passes over the bytes of a line. Limits the work for malicious lines. */
 const MAX_PASSES = 64;
 
-/** Types of content blocks. A torn record may contain many of them. */
+/** Types of content blocks. A torn record may contain many such blocks. */
 const BLOCK_TYPES: ReadonlySet<string> = new Set(["text", "image", "thinking", "toolCall"]);
 
 /** Rules that distinguish records of a format from objects inside records. */
 export interface RecordForm {
-  /** Matches the first key of a record, including quotes and colon. */
+  /** Matches the first key of a record, including the quotes and the colon. */
   readonly firstKey: RegExp;
   /** Returns whether an object is a record rather than part of one. */
   readonly isRecord: (object: JsonRecord) => boolean;
@@ -34,7 +34,7 @@ const SESSION_FORM: RecordForm = {
 };
 
 /**
- * Finds complete records in a line that does not parse, because it contains several records or a torn one.
+ * Finds complete records in a line that does not parse, because it contains several records or a torn record.
  *
  * At the start of the line, or directly after another record, having a type is nearly sufficient. Elsewhere, an object may be
  * part of a torn record, so it must resemble an entry or a header.
@@ -88,7 +88,7 @@ function isLikeRecord(record: JsonRecord): boolean {
   return (typeof id === "string" && Object.hasOwn(record, "parentId")) || isKnownEntryType(type);
 }
 
-/** Finds the next `{` that is followed by the key of a record, or, at a border, the first `{` after blanks. */
+/** Finds the next `{` that is followed by the key of a record, or, at a border, the first `{` after white space. */
 function findNextRecordStart(
   bytes: Uint8Array,
   start: number,
@@ -113,7 +113,7 @@ function skipBlank(bytes: Uint8Array, start: number, end: number): number {
   return at;
 }
 
-/** Returns whether a byte is a space, tab, CR, or a zero byte, as power failures leave between records. */
+/** Returns whether a byte is a space, tab, CR, or zero byte, which power failures can leave between records. */
 function isBlank(byte: number): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0d || byte === 0;
 }

@@ -1,7 +1,7 @@
-/** Maximum depth of data that was not parsed from JSON. An object that generates nested values would never end. */
+/** Maximum depth of data that was not parsed from JSON. Encoding an object that generates nested values would never end. */
 const MAX_DEPTH = 1_000_000;
 
-/** Maximum number of characters of a path in an error message. */
+/** Maximum number of characters from a path in an error message. */
 const MAX_PATH = 1000;
 
 /** Object or array that is being encoded. */
@@ -22,9 +22,9 @@ export type NoteReplaced = (what: string, path: string) => void;
  *
  * @param cause - Error that `JSON.stringify` threw.
  * @param maxDepth - Maximum depth. Default: 1,000,000.
- * @param note - If given, this function is called instead of throwing. A string then replaces a cycle or a BigInt.
+ * @param note - If given, this function is called instead of throwing. Cycles and BigInts are then replaced with strings.
  * @throws {TypeError} With the path of a cycle, a BigInt, or data that is nested too deeply.
- * @remarks Cost: O(data), but several times as slow as `JSON.stringify`.
+ * @remarks Cost: O(data), but several times slower than `JSON.stringify`.
  */
 export function encodeDeep(
   record: object,

@@ -1,7 +1,7 @@
 import { encodeDeep, type NoteReplaced } from "./encode-deep.ts";
 
 /**
- * Encodes a record as one line of JSON without its line break.
+ * Encodes a record as one line of JSON without a line break.
  *
  * Keeps the order of fields. Omits the values that `JSON.stringify` omits. Rejects cycles and BigInts.
  *
@@ -34,7 +34,7 @@ export function encodeLiveRecord(record: object): { readonly text: string; reado
   return { text, ...(replaced !== undefined && { replaced }) };
 }
 
-/** Encodes a value that was parsed from JSON, at any depth. Undefined becomes null. */
+/** Encodes a value that was parsed from JSON, at any depth. Undefined is converted to null. */
 export function encodeParsed(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "null";

@@ -43,7 +43,7 @@ export class EntryAdder {
   hasDamageBehindLast = false;
   /** Number of entries whose id or parent is not in the file. */
   unwritten = 0;
-  /** Number of records that count as entries only because they have a `type` field. */
+  /** Number of records that are treated as entries only because they have a `type` field. */
   strangers = 0;
   readonly #context: AdderContext;
   readonly #repeated: RepeatedLines;
@@ -54,7 +54,7 @@ export class EntryAdder {
   #seesParentKeys = false;
   /** Entries with an id but no `parentId` key. */
   #unstated: number[] = [];
-  /** Number of these entries that became children of the previous entry. */
+  /** Number of entries without a `parentId` key that became children of the previous entry. */
   #chained = 0;
 
   constructor(context: AdderContext) {
@@ -62,7 +62,7 @@ export class EntryAdder {
     this.#repeated = new RepeatedLines(this.spans, context.readBytes);
   }
 
-  /** Version of the file as far as it is known. As long as no ids have been found, the file is a version-1 list. */
+  /** Version of the file, if known. As long as no ids have been found, the file is treated as a version 1 list. */
   get versionSoFar(): number | undefined {
     return this.version ?? (this.tree.size > 0 ? 1 : undefined);
   }
@@ -107,7 +107,7 @@ export class EntryAdder {
     return id;
   }
 
-  /** Records that an entry of this process, which is already in the tree, is the last one in the file. */
+  /** Records that an entry of this process, which is already in the tree, is the last entry in the file. */
   placePending(ordinal: number): void {
     this.#last = ordinal;
     this.recordNumber++;
@@ -136,7 +136,7 @@ export class EntryAdder {
     if (!isChain) this.#unstated = [];
   }
 
-  /** Reports that an entry became a child of the previous entry, or that it no longer is one. */
+  /** Reports that an entry became a child of the previous entry, or that it is no longer a child. */
   #reportUnstated(ordinal: number, isOver: boolean): void {
     const finding = { ordinal, kind: "unstated", parentId: "", isOver } as const;
     this.#context.issues.putLink(finding, this.spans.at(ordinal), this.tree.idAt(ordinal));

@@ -74,7 +74,7 @@ export type LineChange = (line: string, head?: EntryHead) => string;
  *
  * @param change - Changes the entry. If given, the line is encoded again.
  * @returns The same bytes, without trailing carriage returns, if the line matches its head and is not changed; otherwise, a new
- *   line. A damaged entry becomes a `custom` entry that contains the line as a string, so that no data is lost.
+ *   line. A damaged entry is converted to a `custom` entry that contains the line as a string, so that no data is lost.
  */
 export function encodeCurrentLine(
   bytes: Uint8Array,

@@ -34,18 +34,18 @@ const AFTER_PARENT = toSpelling(`,"timestamp":"`);
 /** `null` as a 32-bit number. */
 const NULL = 0x6e756c6c;
 
-/** Occurs if a line contains a second record in the usual spelling. Inside a string, its quotes would be escaped. */
+/** Occurs if a line contains a second record in the usual form. Inside a string, its quotes would be escaped. */
 export const USUAL_TIME_FIELD = `"timestamp":"`;
 
 const USUAL_TIME = BytePattern.of(USUAL_TIME_FIELD);
 
-/** The field name in any spelling. Bodies may also contain it. */
+/** The field name in any form. Bodies may also contain it. */
 const ANY_TIME = BytePattern.of(`"timestamp"`);
 
 /**
  * Reads the head at the start of a line from its bytes, without parsing the body.
  *
- * Supports only the spelling of `JSON.stringify` with the base fields in their usual order. All other lines require `JSON.parse`.
+ * Supports only the output of `JSON.stringify` with the base fields in their usual order. All other lines require `JSON.parse`.
  * Because this is the hot loop when opening a session, it compares bytes and stores results in fields.
  */
 export class EntryHeadReader {
@@ -61,7 +61,7 @@ export class EntryHeadReader {
   #view = toDataView(new Uint8Array(0));
   readonly #isoMillis = new IsoMillisReader();
 
-  /** Reads the head of the line in `bytes[start, end)`. Returns false if it is not in the usual spelling. */
+  /** Reads the head of the line in `bytes[start, end)`. Returns false if the head is not in the usual form. */
   read(bytes: Uint8Array, start: number, end: number): boolean {
     const view = this.#look(bytes);
     if (!this.#readOpening(view, start, end)) return false;
@@ -165,8 +165,8 @@ export const USUAL_FRONT: RegExp = new RegExp(
 /**
  * Returns whether the body of a line may contain another head, as in concatenated records.
  *
- * @param isMixed - Whether the file has lines in another spelling. If so, any time field except the message's own counts as
- *   another head. Otherwise, only heads in the usual spelling count, which are faster to find.
+ * @param isMixed - Whether the file has lines in another form. If so, any time field except the message's own is treated as
+ * another head. Otherwise, only heads in the usual form are considered, because they are faster to find.
  */
 export function mayHoldSecondHead(
   bytes: Uint8Array,

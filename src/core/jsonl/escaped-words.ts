@@ -1,4 +1,4 @@
-/** Number of bytes of a word. */
+/** Number of bytes in a word. */
 export const WORD = 4;
 
 /** Number of bytes compared at a time. */
@@ -25,7 +25,7 @@ export function toSpelling(text: string): Spelling {
   return { length, pairs: Float64Array.from(starts, (start) => view.getFloat64(start, true)) };
 }
 
-/** Returns whether a string is at an offset and ends before `end`. */
+/** Returns whether a string begins at an offset and ends before `end`. */
 export function isAt(view: DataView, at: number, end: number, { length, pairs }: Spelling): boolean {
   if (at + length > end) return false;
   const last = pairs.length - 1;

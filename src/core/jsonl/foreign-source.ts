@@ -29,13 +29,13 @@ export type ForeignSource = (typeof IMPORTED_SOURCES)[number] | (typeof UNREAD_S
 /** Number of another program's records, without any session records, after which a file is attributed to that program. */
 const ENOUGH_RECORDS = 64;
 
-/** Maximum size of a text that is parsed as a single JSON document, in bytes. */
+/** Maximum size of text to parse as a single JSON document, in bytes. */
 const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Detects which program wrote the records in a text without a session header.
+ * Detects which program wrote the records in text without a session header.
  *
- * Only complete records and arrays of records count, not records quoted in strings. A session record outweighs those of other
+ * Considers only complete records and arrays of records, not records quoted in strings. A session record outweighs those of other
  * programs, unless there are many, so that a session that lost its header is still recognized despite other data among its
  * entries.
  */
@@ -49,7 +49,7 @@ export class SourceFinder {
     return this.#isSession ? undefined : this.#source;
   }
 
-  /** Whether further records cannot change the result. */
+  /** Whether the result is final, so that further records cannot change it. */
   get isDecided(): boolean {
     return this.#isSession || this.#foreign >= ENOUGH_RECORDS;
   }
@@ -243,7 +243,7 @@ const CODEX_TYPES: ReadonlySet<unknown> = new Set([
   "compacted",
 ]);
 
-/** Roles at the start of lines that are not messages, in files of the older Kimi program. */
+/** Roles at the start of lines that are not messages, in files written by the older Kimi program. */
 const KIMI_ROLES: ReadonlySet<unknown> = new Set(["_system_prompt", "_checkpoint", "_usage"]);
 
 /** Types of records that GitHub Copilot writes. */
@@ -273,7 +273,7 @@ function isQwenRecord(record: JsonRecord): boolean {
   return ["systemPayload", "usageMetadata", "toolCallResult"].some((field) => field in record);
 }
 
-/** Required field of each type of entry. */
+/** Required field for each entry type. */
 const ESSENTIAL: { readonly [type in SessionEntry["type"]]: string } = {
   message: "message",
   thinking_level_change: "thinkingLevel",

@@ -1,4 +1,4 @@
-/** Number of characters of `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
+/** Number of characters in `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
 export const ISO_LENGTH = 24;
 
 const DASH = 0x2d;
@@ -32,7 +32,7 @@ function makeDecimalPairs(): Int16Array {
 }
 
 /**
- * Parses timestamps from bytes. Every entry has one, and `Date.parse` takes longer than the rest of a head.
+ * Parses timestamps from bytes. Every entry has a time, and `Date.parse` takes longer than reading the rest of a head.
  *
  * Caches the last minute by its four words, because many entries fall in the same minute as the previous one.
  */
@@ -47,7 +47,7 @@ export class IsoMillisReader {
    * Returns the Unix milliseconds of a time in the form `YYYY-MM-DDTHH:MM:SS.mmmZ`; NaN for any other form, for invalid times,
    * and for years up to 99, which require `Date.parse`.
    *
-   * @param view - Must contain 24 bytes from `start` on.
+   * @param view - Must contain 24 bytes starting at `start`.
    */
   read(view: DataView, start: number): number {
     const second = parsePair(view, start + 17);

@@ -4,43 +4,45 @@ import type { LineSpan } from "./line-spans.ts";
 
 /** Message of each issue. `about` is the id or detail that the message mentions. */
 const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
-  RECORD_BEFORE_HEADER: () => "A record of another kind is before the session header; it is kept.",
+  RECORD_BEFORE_HEADER: () => "A record of a different type precedes the session header; it is kept.",
   HEADER_MISSING: () => "The file has no session header.",
-  HEADER_REPEATED: () => "A second session header; the entries after it are read as usual.",
+  HEADER_REPEATED: () => "A second session header was found; the entries after it are read as usual.",
   VERSION_UNCLEAR: () =>
     "The header's version is not a whole number above 0; the version was derived from the entries.",
-  VERSION_TOO_NEW: () => "The session is of a newer version; it is read, but not written.",
+  VERSION_TOO_NEW: () => "The session has a newer version; it can be read, but not written.",
   FOREIGN_FORMAT: () =>
-    "No record has an id, a time or a type of this format, so another program wrote the file. It is read, but not written.",
+    "No record has an id, time, or type in this format, so another program wrote the file. It is read, but not written.",
   LINE_UNREADABLE: () => "The line is not JSON and contains no record; it is kept.",
   LINE_TOO_LONG: () => "The line is longer than `maxLineBytes`; it was not read.",
   NOT_AN_ENTRY: () => "The line is JSON but not an entry, because it has no `type`; it is kept.",
   TAIL_TORN: () => "The last line is incomplete: its writer was interrupted, or is still writing.",
-  NUL_BYTES: () => "Zero bytes where text should be, as a power failure leaves them.",
-  RECORDS_GLUED: () => "Several records, or parts of them, are on one line; complete ones were recovered.",
-  BODY_DAMAGED: () => "The entry's head is legible, but not its body; it keeps its place in the tree.",
-  ID_INVENTED: () => "The entry has no id; one was derived from its position.",
-  ID_DUPLICATE: (about) => `An earlier entry has the id ${about}; this one got a new id.`,
-  ENTRY_REPEATED: () => "The same line appears earlier in the file; it counts once.",
+  NUL_BYTES: () => "Zero bytes were found where text was expected, such as those left by a power failure.",
+  RECORDS_GLUED: () =>
+    "Several records, or parts of them, are on one line; the complete records were recovered.",
+  BODY_DAMAGED: () =>
+    "The entry's head is legible, but its body is not; the entry keeps its place in the tree.",
+  ID_INVENTED: () => "The entry has no id; an id was derived from its position.",
+  ID_DUPLICATE: (about) => `An earlier entry has the id ${about}; this entry was given a new id.`,
+  ENTRY_REPEATED: () => "The same line appears earlier in the file; it is counted only once.",
   PARENT_MISSING: (about) => `The parent ${about} is not in the file; the entry became a root.`,
   PARENT_BRIDGED: (about) =>
     about === ""
-      ? "No entry of the file states a parent; the entry became a child of the previous one."
+      ? "No entry in the file states a parent; the entry became a child of the previous one."
       : `The parent ${about} was on a damaged line; the entry became a child of the previous one.`,
   PARENT_CYCLE: (about) => `The parent ${about} descends from the entry itself; the entry became a root.`,
   KEPT_ENTRY_MISSING: (about) =>
     `The first kept entry ${about} is not on the path; the compaction keeps nothing.`,
   MESSAGE_FOREIGN: (about) => `The message is malformed, and readers ignore these parts: ${about}.`,
   IMAGE_MISSING: (about) =>
-    `The image ${about} is not in the folder blobs/ next to the sessions; models get a note in its place.`,
+    `The image ${about} is not in the blobs/ folder next to the sessions; models receive a note instead.`,
   STATE_INVALID: (about) => `The stored value does not match its schema: ${about}`,
   SEQUENCE_BROKEN: (about) => `Records of an imported file are out of order: ${about}`,
   SOURCE_LEFT_OUT: (about) => `An import left something out: ${about}`,
   VALUE_REPLACED: (about) =>
-    `JSON cannot represent ${about}. The session in memory keeps it; its copies have a string in its place.`,
+    `JSON cannot represent ${about}. The session in memory keeps it; copies contain a string instead.`,
   WRITES_LOST: (about) => about,
   PARTIAL_ANSWER_LEFT: (about) => about,
-  ISSUES_OMITTED: (about) => `${about} more issues were found from here on; they are not listed.`,
+  ISSUES_OMITTED: (about) => `${about} more issues were found after this point; they are not listed.`,
 };
 
 const LINK_CODES = {
@@ -63,12 +65,12 @@ export function makeIssue(code: IssueCode, place: LineSpan, entryId?: string, ab
   };
 }
 
-/** Maximum number of issues. They take about half a gigabyte, and a damaged file must not exhaust memory. */
+/** Maximum number of issues. One million issues take about half a gigabyte, and a damaged file must not exhaust memory. */
 const MAX_ISSUES = 1_000_000;
 
 /** Issues of one session. */
 export class IssueLog {
-  /** Issue of the last line, which may still be completed. */
+  /** Issue with the last line, which may still be completed. */
   tail: SessionIssue | undefined;
   readonly #issues = new Map<string, SessionIssue>();
   readonly #maxIssues: number;
@@ -99,7 +101,7 @@ export class IssueLog {
     else this.add(issue);
   }
 
-  /** Returns a copy of all issues, or of the first million and the number of omitted ones. */
+  /** Returns a copy of all issues, or of the first million and the number of omitted issues. */
   list(): SessionIssue[] {
     const issues = [...this.#issues.values()];
     if (this.#omitted !== undefined) {

@@ -22,7 +22,7 @@ export interface SessionIndexOptions {
   readonly decode?: ((bytes: Uint8Array) => string) | undefined;
   /** Maximum length of a line, in bytes. Longer lines are reported as issues. Default: 256 MiB. */
   readonly maxLineBytes?: number | undefined;
-  /** Header for a file that has lost its own. */
+  /** Header to use for a file that has lost its own. */
   readonly header?: SessionHeader | undefined;
 }
 
@@ -40,8 +40,8 @@ const MARGIN = 1.03;
 /**
  * Reads a session's bytes into a header, a tree of heads, line spans, and issues. Accepts any bytes.
  *
- * Every line becomes the header, an entry, or an issue. A body is parsed only if the head is not at the start of its line, or if
- * the line seems to contain more than one record. Missing ids are derived from the session id and the record number, so that
+ * Every line is read as the header, an entry, or an issue. A body is parsed only if the head is not at the start of its line, or
+ * if the line seems to contain more than one record. Missing ids are derived from the session id and the record number, so that
  * every read produces the same ids.
  *
  * @remarks Cost: O(bytes), about 70 bytes of memory per entry. Source: docs/format.md#reading
@@ -126,7 +126,7 @@ export class LineIndex {
     return this.#pending.ordinals;
   }
 
-  /** Issues found so far, as a copy. */
+  /** Copy of the issues found so far. */
   get issues(): SessionIssue[] {
     const issues = this.#issues.list();
     const { headerSpan } = this;
@@ -134,7 +134,7 @@ export class LineIndex {
     return issues;
   }
 
-  /** Adopts the state of a session that has had no anomalies so far, including its own unconfirmed entries. */
+  /** Adopts the state of a session that has had no anomalies, including its own unconfirmed entries. */
   continueFrom(session: OrdinarySession): void {
     const { size, confirmed } = session;
     const place = { offset: 0, length: session.headerLength, line: 1 };
@@ -201,7 +201,7 @@ export class LineIndex {
    * Adds an entry that this session has just written. It is assumed to be at the end of the file until `confirmPending` is
    * called.
    *
-   * @param length - Number of bytes of its line, including the line break.
+   * @param length - Number of bytes in its line, including the line break.
    * @param hasBreak - Whether a line break was written before it, to close a torn line.
    */
   addPending(head: EntryHead, length: number, hasBreak: boolean): number {
@@ -244,7 +244,7 @@ export class LineIndex {
    */
   presumePendingBehind(): void {
     for (const { ordinal, length } of this.#pending.drain()) {
-      // Only the first one can follow a torn line, because `isMidLine` is false while any write is pending.
+      // Only the first write can follow a torn line, because `isMidLine` is false while any write is pending.
       this.#presume({ ordinal, length, hasBreak: this.isMidLine });
     }
   }

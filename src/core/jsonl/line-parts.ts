@@ -7,7 +7,7 @@ export interface LinePart {
   readonly start: number;
   readonly end: number;
   /**
-   * Kind of the part.
+   * Type of the part.
    *
    * `record`: a complete record; `head`: only the head is legible; `lost`: a record or a piece of one; `noise`: anything else;
    * `zeros`: zero bytes.

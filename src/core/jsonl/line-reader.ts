@@ -33,7 +33,7 @@ export class LineReader implements LineSink {
   #recordsBeforeHeader = 0;
   /** Title in a `title` record before the header. */
   #title: string | undefined;
-  /** Whether any entry has a spelling that the head reader does not support. */
+  /** Whether any entry has a form that the head reader does not support. */
   #isMixed = false;
   #isRejected = false;
   #leafRecord: JsonRecord | undefined;
@@ -156,7 +156,7 @@ export class LineReader implements LineSink {
   }
 
   /**
-   * Adopts the header of an ordinary session, and the flag that its entries have spellings that the head reader does not support.
+   * Adopts the header of an ordinary session, and whether any of its entries have a form that the head reader does not support.
    */
   takeOrdinary(header: JsonRecord, place: LineSpan, isMixed: boolean): void {
     this.takeFirst(header, place);

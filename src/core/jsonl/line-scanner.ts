@@ -11,7 +11,7 @@ export interface ScannedLine {
   readonly line: number;
   /** Whether the line ends with a line break. */
   readonly terminated: boolean;
-  /** Whether this is the remainder of a line whose beginning was already passed on because it seemed complete. */
+  /** Whether this is the remainder of a line whose beginning was already delivered because it seemed complete. */
   readonly continued: boolean;
 }
 
@@ -52,7 +52,7 @@ const CARRY_BYTES = 4096;
 /**
  * Splits chunks of bytes into lines at 0x0A, without I/O.
  *
- * Passes on lines within a chunk without copying them. Copies only lines that span several chunks. Removes one CR before the line
+ * Delivers lines within a chunk without copying them. Copies only lines that span several chunks. Removes one CR before the line
  * break and a byte order mark at the start of the file. Skips blank lines.
  *
  * @remarks Cost: O(bytes); memory O(longest line).
@@ -65,7 +65,7 @@ export class LineScanner {
   #carryBytes = 0;
   #lineOffset = 0;
   #line = 1;
-  /** Whether the beginning of the line was already passed on. Its line break may still follow. */
+  /** Whether the beginning of the line was already delivered. Its line break may still follow. */
   #isTaken = false;
   /** Line passed to the sink. The same object is reused for all lines. Contains no bytes after `end`. */
   readonly #scanned: Mutable<ScannedLine> = {
@@ -93,7 +93,7 @@ export class LineScanner {
     return this.#line;
   }
 
-  /** Whether the bytes so far end in the middle of a line. */
+  /** Whether the bytes that were fed end in the middle of a line. */
   get isMidLine(): boolean {
     return this.#carryBytes > 0 || this.#isTaken;
   }

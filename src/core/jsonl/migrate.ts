@@ -17,10 +17,10 @@ export interface StatedVersion {
 }
 
 /**
- * Reads a header's `version`. An absent version means 1, and a string with an integer means that number. Any other value is
+ * Reads a header's `version`. An absent version means 1, and a string containing an integer means that number. Any other value is
  * unclear.
  *
- * A version above the current one is kept even if it is not an integer, because such a file must not be written to.
+ * A version higher than the current version is kept even if it is not an integer, because such a file must not be written to.
  *
  * @remarks Source: docs/format.md#versions
  */
@@ -38,7 +38,7 @@ export function readStatedVersion(header: JsonRecord): StatedVersion {
 /**
  * Upgrades the parsed records of one file to the current version, in place.
  *
- * @param records - Header and entries in file order. Changed in place. Entries without an id get an eight-character id.
+ * @param records - Header and entries in file order. Changed in place. Entries without an id are given an eight-character id.
  * @returns Whether any record was changed.
  * @remarks Cost: O(records).
  */
@@ -63,7 +63,7 @@ function deriveVersion(records: readonly object[]): number {
   return records.some((record) => isEntry(record) && isId(record["id"])) ? CURRENT_SESSION_VERSION : 1;
 }
 
-/** Adds ids and parents to the entries of a version-1 list. */
+/** Adds ids and parents to the entries of a version 1 list. */
 function upgradeLinear(records: readonly object[], header: JsonRecord | undefined): void {
   // The header is number 0 regardless of its position, because its writer wrote no record before it.
   const numbered = header === undefined ? [undefined, ...records] : records.slice(records.indexOf(header));
@@ -81,8 +81,8 @@ function upgradeLinear(records: readonly object[], header: JsonRecord | undefine
 }
 
 /**
- * Returns the id of each record by number: its own id if it is unique, otherwise a derived one; undefined if the record is not an
- * entry.
+ * Returns the id of each record by number: its own id if that is unique, otherwise a derived id; undefined if the record is not
+ * an entry.
  */
 function makeLinearIds(
   numbered: readonly (object | undefined)[],
@@ -121,7 +121,7 @@ function replaceFields(target: JsonRecord, source: JsonRecord): void {
   }
 }
 
-/** Position of a version-1 record in its file. */
+/** Position of a version 1 record in its file. */
 interface LinearPlace {
   readonly id: string;
   readonly parentId: string | null;
@@ -130,7 +130,7 @@ interface LinearPlace {
 }
 
 /**
- * Adds the id and parent to a version-1 record, and converts the index in a compaction to an id.
+ * Adds the id and parent to a version 1 record, and converts the index in a compaction to an id.
  *
  * @remarks Source: docs/format.md#versions
  */

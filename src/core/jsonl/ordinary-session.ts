@@ -18,7 +18,7 @@ const DELETE = "\x7f";
 /** Result for a line that `LineIndex` must read. */
 const ODD = -1;
 
-/** Beginning of a compaction's line, as pi and this library write it. */
+/** Beginning of a compaction's line, as written by pi and this library. */
 const COMPACTION = '\n{"type":"compaction","id":"';
 
 /** First entry that a compaction keeps. */
@@ -30,13 +30,13 @@ const SHORT_LINE = 1024;
 /** Minimum length at which engines store a substring as a reference to the whole string, which then stays in memory. */
 const SHORTEST_SLICE = 13;
 
-/** Maximum length of a line's beginning that cannot contain a string too long for a head. */
+/** Maximum length of a line's beginning for which none of its strings can be too long for a head. */
 const MAX_SHORT_FRONT = 255;
 
 /** Maximum number of entries for which arrays of strings take less time than columns and not much more memory. */
 const MAX_ENTRIES = 32_768;
 
-/** Record of the current version with its own id. */
+/** Record in the current version with its own id. */
 interface OrdinaryRecord extends UnknownEntry {
   readonly parentId: string | null;
 }
@@ -77,7 +77,7 @@ export class OrdinarySession implements EntryTree, LineSpans {
   readonly #parents: number[] = [];
   /** Times of entries that were read. */
   readonly #times: string[] = [];
-  /** Times of entries written by this process, which follow the read ones, in Unix milliseconds. */
+  /** Times of entries written by this process, which follow the entries that were read, in Unix milliseconds. */
   readonly #ownTimes: number[] = [];
   readonly #knownTypes = new Set<string>();
   readonly #ordinals = new Map<unknown, number>([[null, NONE]]);
@@ -136,7 +136,7 @@ export class OrdinarySession implements EntryTree, LineSpans {
     return (this.#lineEnds[this.#confirmed - 1] ?? -1) + 1;
   }
 
-  /** Whether any entry has a spelling that `EntryHeadReader` does not support. */
+  /** Whether any entry has a form that `EntryHeadReader` does not support. */
   get isMixed(): boolean {
     return this.#isMixed;
   }
@@ -147,7 +147,8 @@ export class OrdinarySession implements EntryTree, LineSpans {
   }
 
   /**
-   * Adds an entry of this process, whose line of `length` bytes was written at the end. Returns false if the entry is an anomaly.
+   * Adds an entry written by this process, whose line of `length` bytes is at the end of the file. Returns false if the entry is
+   * an anomaly.
    */
   addOwn({ type, id, parentId, timestampMs }: EntryHead, length: number): boolean {
     const parent = this.#ordinals.get(parentId);
@@ -420,7 +421,7 @@ function detachText(text: string): string {
   return text.length < SHORTEST_SLICE ? text : ` ${text}`.slice(1);
 }
 
-/** Returns whether `EntryHeadReader` supports the spelling of a head at the start of a line. */
+/** Returns whether `EntryHeadReader` supports the form of a head at the start of a line. */
 function isUsual(type: string, id: string, timestamp: string): boolean {
   return USUAL_TYPES.has(type) && USUAL_PLAIN.test(id) && USUAL_PLAIN.test(timestamp);
 }

@@ -16,7 +16,7 @@ const WINDOW_BYTES = 1024;
 /**
  * Reads the head of a line that does not parse, at its start or, as some writers place it, around its body.
  *
- * @param mayStandBehind - Whether a head at the end of the line may be this entry's.
+ * @param mayStandBehind - Whether a head at the end of the line may belong to this entry.
  * @returns The four head fields as a record, or undefined if they are not legible.
  */
 export function readLegibleHead(bytes: Uint8Array, mayStandBehind: boolean): JsonRecord | undefined {

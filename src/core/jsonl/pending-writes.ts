@@ -19,7 +19,7 @@ export class PendingWrites {
     return this.#bytes;
   }
 
-  /** Number of line breaks among those bytes. */
+  /** Number of line breaks in those bytes. */
   get breaks(): number {
     return this.#breaks;
   }
@@ -46,7 +46,7 @@ export class PendingWrites {
     return at !== -1;
   }
 
-  /** Records that the lines are among those of other processes instead of directly at the end. */
+  /** Records that the lines are among other processes' lines instead of directly at the end. */
   disperse(): void {
     this.#bytes = 0;
     this.#breaks = 0;

@@ -5,7 +5,7 @@ import { decodeString, type JsonNode, type RecordNode } from "./json-tree.ts";
  * Zone of a line, which determines how redacting a string affects it.
  *
  * `free`: may contain anything. `raw`: state of a provider or another program. `kept`: changing it would break the session.
- * `signature`: signed or encrypted by a provider. `image`: Base64. The others are parts of the format.
+ * `signature`: signed or encrypted by a provider. `image`: Base64. The other zones are parts of the format.
  */
 export type Zone =
   | "entry"
@@ -51,7 +51,7 @@ const PARTS: { readonly [zone in Zone]?: { readonly [name: string]: Zone } } = {
   edit: { content: "content" },
 };
 
-/** Fields of `details` and `data` that keep an original in the form of its provider or SDK. */
+/** Fields of `details` and `data` that preserve an original in the form that its provider or SDK uses. */
 const RAW_FORMS = splitToSet(
   "anthropic openaiChat openaiResponses gemini modelMessage uiMessage langchain langgraph openaiAgents aiSdk",
 );

@@ -15,7 +15,7 @@ export interface ReadHeader {
 /**
  * Reads a record as a session header. Returns undefined if it has no string `id`.
  *
- * `branchedFrom` is read as `parentSession`. A missing `cwd` or `timestamp` becomes empty.
+ * `branchedFrom` is read as `parentSession`. A missing `cwd` or `timestamp` is read as an empty string.
  */
 export function readHeader(record: JsonRecord): ReadHeader | undefined {
   const { id } = record;

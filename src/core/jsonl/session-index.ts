@@ -41,7 +41,7 @@ export class SessionIndex {
     return this.#ordinary ?? this.#careful.spans;
   }
 
-  /** Changes whenever an existing entry gets another parent. */
+  /** Changes whenever an existing entry is given a different parent. */
   get revision(): number {
     return this.#ordinary === undefined ? this.#careful.tree.revision : 0;
   }
@@ -106,7 +106,7 @@ export class SessionIndex {
     return this.#careful.missingPending;
   }
 
-  /** Issues found so far, as a copy. */
+  /** Copy of the issues found so far. */
   get issues(): SessionIssue[] {
     return this.#ordinary === undefined ? this.#careful.issues : (this.#issues?.list() ?? []);
   }
@@ -147,7 +147,7 @@ export class SessionIndex {
     yield this.position;
   }
 
-  /** Whether `takeParsed` returns any entry. */
+  /** Whether `takeParsed` returns any entries. */
   get hasParsed(): boolean {
     return this.#parsed.length > 0;
   }
@@ -194,7 +194,7 @@ export class SessionIndex {
    * Adds an entry that this session has just written. It is assumed to be at the end of the file until `confirmPending` is
    * called.
    *
-   * @param length - Number of bytes of its line, including the line break.
+   * @param length - Number of bytes in its line, including the line break.
    * @param hasBreak - Whether a line break was written before it, to close a torn line.
    */
   addPending(head: EntryHead, length: number, hasBreak: boolean): number {

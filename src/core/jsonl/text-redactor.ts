@@ -63,7 +63,7 @@ interface Open {
   readonly zone: Zone;
   next: number;
   isChanged: boolean;
-  /** Nested objects, except those in arrays, that contain signatures of this one's content. */
+  /** Nested objects, except those in arrays, that contain signatures of this object's content. */
   readonly signed: RecordNode[];
 }
 
@@ -73,7 +73,7 @@ const LIST_OR_OBJECT = /^\s*[[{]/;
 const SUFFIXES = ["_", "*", "."];
 
 /**
- * Redacts text in lines, in any position and spelling.
+ * Redacts text in lines, in any position, with or without escapes.
  *
  * Compares decoded strings and field names, JSON inside strings, and every string with its escapes decoded as often as possible.
  * Removes signatures of changed content. Keeps ids, types, and times.
@@ -89,7 +89,7 @@ export class TextRedactor {
     this.#replacement = replacement;
   }
 
-  /** Returns whether a string contains the text, in any spelling. */
+  /** Returns whether a string contains the text, with or without escapes. */
   hasMatch(text: string): boolean {
     return this.#pattern.hasMatch(addSpellings(text, []));
   }

@@ -5,7 +5,7 @@ import { isJsonRecord, type JsonRecord } from "../format/json.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { DAMAGED_CUSTOM_TYPE } from "../jsonl/entry-body.ts";
 
-/** Separates an id that several entries claim from the rank of an entry that did not get it. */
+/** Separates an id that several entries claim from the rank of an entry that was not given it. */
 const MARK = "~";
 
 /** Number of hex characters in a rank for the time and for the content. */
@@ -19,7 +19,7 @@ const UTC_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 const LAST_TIME = 2 ** (4 * TIME_LENGTH) - 1;
 
-/** Returns the id that an entry had before a merge invented one for it. Returns other ids unchanged. */
+/** Returns the id that an entry had before a merge invented a new id for it. Returns other ids unchanged. */
 export function getOriginalId(id: string): string {
   return id.includes(MARK) ? id.replace(INVENTED, "") : id;
 }
@@ -51,7 +51,7 @@ export function makeIdentity(entry: AnySessionEntry, parentId: string | null): s
  * Returns the rank of an entry among those that claim the same id. The entry with the lowest rank, which was written first, keeps
  * the id. Remains of damaged entries sort last.
  *
- * @param identity - As `makeIdentity` returns it.
+ * @param identity - As returned by `makeIdentity`.
  */
 export function makeRank(entry: AnySessionEntry, identity: string): string {
   const time = getEntryTime(entry).toString(16).padStart(TIME_LENGTH, "0");

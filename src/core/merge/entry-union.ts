@@ -10,7 +10,7 @@ export interface Member {
 }
 
 /**
- * The entries of two copies as one set in which equal entries count once.
+ * Entries of two copies as a single set that contains equal entries only once.
  *
  * Entries are numbered. Entries of the first copy are numbered by their ordinals, and those of the second copy follow. Equal
  * entries share the lowest number.
@@ -125,7 +125,7 @@ export class EntryUnion {
     return source.index.tree.idAt(ordinal);
   }
 
-  /** Whether any entry got a new id. */
+  /** Whether any entry was given a new id. */
   get hasNames(): boolean {
     return this.#names.size > 0;
   }

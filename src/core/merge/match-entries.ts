@@ -9,14 +9,14 @@ import { EntryUnion, type Member } from "./entry-union.ts";
 import { findRankInId, MergeRedactions } from "./merge-redactions.ts";
 import { type MergeSide, splitRunsToHold } from "./merge-source.ts";
 
-/** Different entries that claim the same id. One keeps it, and the others get new ids. */
+/** Different entries that claim the same id. One entry keeps the id, and the others are given new ids. */
 export interface ClaimedId {
   readonly id: string;
   /** Numbers of the entries; the entry that keeps the id is first. */
   readonly entries: readonly number[];
 }
 
-/** Stated parents that only the other copy has, by ordinal. */
+/** Stated parents found only in the other copy, by ordinal. */
 export type LostParents = ReadonlyMap<number, string>;
 
 /** Entries that two copies share, and the differences between the copies. */
@@ -29,10 +29,10 @@ export interface Matching {
 
 /**
  * Finds the equal entries of two copies: those with equal lines, and those that differ only in ids invented by earlier merges.
- * Different entries that claim the same id get new ids, unless a copy has redacted the entry with that id. In that case, they are
- * the same entry.
+ * Different entries that claim the same id are given new ids, unless a copy has redacted the entry with that id. In that case,
+ * they are the same entry.
  *
- * @remarks Cost: O(bytes of the entries in both copies). Holds a few megabytes of bodies at a time.
+ * @remarks Cost: O(bytes of the entries in both copies). Keeps a few megabytes of bodies in memory at a time.
  */
 export function matchEntries(a: LineSource, b: LineSource): Matching {
   const union = new EntryUnion(a, b);
@@ -48,7 +48,7 @@ class Matcher {
   readonly #union: EntryUnion;
   readonly #lostParents: Matching["lostParents"];
   readonly #redactions: MergeRedactions;
-  /** Entries by original id: those that claim it, and those that got another id in its place. */
+  /** Entries by original id: those that claim it, and those that were given a different id. */
   readonly #claims = new Map<string, Set<number>>();
 
   constructor(union: EntryUnion, lostParents: Matching["lostParents"], redactions: MergeRedactions) {
@@ -109,7 +109,7 @@ class Matcher {
     for (const member of members) if (!mostRedacted.has(member)) this.#union.markDamaged(member);
   }
 
-  /** Returns whether an entry of the first copy has the same parent id as one of the other. */
+  /** Returns whether an entry of the first copy has the same parent id as an entry of the second copy. */
   #hangAlike(ordinal: number, other: number): boolean {
     const [one, two] = [this.#union.a.index.tree, this.#union.b.index.tree];
     const [parent, otherParent] = [one.parentAt(ordinal), two.parentAt(other)];
@@ -163,7 +163,7 @@ class Matcher {
     const wholeAt = new Map<string, Bearer>();
     for (const bearer of bearers.sort(byRank)) {
       const { rank, position, isDamaged } = bearer;
-      // The remains of a damaged entry do not count if the intact entry exists.
+      // The remains of a damaged entry are ignored if the intact entry exists.
       const same = distinct.get(rank) ?? (isDamaged ? wholeAt.get(position) : undefined);
       if (same === undefined) distinct.set(rank, bearer);
       else {

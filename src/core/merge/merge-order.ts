@@ -8,7 +8,7 @@ import type { Matching } from "./match-entries.ts";
  * Finds the parent of each entry of a union.
  *
  * If both copies contain the entry and its parent's id refers to different entries, the entry that keeps the id is the parent.
- * Searches the other copy for a parent that is missing in one.
+ * Searches the other copy for a parent that is missing from one copy.
  *
  * @returns By number; NONE for roots, and for unused numbers.
  * @remarks Cost: O(entries).
@@ -57,7 +57,7 @@ function getFirstParent(members: readonly Member[], matching: Matching): number 
 }
 
 /**
- * Orders the entries of a union for the file by time, but always after their parents.
+ * Orders the entries of a union for the file: by time, but always after their parents.
  *
  * The order depends only on the entries, so that the latest name and label do not depend on the order of merges.
  *
@@ -75,7 +75,10 @@ export function orderEntries(union: EntryUnion, parents: Int32Array): Int32Array
   });
 }
 
-/** Returns the depth of each entry and the latest time on its path. That time is later than its own if a clock was wrong. */
+/**
+ * Returns the depth of each entry and the latest time on its path. That time is later than the entry's own time if a clock was
+ * wrong.
+ */
 function measurePlaces(union: EntryUnion, parents: Int32Array): { times: Float64Array; depths: Int32Array } {
   const times = new Float64Array(union.size);
   const depths = new Int32Array(union.size).fill(NONE);

@@ -185,7 +185,7 @@ const FIRST_FIELDS = ["type", "version", "id", "timestamp", "cwd", "parentSessio
 const MODEL_FIELDS = ["provider", "modelId"];
 
 /**
- * Merges two headers. Keeps the fields of both. If the values of a field differ, keeps the one that sorts first, such as the
+ * Merges two headers. Keeps the fields of both. If the values of a field differ, keeps the value that sorts first, such as the
  * earlier time. The result does not depend on the order of the headers.
  */
 function mergeHeaders(

@@ -17,7 +17,8 @@ type Degrees = ReadonlyMap<string, RedactionDegree>;
 /**
  * Redactions that two copies record.
  *
- * Content redacted in one copy is not restored from the other. If both copies have an entry, the more redacted one is kept.
+ * Content redacted in one copy is not restored from the other. If both copies have an entry, the more heavily redacted version is
+ * kept.
  *
  * @remarks Cost: O(bytes of custom entries).
  */

@@ -8,10 +8,10 @@ import { notASession } from "../jsonl/not-a-session.ts";
 /** Copy of a session: `a` is the first argument and `b` is the second. */
 export type MergeSide = "a" | "b";
 
-/** Maximum number of lines held at a time. */
+/** Maximum number of lines to keep in memory at a time. */
 const MAX_HELD = 256;
 
-/** Maximum number of bytes of these lines, unless one line is longer. */
+/** Maximum number of bytes in these lines, unless one line is longer. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 
 /**
@@ -27,7 +27,7 @@ export function getMergeableHeader({ index, foreign }: LineSource, side: MergeSi
   if (version > CURRENT_SESSION_VERSION) {
     throw new SessionError(
       "VERSION_TOO_NEW",
-      `Copy ${side} is of version ${version}, newer than this library supports; update sessiontree to merge it.`,
+      `Copy ${side} has version ${version}, which is newer than this library supports; update sessiontree to merge it.`,
       { details: { side, version } },
     );
   }
@@ -37,7 +37,7 @@ export function getMergeableHeader({ index, foreign }: LineSource, side: MergeSi
 /**
  * Splits a sequence into runs whose lines fit in memory.
  *
- * @param countBytes - Returns the number of bytes of an element.
+ * @param countBytes - Returns the number of bytes in an element.
  */
 export function splitRunsToHold<T>(list: Iterable<T>, countBytes: (one: T) => number): Generator<T[], void> {
   return splitRuns(list, MAX_HELD, { max: MAX_HELD_BYTES, of: countBytes });

@@ -36,7 +36,7 @@ const SIDES: readonly MergeSide[] = ["a", "b"];
  *
  * Copies unchanged lines byte for byte. Reports damaged bodies as issues of their copy.
  *
- * @remarks Cost: O(bytes); holds a few megabytes of lines at a time.
+ * @remarks Cost: O(bytes); keeps a few megabytes of lines in memory at a time.
  */
 export function* writeMergedLines(
   header: SessionHeader,

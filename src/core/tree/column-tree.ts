@@ -31,7 +31,7 @@ export class ColumnTree implements EntryTree {
   readonly #aliases = new Map<IdKey, number>();
   readonly #late = new LateParents();
   #revision = 0;
-  /** The id that was compared last, and its ordinal. It is nearly always the next entry's parent. */
+  /** Last id that was compared, and its ordinal. It is nearly always the next entry's parent. */
   #comparedId = "";
   #comparedAt = NONE;
   /** Links that change at the next `resolveParents`. */
@@ -40,7 +40,7 @@ export class ColumnTree implements EntryTree {
   /** Former parents of entries whose links were removed to break cycles. */
   #cuts: ReadonlyMap<number, number> = new Map();
 
-  /** Changes whenever an existing entry gets another parent. */
+  /** Changes whenever an existing entry is given a different parent. */
   get revision(): number {
     return this.#revision;
   }
@@ -60,7 +60,7 @@ export class ColumnTree implements EntryTree {
    * Adds an entry unless its id is taken.
    *
    * @param parent - Key of the parent, looked up among existing entries; null for a root.
-   * @param fallback - Ordinal of the parent to use if the stated one never arrives; NONE makes the entry a root.
+   * @param fallback - Ordinal of the parent to use if the stated parent never arrives; NONE makes the entry a root.
    * @returns The entry's ordinal; NONE if another entry has the id, in which case nothing is added.
    * @remarks Cost: O(1). Call `resolveParents` after a batch to resolve missing parents.
    */
@@ -84,7 +84,7 @@ export class ColumnTree implements EntryTree {
   /**
    * Makes later entries with the parent `key` children of `ordinal`, although another entry has the id.
    *
-   * Used for a second entry with the same id, because later entries refer to it instead of to the first one.
+   * Used for a second entry with the same id, because later entries refer to it instead of the first entry.
    */
   alias(key: IdKey, ordinal: number): void {
     this.#aliases.set(key, ordinal);
@@ -96,8 +96,8 @@ export class ColumnTree implements EntryTree {
   }
 
   /**
-   * Resolves parents that were not found when their entries were added. Parents that arrived later are linked. Other entries get
-   * their fallback as the parent, or become roots. A cycle that late parents create is broken at its first entry.
+   * Resolves parents that were not found when their entries were added. Parents that arrived later are linked. Other entries are
+   * attached to their fallback, or become roots. A cycle that late parents create is broken at its first entry.
    *
    * The resulting tree does not depend on how the entries are split into batches.
    *

@@ -4,7 +4,7 @@ export type Column = Float64Array | Int32Array | Uint32Array;
 /**
  * Grows a column to hold `needed` values. The size doubles, so that n pushes cost O(n).
  *
- * @returns The column itself if it is large enough; otherwise, a larger copy filled up with zeros.
+ * @returns The column itself if it is large enough; otherwise, a larger copy padded with zeros.
  */
 export function withRoom<T extends Column>(column: T, needed: number): T;
 export function withRoom(column: Column, needed: number): Column {

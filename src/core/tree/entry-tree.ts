@@ -13,7 +13,7 @@ export const NONE = -1;
 export interface EntryTree {
   /** Number of entries. */
   readonly size: number;
-  /** Changes whenever an existing entry gets another parent. */
+  /** Changes whenever an existing entry is given a different parent. */
   readonly revision: number;
   /** Returns the ordinal of an id, or NONE. */
   find(id: string): number;

@@ -13,7 +13,7 @@ const MAX_PROBES = 64;
 /**
  * Index of entry ordinals by id key.
  *
- * Numeric keys are stored in an open-addressed table of typed arrays. A `Map` of strings would take five times the memory and
+ * Numeric keys are stored in an open-addressed table of typed arrays. A `Map` of strings would take five times as much memory and
  * most of the time needed to open a large session.
  *
  * A slot consists of two adjacent numbers. Separate arrays would cost one cache miss each.

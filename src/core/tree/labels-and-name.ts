@@ -5,7 +5,7 @@ import type { EntryTree } from "./entry-tree.ts";
 /** Current label of an entry, with its time. */
 export interface LabelMark {
   readonly label: string;
-  /** Time of the label entry, as stated there (ISO 8601). */
+  /** Time of the label entry, as stated in that entry (ISO 8601). */
   readonly timestamp: string;
   /** Id of the label entry. */
   readonly entryId: string;
@@ -14,7 +14,7 @@ export interface LabelMark {
 /**
  * The latest labels and name, in file order. Reads only the bodies of label and name entries.
  *
- * @remarks Cost per call: O(entries added since the last call) in heads, plus one body for each new label or name.
+ * @remarks Cost per call: O(entries added since the last call) head reads, plus one body read for each new label or name.
  */
 export class LabelsAndName {
   readonly #index: { readonly tree: EntryTree };
@@ -62,7 +62,7 @@ export class LabelsAndName {
       const type = tree.typeAt(ordinal);
       if (type === "label" || isNameType(type)) marks.push(ordinal);
     }
-    // Reads all entries before applying any, so that an unreadable one is not skipped permanently.
+    // Reads all entries before applying any, so that an unreadable entry is not skipped permanently.
     const entries = marks.length === 0 ? [] : Array.from(this.#inFileOrder(marks), this.#entryAt);
     for (const entry of entries) if (entry !== undefined) this.#note(entry);
     this.#seen = size;

@@ -28,7 +28,7 @@ export class LateParents {
   readonly #waiting = new Map<IdKey, Waiting[]>();
   #unreported: Waiting[] = [];
 
-  /** Whether any entry waits for its parent. */
+  /** Whether any entry is waiting for its parent. */
   get isAnyWaiting(): boolean {
     return this.#waiting.size > 0;
   }

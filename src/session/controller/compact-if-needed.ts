@@ -33,8 +33,8 @@ export interface CompactIfNeededOptions {
   /** Number of tokens sent in addition to the messages, for example for tool declarations. Default: 0. */
   readonly overheadTokens?: number | undefined;
   /**
-   * Behavior if no summary can be written. `extract` creates one without a model; `throw` throws the error. By default, does not
-   * compact as long as the request fits and leaves half of the reserve for the reply; otherwise, `extract`.
+   * Behavior if no summary can be written. `extract` creates a summary without a model; `throw` throws the error. By default,
+   * does not compact as long as the request fits and leaves half of the reserve for the reply; otherwise, uses `extract`.
    */
   readonly onSummaryFailure?: "extract" | "throw" | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -50,7 +50,7 @@ export type CompactIfNeededResult =
        *
        * - `disabled`: the settings disable compaction.
        * - `belowThreshold`: the context has enough room.
-       * - `notShrinking`: the last two compactions did not shrink the context, so another one is unlikely to.
+       * - `notShrinking`: the last two compactions did not shrink the context, so another compaction is unlikely to help.
        * - `running`: the call came from the running compaction itself.
        * - `cannotFit`: the system message and the content that must be kept leave no room for a summary in the window; `message`
        *   states which parts take up the window and what to do.
@@ -163,7 +163,7 @@ function decide(
 }
 
 /**
- * Returns the size of the context at a session's leaf. Text that no provider has counted is counted by script.
+ * Returns the size of the context at a session's leaf. Text that no provider has counted is estimated according to its script.
  *
  * @remarks Cost: the messages that no usage covers, plus the entries since the last compaction or edit.
  */

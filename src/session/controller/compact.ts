@@ -30,7 +30,7 @@ export interface CompactCommandOptions {
   /** Instructions from the user: a focus for the summary, or all of its instructions if `replaceInstructions` is set. */
   readonly instructions?: string | undefined;
   readonly replaceInstructions?: boolean | undefined;
-  /** Size of the model's context window, in tokens. The default settings and the summary are fitted to it. */
+  /** Size of the model's context window, in tokens. The default settings and the summary are adjusted to it. */
   readonly contextWindow?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -188,7 +188,7 @@ export class Compactor {
     return "cannotFit";
   }
 
-  /** Returns the settings to try. If the host has set none, the defaults are followed by settings that keep less. */
+  /** Returns the settings to try. If the host has not specified any, the defaults are followed by settings that keep less. */
   #settingsToTry(contextWindow: number | undefined): CompactionSettings[] {
     const settings = fitSettingsToWindow(this.#host.settings, contextWindow);
     if (this.#host.settings !== undefined) return [settings];
@@ -211,7 +211,7 @@ export class Compactor {
     }
   }
 
-  /** Returns a summary. If none can be written and the request allows it, returns an extract and the error. */
+  /** Returns a summary. If no summary can be written and the request allows it, returns an extract and the error. */
   async #summaryOrExtract(
     attempt: Attempt,
   ): Promise<{ result: CompactionResult | ExtensionCompaction; summaryError?: SessionError }> {
@@ -326,7 +326,7 @@ function checkExtensionCompaction(
 function makeUnusableError(why: string): SessionError {
   return new SessionError(
     "SUMMARY_FAILED",
-    `The compaction that a handler of session_before_compact returned cannot be used: ${why}. Nothing was changed; correct the extension.`,
+    `The compaction returned by a handler of session_before_compact cannot be used: ${why}. Nothing was changed; correct the extension.`,
     { details: { kind: "history" } },
   );
 }

@@ -11,13 +11,13 @@ import type { TextContent } from "../../core/format/content.ts";
 import type { AgentMessage, ToolResultMessage } from "../../core/format/message.ts";
 import type { ControllerHost } from "./controller-host.ts";
 
-/** Window that a request must fit in, and the tokens of its other parts. */
+/** Window that a request must fit in, and the number of tokens in the request's other parts. */
 interface RequestRoom {
   readonly contextWindow: number;
   readonly overheadTokens: number;
 }
 
-/** Minimum number of tokens of a shortened result. */
+/** Minimum number of tokens in a shortened result. */
 const MIN_RESULT_TOKENS = 64;
 
 /** Returns whether a request leaves enough of the window for the reply: half of the reserve. */
@@ -40,7 +40,7 @@ function usableReserve(contextWindow: number, { reserveTokens }: CompactionLimit
  * Appends context edits, so that the session keeps the original results. Images are kept.
  *
  * @returns Ids of the shortened results; empty if that would not help.
- * @remarks Cost: O(branch) in heads, O(size of the context).
+ * @remarks Cost: O(branch) head reads, plus O(context size).
  */
 export function shortenResults(
   host: ControllerHost,
@@ -86,7 +86,7 @@ function shareEvenly(sizes: readonly number[], total: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** Returns the content with its text blocks joined and shortened; undefined if the images alone are too large. */
+/** Returns the content with its text blocks joined and shortened; undefined if the images by themselves are too large. */
 function shortenContent(
   message: ToolResultMessage,
   maxTokens: number,
@@ -157,6 +157,6 @@ export function explainCannotFit(
     largest === undefined ? "" : `, shorten entry ${largest.id} with appendContextEdit, go back before it`;
   return (
     `The context cannot be made to fit a window of ${contextWindow} tokens: ${parts.join(", ")}. ` +
-    `Use a model with a larger window${edit}, or shorten the system message and the declarations of tools.`
+    `Use a model with a larger window${edit}, or shorten the system message and the tool declarations.`
   );
 }

@@ -7,7 +7,7 @@ import type { SessionManager } from "../manager/session-manager.ts";
 import type { CurrentSession } from "./current-session.ts";
 import type { SessionHooks } from "./hooks.ts";
 
-/** Sizes that the prompt of a branch summary must fit, in tokens. */
+/** Limits for the prompt of a branch summary, in tokens. */
 export interface BranchSummaryLimits {
   /** Context window of the summarizing model. Default: 128,000. */
   readonly contextWindow?: number;
@@ -28,7 +28,7 @@ export interface ControllerHost {
   readonly counter: TokenCounter;
 }
 
-/** Combines the signal for leaving the session with the caller's signal, if there is one. */
+/** Combines the signal for leaving the session with the caller's signal, if any. */
 export function joinSignals(leaving: AbortSignal, signal: AbortSignal | undefined): AbortSignal {
   return signal === undefined ? leaving : AbortSignal.any([signal, leaving]);
 }
@@ -56,7 +56,7 @@ export function takeSnapshot(session: SessionManager): BranchSnapshot {
   return { session, leafId: session.getLeafId(), compactionId: findLatestCompactionId(session) };
 }
 
-/** Throws if the user has left the branch since the snapshot. Entries appended to the branch do not matter. */
+/** Throws if the user has left the branch since the snapshot. Entries appended to the branch are ignored. */
 export function assertNotLeft(snapshot: BranchSnapshot, current: SessionManager): void {
   assertSameSession(snapshot, current);
   if (isOnBranch(current, snapshot.leafId)) return;

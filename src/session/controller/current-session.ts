@@ -8,7 +8,7 @@ export interface Replacement {
   readonly from: SessionManager;
   /** Path of its file; undefined in memory. */
   readonly path: string | undefined;
-  /** Opens the session. Called after the old one was closed. */
+  /** Opens the session. Called after the old session was closed. */
   readonly open: () => SessionManager | Promise<SessionManager>;
 }
 
@@ -45,12 +45,12 @@ export class CurrentSession {
   }
 
   /**
-   * Shuts the current session down, closes it, and starts the next one.
+   * Shuts down the current session, closes it, and starts the next session.
    *
-   * Later writes to the old session fail with `SESSION_CLOSED` and never reach the new one.
+   * Later writes to the old session fail with `SESSION_CLOSED` and never reach the new session.
    *
-   * @throws {SessionError} As `assertNotLeft` does. If closing the old session fails, throws that error after the new session has
-   *   started.
+   * @throws {SessionError} The same as `assertNotLeft`. If closing the old session fails, throws that error after the new session
+   *   has started.
    */
   async replace({ reason, from, path, open }: Replacement): Promise<void> {
     this.assertNotLeft(from);
@@ -67,7 +67,7 @@ export class CurrentSession {
     if (closing.status === "rejected") throw closing.reason;
   }
 
-  /** Shuts the current session down and closes it permanently. Idempotent. */
+  /** Shuts down the current session and closes it permanently. Idempotent. */
   async end(): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;

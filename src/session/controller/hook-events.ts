@@ -64,7 +64,7 @@ export interface SessionHookEvents {
       readonly oldLeafId: string | null;
       /** Deepest common entry of both paths. */
       readonly commonAncestorId: string | null;
-      /** Entries that the navigation leaves, oldest first. */
+      /** Entries that the navigation abandons, oldest first. */
       readonly entriesToSummarize: readonly SessionEntry[];
       readonly userWantsSummary: boolean;
       readonly customInstructions?: string;

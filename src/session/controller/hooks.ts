@@ -75,7 +75,7 @@ export class SessionHooks {
   /**
    * Calls the handlers of a hook, except those added during the call.
    *
-   * @param signal - Signal that stops waiting for a handler and skips the remaining ones.
+   * @param signal - Signal that stops waiting for a handler and skips the remaining handlers.
    * @returns The answer to use; undefined if there is none, and for hooks that do not accept answers.
    * @throws {SessionError} `ABORTED` if the signal was aborted; never a handler's error.
    */

@@ -82,7 +82,7 @@ export async function navigateTree(
     refuseAborted(signal, CANCELLED);
     assertNotLeft(snapshot, host.current.session);
     const label = answer?.label ?? options.label;
-    // Checked before the leaf moves, because rejecting the label later would be too late.
+    // Checked before the leaf moves, because the label can no longer be rejected after that.
     if (label !== undefined && label !== "") session.assertWritable();
     return await moveLeaf(host, target, label, summary);
   } catch (error) {

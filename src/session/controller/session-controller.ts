@@ -34,7 +34,7 @@ import {
 
 /** Options for a controller. */
 export interface SessionControllerOptions {
-  /** Initial session. The controller closes it when it switches to another one. */
+  /** Initial session. The controller closes it when it switches to another session. */
   readonly session: SessionManager;
   /** Hooks with which handlers are registered. By default, the controller creates its own. */
   readonly hooks?: SessionHooks | undefined;
@@ -51,8 +51,8 @@ export interface SessionControllerOptions {
   /** Limits on the size of a branch summary's prompt. */
   readonly branchSummary?: BranchSummaryLimits | undefined;
   /**
-   * Counts the tokens in a string. By default, counts one token for four characters of Latin text, for two characters of another
-   * alphabet, or for one character of any other script.
+   * Counts the tokens in a string. By default, counts one token per four characters of Latin text, per two characters of another
+   * alphabet, or per character of any other script.
    */
   readonly counter?: TokenCounter | undefined;
   /** Returns Unix milliseconds, for tests. Default: the clock. */
@@ -134,7 +134,7 @@ export class SessionController {
   }
 
   /**
-   * `/resume`: switches to the session of a file. If it cannot be opened, the current session is kept.
+   * `/resume`: switches to the session in a file. If it cannot be opened, the current session is kept.
    *
    * @throws {SessionError} `CWD_MISSING` if the working directory does not exist; repeat the call with `cwd`. The error's details
    *   contain `sessionFile`, `sessionCwd`, and `fallbackCwd`. `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `LEASE_HELD`, or `ABORTED`;
@@ -168,7 +168,7 @@ export class SessionController {
     if (leafId !== null) return this.fork(leafId, { position: "at" });
     throw new SessionError(
       "ENTRY_NOT_FOUND",
-      "There is nothing to clone before the first entry; append one.",
+      "There is nothing to clone before the first entry; append an entry.",
     );
   }
 
@@ -189,7 +189,7 @@ export class SessionController {
   }
 
   /**
-   * `/name`: sets the display name. An empty name clears it.
+   * `/name`: sets the display name. An empty name clears the display name.
    *
    * @returns The stored name; undefined if it was cleared.
    */
@@ -203,7 +203,7 @@ export class SessionController {
   /**
    * `/session`: counts the messages, tool calls, tokens, and cost of all branches.
    *
-   * @remarks Cost: O(file), plus O(parent's file) in heads for a fork.
+   * @remarks Cost: O(file), plus O(parent's file) head reads for a fork.
    */
   getStats(options: StatsOptions = {}): SessionStats {
     const { session } = this;

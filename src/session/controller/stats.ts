@@ -38,14 +38,14 @@ export interface SessionStats {
   sessionId: string;
   sessionName: string | undefined;
   cwd: string;
-  /** Path of the session that this one was forked from. */
+  /** Path of the session from which this one was forked. */
   parentSession: string | undefined;
   /** Time from the header; null if it has none. */
   createdAt: Date | null;
   /** Time since creation, in milliseconds. */
   ageMs: number | null;
   entries: number;
-  /** Number of messages, in total and by role. Extension messages count as `custom`. */
+  /** Number of messages, in total and by role. Extension messages are counted as `custom`. */
   messages: { total: number; byRole: { [role: string]: number } };
   /** Number of tool calls by the model, in total and by tool name, and the number of results that report a failure. */
   toolCalls: { total: number; failed: number; byName: { [name: string]: number } };
@@ -194,18 +194,18 @@ function sumCounts(counts: ReadonlyMap<string, number>): number {
 /** Returns whether an entry of a fork was copied from its parent. */
 type IsInherited = (entry: SessionEntry) => boolean;
 
-/** Fields that contain ids. In files without ids, they differ in each copy of an entry. */
+/** Fields that contain ids. In files without ids, the values of these fields differ in each copy of an entry. */
 const ID_FIELDS = ["id", "parentId", "firstKeptEntryId"];
 
 /**
  * Returns a function that identifies the entries that a fork inherited from its parent.
  *
- * A copy keeps its id and time, so an entry is inherited if the parent session has an entry with the same id and time. Files of
- * version 1 contain no ids, and derived ids differ, so for these files, the common beginning of both sessions is inherited. If
- * the parent's file cannot be read or is on another machine, the entries that are older than the fork's header are considered
+ * A copy keeps its id and time, so an entry is inherited if the parent session has an entry with the same id and time. Version 1
+ * files contain no ids, and derived ids differ, so for these files, the common beginning of both sessions is inherited. If the
+ * parent's file cannot be read or is on another machine, the entries that are older than the fork's header are considered
  * inherited.
  *
- * @remarks Cost: O(parent file) in heads if the session names a parent, plus its bodies if the file has no ids.
+ * @remarks Cost: O(parent file) head reads if the session specifies a parent, plus its bodies if the file has no ids.
  */
 function makeInheritedCheck(session: SessionManager): IsInherited {
   const header = session.getHeader();

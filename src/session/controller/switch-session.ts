@@ -33,7 +33,7 @@ export async function newSession(host: ControllerHost, options: NewSessionOption
   return goTo(host, "new", from, newSessionBeside(from, options));
 }
 
-/** Switches to the session of a file; see `SessionController.switchSession`. */
+/** Switches to the session in a file; see `SessionController.switchSession`. */
 export async function switchSession(
   host: ControllerHost,
   path: string,

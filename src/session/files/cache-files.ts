@@ -57,7 +57,10 @@ export function listCacheFiles(cacheFolder: string, ...kinds: readonly CacheFile
     .map((name) => join(cacheFolder, name));
 }
 
-/** Removes files that killed processes left, and unfinished files of at least a given age. Returns the cache files of folders. */
+/**
+ * Removes files abandoned by killed processes, and unfinished files of at least a given age. Returns the cache files of
+ * folders.
+ */
 function removeLeftovers(cacheFolder: string, afterMs: number): string[] {
   callIfPresent(() => removeTemporaryLeftovers(realFileSystem, cacheFolder));
   for (const path of listCacheFiles(cacheFolder, "unfinished"))

@@ -9,7 +9,7 @@ export interface FileMark {
   /** Change time. Programs cannot restore it, but it also changes with the name, the mode, and the number of links. */
   readonly ctimeMs: number;
   readonly ino: number;
-  /** Birth time. Needed because the system reuses the number of a removed file. */
+  /** Birth time. Needed because the system may reuse the number of a removed file. */
   readonly birthtimeMs: number;
 }
 
@@ -82,7 +82,7 @@ export function closeFile(file: ScannedFile): void {
 /**
  * Reads an open file piece by piece, up to its size when it was opened.
  *
- * @param overlap - Number of bytes of each piece that are repeated at the start of the next one.
+ * @param overlap - Number of bytes in each piece that are repeated at the start of the next one.
  * @returns Pieces, each valid until the next one is requested.
  */
 export function* readFilePieces(file: ScannedFile, start: number, overlap = 0): Generator<Buffer, void> {

@@ -13,7 +13,7 @@ import {
 import { ignoreSkipped, reportSkipped, type SkipReport } from "./skipped-files.ts";
 
 /**
- * Returns the path of the session with exactly this id, by reading only headers.
+ * Returns the path of the session with this exact id, by reading only headers.
  *
  * @returns The path of the most recently written match; undefined if there is none.
  * @remarks Cost: one `stat` call per file, plus reading headers until one matches. Files named after the id are read first.
@@ -30,7 +30,7 @@ export function findSessionById(
   return findFirstBelonging([...named, ...others], scope, onSkipped, (itsId) => itsId === id);
 }
 
-/** Returns the path of the session whose file was written last, as `findMostRecentSession` does, for any scope. */
+/** Returns the path of the session whose file was written most recently, as `findMostRecentSession` does, for any scope. */
 export function findRecentSession(
   scope: CatalogScope,
   onSkipped: SkipReport = ignoreSkipped,
@@ -39,7 +39,7 @@ export function findRecentSession(
 }
 
 /**
- * Returns the path of the session whose file was written last.
+ * Returns the path of the session whose file was written most recently.
  *
  * @param folder - Folder of session files; may be missing.
  * @param cwd - Project to which the session must belong. Default: any project.

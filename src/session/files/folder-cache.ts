@@ -14,14 +14,14 @@ import { isTemporaryName } from "../fs/temporary-files.ts";
 import type { FileMark } from "./file-mark.ts";
 import { isSystemError } from "./skipped-files.ts";
 
-/** Incremented whenever the format or the meaning of what is kept changes. */
+/** Incremented whenever the format or the meaning of the stored data changes. */
 const CACHE_VERSION = 9;
 
 /** Kind of data about session files, and its format. There is one cache file per folder of sessions. */
 export interface CacheKind<Known extends FileMark> {
   readonly suffix: string;
   encode(files: ReadonlyMap<string, Known>): BesideJson & { readonly columns: object };
-  /** Decodes the output of `encode`. Returns undefined if any of it is invalid. */
+  /** Decodes the output of `encode`. Returns undefined if any of the data is invalid. */
   decode(columns: unknown, beside: Omit<KeptJson, "value">): Map<string, Known> | undefined;
 }
 
@@ -39,7 +39,7 @@ interface LoadedFolder<Known> {
   unsaved: number;
 }
 
-/** Reads the stored data of a folder. Returns undefined if there is none that this version supports. */
+/** Reads the stored data of a folder. Returns undefined if there is no data that this version supports. */
 export function readCached<Known extends FileMark>(
   path: string,
   kind: CacheKind<Known>,
@@ -144,19 +144,19 @@ export class FolderCache<Known extends FileMark> {
   }
 }
 
-/** Matches the name of such a file or of an import record. While a file is being written, its name ends with a number. */
+/** Matches the name of a folder's cache file or an import record. While a file is being written, its name ends with a number. */
 const NAME = /^(?:([0-9a-f]{32})\.(?:json|grams|terms)|imports-[0-9a-f]{32}\.json)(\.\d+)?$/;
 
 /**
- * Kind of a file in a cache folder.
+ * Type of a file in a cache folder.
  *
  * `folder`: data about a folder of sessions; `imports`: the record of an import; `unfinished`: either of them while being
- * written; `temporary`: a copy of another program's database. Killed processes leave the last two.
+ * written; `temporary`: a copy of another program's database. The last two are abandoned by killed processes.
  */
 export type CacheFileKind = "folder" | "imports" | "unfinished" | "temporary";
 
 /**
- * Returns the kind of a file in a cache folder, based on its name. Returns undefined if this library does not write such files.
+ * Returns the type of a file in a cache folder, based on its name. Returns undefined if this library does not write such files.
  */
 export function parseCacheName(name: string): CacheFileKind | undefined {
   if (isTemporaryName(name)) return "temporary";
@@ -166,12 +166,12 @@ export function parseCacheName(name: string): CacheFileKind | undefined {
   return ofFolder === undefined ? "imports" : "folder";
 }
 
-/** Returns the name of the file for the data about a folder of sessions. */
+/** Returns the name of the file that stores data about a folder of sessions. */
 function makeFolderCacheName(folder: string, suffix: string): string {
   return `${hashSha256(folder).slice(0, 32)}${suffix}`;
 }
 
-/** Returns the name of the file for the record of imports into a target. */
+/** Returns the name of the file that records imports into a target. */
 export function importCacheName(target: string): string {
   return `imports-${hashText(target)}.json`;
 }

@@ -12,14 +12,14 @@ import { getCacheFolder } from "./user-folders.ts";
 /** Cache folders that this process has used, except the default one. */
 const used = new Set<string>();
 
-/** Records a cache folder, so that `forgetSession` cleans it too. */
+/** Records a cache folder, so that `forgetSession` also cleans it. */
 export function noteCacheFolder(folder: string): void {
   used.add(folder);
 }
 
 /**
  * Removes data derived from a session after its text was changed or the session was deleted: its row and text filter in the
- * caches, its pages in the folder for temporary files, and its partial answers. Also removes files that killed processes left.
+ * caches, its pages in the temporary folder, and its partial answers. Also removes files abandoned by killed processes.
  *
  * If a removal fails, a process warning is emitted, because the change to the session has already taken effect.
  *
@@ -34,7 +34,7 @@ export function forgetSession(path: string): void {
   });
 }
 
-/** Returns the paths of a session's partial answers, by the name of its file. */
+/** Returns the paths of a session's partial answers, based on its file name. */
 export function partialAnswersNextTo(path: string): string[] {
   return namesNextTo(path).flatMap((name) =>
     isPartialAnswerName(name, path) ? join(dirname(path), name) : [],

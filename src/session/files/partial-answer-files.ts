@@ -33,7 +33,7 @@ export interface PartialAnswer {
   readonly message: AssistantMessage;
 }
 
-/** File with a partial answer, or the reason why it contains none. */
+/** File with a partial answer, or the reason why the file does not contain one. */
 export interface PartialAnswerFile {
   readonly path: string;
   readonly answer: PartialAnswer | undefined;
@@ -65,12 +65,12 @@ export function encodePartialAnswer(answer: PartialAnswer): string {
   return `${encodeRecord({ type: "partial_answer", version: VERSION, ...answer })}\n`;
 }
 
-/** Parses a line that `encodePartialAnswer` wrote. If this fails, returns the reason as a string. */
+/** Parses a line created by `encodePartialAnswer`. If this fails, returns the reason as a string. */
 export function parsePartialAnswer(text: string): PartialAnswer | string {
   const { version, type, sessionId, leafId, savedMs, message } = parseRecord(text.trimEnd()) ?? {};
   if (type !== "partial_answer") return "it is torn, or not a partial answer";
   if (version !== VERSION)
-    return `it is of version ${String(version)}, and this library supports version ${VERSION}`;
+    return `it has version ${String(version)}, but this library supports version ${VERSION}`;
   const isPlaced = typeof sessionId === "string" && (typeof leafId === "string" || leafId === null);
   if (!isPlaced || typeof savedMs !== "number" || !isAnswerRecord(message)) return "it contains no answer";
   return { sessionId, leafId, savedMs, message };
@@ -84,9 +84,9 @@ export function isAnswerRecord(message: unknown): message is AssistantMessage {
 }
 
 /**
- * Lists the partial answers of a session, except those of other running processes.
+ * Lists the partial answers of a session, except those that belong to other running processes.
  *
- * They are identified by the name of the session's file and also by the session's id, because the file may have been renamed.
+ * They are identified by the session's file name and also by its id, because the file may have been renamed.
  *
  * @param path - Path of the session's file, which may no longer exist.
  * @remarks Cost: O(names in the folder), plus the bytes of partial answers.

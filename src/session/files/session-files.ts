@@ -21,11 +21,11 @@ export interface CatalogScope {
   readonly cwd?: string;
   /** A single flat folder. Default: the project's folder, or the folders of all projects. */
   readonly sessionDir?: string;
-  /** Locations of sessions, if they differ from those of pi. */
+  /** Locations of sessions, if they differ from pi's locations. */
   readonly places?: SessionPlaces;
   /** Whether to include sessions imported from other programs, which are in a separate folder. Default: false. */
   readonly includeImported?: boolean;
-  /** Additional flat folders of other programs that write this format. */
+  /** Additional flat folders belonging to other programs that write this format. */
   readonly otherDirs?: readonly string[];
 }
 

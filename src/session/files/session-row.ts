@@ -13,14 +13,14 @@ export interface SessionRow {
   readonly name?: string;
   /**
    * Title, as one line of at most 400 characters. The title is the first of these that exists: the name, the first prompt, the
-   * slash command at the beginning, the name of the file, or the creation time.
+   * slash command at the beginning, the file name, or the creation time.
    */
   readonly title: string;
-  /** Session that this one was forked from, as stated in the header: a path or an id. */
+  /** Session from which this one was forked, as stated in the header: a path or an id. */
   readonly parentSession?: string;
-  /** Time from the header, or otherwise of the file. */
+  /** Time from the header, falling back to the file's time. */
   readonly created: Date;
-  /** Time of the latest user or assistant message, or otherwise of the header, or otherwise of the file. */
+  /** Time of the latest user or assistant message, falling back to the header's time and then to the file's time. */
   readonly modified: Date;
   /** Number of entries of type `message`, of any role. */
   readonly messageCount: number;

@@ -9,8 +9,8 @@ export interface SkippedFile {
    * Reason for skipping.
    *
    * `not-a-file`: a folder, pipe, socket, or device; it was not opened. `unreadable`: the system refused access, or the file was
-   * truncated while it was read. `not-a-session`: the file has no session header. `too-slow`: the search expression took too long
-   * on it.
+   * truncated while it was being read. `not-a-session`: the file has no session header. `too-slow`: the search expression took
+   * too long on it.
    */
   readonly reason: "not-a-file" | "unreadable" | "not-a-session" | "too-slow";
   /** The error, if the reason is `unreadable`. */
@@ -23,7 +23,7 @@ export type SkipReport = (skipped: SkippedFile) => void;
 /** Ignores skipped files and folders. */
 export const ignoreSkipped: SkipReport = () => undefined;
 
-/** Returns whether a caught value is an error of the system or of Node.js, rather than of this library or a programming error. */
+/** Returns whether a caught value is a system or Node.js error, rather than an error from this library or a programming error. */
 export function isSystemError(error: unknown): error is Error {
   return (
     error instanceof Error && "code" in error && typeof error.code === "string" && !isSessionError(error)

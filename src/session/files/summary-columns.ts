@@ -12,11 +12,11 @@ export interface FileSummary extends FileMark {
   readonly summary: FileFacts | undefined;
   /** Returns the model calls in encoded form, or undefined if they are damaged. Undefined if the calls were not requested. */
   readonly calls: (() => Uint8Array | undefined) | undefined;
-  /** Number of all issues if any line is not exactly one header or one entry; otherwise, 0. */
+  /** Total number of issues if any line is not exactly one header or one entry; otherwise, 0. */
   readonly issueCount: number;
   /** State from which to continue after the file has grown; undefined if the file must be reread. */
   readonly end: KnownEnd | undefined;
-  /** Whether the file was read completely instead of from an earlier end. */
+  /** Whether the entire file was read, instead of only the part after an earlier end. */
   readonly isWhole: boolean;
 }
 
@@ -41,10 +41,10 @@ export const SUMMARIES: CacheKind<FileSummary> = {
 const UNPAIRED = /\p{Surrogate}/u;
 
 /**
- * Converts summaries to their cached form: an array per fact with an item per file, a text, and the bytes of model calls.
+ * Converts summaries to their cached form: an array per fact with one item per file, a string, and the bytes of model calls.
  *
  * For thousands of files, this takes half as long as one object per file. Most of the data consists of first messages, which are
- * concatenated in the text.
+ * concatenated in the string.
  */
 export function toColumns(summaries: FolderSummaries): { columns: object; text: string; bytes: Uint8Array } {
   const files = [...summaries.values()];
@@ -85,7 +85,7 @@ export function toColumns(summaries: FolderSummaries): { columns: object; text: 
 }
 
 /**
- * Decodes the output of `toColumns`. Returns undefined if any of it is invalid.
+ * Decodes the output of `toColumns`. Returns undefined if any of the data is invalid.
  *
  * Items are checked as they are used. Checking each array separately would take most of the time.
  */

@@ -16,7 +16,7 @@ const PREFIX = `{"digest":"`;
 const BETWEEN = `","data":`;
 const SUFFIX = "}";
 
-/** Matches the beginning of such a file: the digest of the content and, if bytes follow the content, their digest and number. */
+/** Matches the beginning of the file: the digest of the content and, if bytes follow the content, their digest and count. */
 const FRONT = /^\{"digest":"([0-9a-f]{64})(?:","bytes":"([0-9a-f]{64}) (\d{1,15}))?","data":/;
 
 /** Maximum length of that beginning, in bytes. */
@@ -38,7 +38,7 @@ export interface KeptJson {
 /** Data stored with a value. */
 export interface BesideJson {
   /**
-   * Text to write unencoded after the JSON, on separate lines. A long text can then be read several times faster. Must be
+   * Text to write unencoded after the JSON, on separate lines. Long text can then be read several times faster. Must be
    * well-formed.
    */
   readonly text?: string;
@@ -80,10 +80,10 @@ function encodeFile(value: object, { text = "", bytes = new Uint8Array() }: Besi
 }
 
 /**
- * Reads a file that `writeAtomicJson` wrote.
+ * Reads a file written by `writeAtomicJson`.
  *
  * @returns Undefined if the file is missing, damaged (any changed byte is detected), or a pipe or device.
- * @throws The system's error if the file exists and cannot be read.
+ * @throws The system's error if the file exists but cannot be read.
  */
 export function readAtomicJson(path: string): KeptJson | undefined {
   const file = readToEnd(path);

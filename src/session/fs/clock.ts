@@ -10,7 +10,7 @@ export function getMonotonicMs(): number {
 }
 
 /**
- * Resolves after a turn of the event loop. Equivalent to `setImmediate` of `node:timers/promises`, which takes a millisecond to
+ * Resolves after a turn of the event loop. Equivalent to `setImmediate` from `node:timers/promises`, which takes a millisecond to
  * import.
  */
 export function waitForTurn(): Promise<void> {

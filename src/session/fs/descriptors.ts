@@ -5,7 +5,7 @@ export interface Descriptor {
   /** The descriptor's number; undefined after it was closed. */
   fd: number | undefined;
   readonly fs: FileSystem;
-  /** Whether it was used since the last sweep. */
+  /** Whether it has been used since the last sweep. */
   isFresh: boolean;
   /** Number of reads in progress. */
   readers: number;
@@ -25,8 +25,8 @@ let sweeper: NodeJS.Timeout | undefined;
 const collected = new FinalizationRegistry<Descriptor>(releaseDescriptor);
 
 /**
- * Adds a descriptor to the pool. It is closed when it has been idle for half a minute, when 64 others have been used since, when
- * its owner is garbage-collected, or by `releaseDescriptor`.
+ * Adds a descriptor to the pool. It is closed when it has been idle for half a minute, when 64 other descriptors have been used
+ * since then, when its owner is garbage-collected, or by `releaseDescriptor`.
  */
 export function poolDescriptor(fs: FileSystem, fd: number, owner: object): Descriptor {
   const descriptor: Descriptor = { fd, fs, isFresh: true, readers: 0 };

@@ -4,7 +4,7 @@ import type { FileSystem } from "./file-system.ts";
 /** Identity of a file, regardless of its name and size. File numbers have 64 bits, which a `number` cannot represent. */
 export interface FileIdentity {
   readonly dev: bigint;
-  /** The system reuses the number of a removed file. */
+  /** The system may reuse the number of a removed file. */
   readonly ino: bigint;
   readonly birthtimeNs: bigint;
   readonly ctimeNs: bigint;
@@ -27,7 +27,7 @@ export function findFileState(fs: FileSystem, path: string): FileState | undefin
   return stats && toFileState(stats);
 }
 
-/** Returns whether two identities belong to the same file, even if it has grown in between. */
+/** Returns whether two identities belong to the same file, even if it has grown in the meantime. */
 export function isSameFile(a: FileIdentity | undefined, b: FileIdentity | undefined): boolean {
   if (a === undefined || b === undefined || a.ino !== b.ino) return false;
   // Windows does not always report the volume of an open file.
@@ -36,7 +36,7 @@ export function isSameFile(a: FileIdentity | undefined, b: FileIdentity | undefi
 }
 
 /**
- * Returns whether two states belong to the same file and the file was not modified in between.
+ * Returns whether two states belong to the same file and the file was not modified in the meantime.
  *
  * The change time is also compared, because a program can restore the modification time after rewriting a file in place.
  */
@@ -52,7 +52,7 @@ export function toFileState({ dev, ino, birthtimeNs, ctimeNs, mtimeNs, size }: B
 
 const BIGINT = { bigint: true } as const;
 
-/** Windows never reuses a number, but reports the birth time of an earlier file with the same name for a new one. */
+/** Windows never reuses a number, but reports the birth time of an earlier file with the same name for a new file. */
 const IS_WINDOWS = process.platform === "win32";
 
 /** Returns whether a system that does not record birth times may have reported the time of the last change instead. */

@@ -36,8 +36,8 @@ export function runWithin(milliseconds: number, script: LimitedScript, texts: re
  * Returns a function that compiles scripts. The scripts can use the variables `expressions`, `expression` (the first of them),
  * `replacement`, and `texts`, and throw `TooSlowError` when a time limit is exceeded.
  *
- * Some expressions take exponential time on some strings, and the language cannot stop them. The runtime can, by running them as
- * separate scripts with a time limit.
+ * Some expressions take exponential time on some strings, and the language cannot stop them. The runtime can stop them by running
+ * them as separate scripts with a time limit.
  */
 export function makeLimitedScripts(
   expressions: readonly Expression[],

@@ -5,7 +5,7 @@ import { callIfPresent, hasErrorCode, NOT_PERMITTED } from "./file-system.ts";
 /**
  * Returns whether a thread of a process on this machine is still running.
  *
- * @param startedAt - Start time, as `findProcessStart` returned it.
+ * @param startedAt - Start time, as returned by `findProcessStart`.
  * @returns `"unclear"` if a process has the number but its start time is unknown, either now or when `startedAt` was determined.
  */
 export function isStillRunning(pid: number, startedAt: string, thread = 0): boolean | "unclear" {

@@ -10,7 +10,7 @@ import {
 } from "./file-system.ts";
 import { findProcessStart, isStillRunning } from "./process-identity.ts";
 
-/** Time without changes after which a temporary file from another machine counts as a leftover, in milliseconds. */
+/** Time without changes after which a temporary file from another machine is treated as a leftover, in milliseconds. */
 const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
 
 /** Suffixes of the files that SQLite writes next to a database. */
@@ -47,7 +47,7 @@ export function ownerName(): string {
   return `${getMachine()}-${process.pid}-${ownStart}`;
 }
 
-/** Returns whether the process identified by a file's name is this one or has ended. */
+/** Returns whether the process identified by a file's name is this process or has ended. */
 export function isOwnOrLeft(fs: FileSystem, path: string, owner: string): boolean {
   const [host = "", pid, startedAt = ""] = owner.split("-");
   return owner === ownerName() || isLeft(fs, path, host, Number(pid), startedAt);
@@ -64,7 +64,7 @@ export function removeTemporary(fs: FileSystem, path: string): void {
 }
 
 /**
- * Removes a file if it exists, so that its name is free immediately.
+ * Removes a file if it exists, so that its name is available immediately.
  *
  * Windows keeps the name of a removed file until the last process closes it, so the file is renamed first.
  */
@@ -82,7 +82,7 @@ export function removeFile(fs: FileSystem, path: string): void {
 }
 
 /**
- * Removes the temporary files of killed processes, which may contain text that was redacted since.
+ * Removes the temporary files of killed processes, which may contain text that has since been redacted.
  *
  * @remarks Cost: O(names in the folder).
  */

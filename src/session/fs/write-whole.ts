@@ -42,7 +42,9 @@ export function writeWhole(content: Content): void {
   putAtFreePath(fs, writeTemporary(content), path);
 }
 
-/** Moves a temporary file whose content is on disk to a path that must be free. Removes the temporary file even if this fails. */
+/**
+ * Moves a temporary file whose content is on disk to a path that must be unused. Removes the temporary file even if this fails.
+ */
 export function putAtFreePath(fs: FileSystem, temporary: string, path: string): void {
   try {
     linkOrCopyFile(fs, temporary, path);
@@ -111,7 +113,7 @@ function writePieces(fs: FileSystem, fd: number, pieces: Iterable<Uint8Array | s
 }
 
 /**
- * Creates a file under a free name: the requested name or, if it is taken, the name with a number.
+ * Creates a file under an unused name: the requested name or, if it is taken, the name with a number.
  *
  * @param make - Creates the file. Must throw `EEXIST` if the name is taken.
  * @returns The name that was used.
@@ -128,7 +130,7 @@ export function makeUnderFreeName(wanted: string, make: (path: string) => void):
   }
 }
 
-/** Adds a second name to a file, which must be free, or copies the file if the file system does not support links. */
+/** Adds a second name, which must be unused, to a file, or copies the file if the file system does not support links. */
 export function linkOrCopyFile(fs: FileSystem, path: string, to: string): void {
   if (tryLink(fs, path, to)) return;
   fs.copyFileSync(path, to, COPY_EXCLUSIVELY);
@@ -145,7 +147,7 @@ export function linkOrCopyFile(fs: FileSystem, path: string, to: string): void {
   }
 }
 
-/** Adds a second name to a file, which must be free. Returns false if the file system does not support links. */
+/** Adds a second name, which must be unused, to a file. Returns false if the file system does not support links. */
 export function tryLink(fs: FileSystem, path: string, to: string): boolean {
   try {
     fs.linkSync(path, to);
@@ -156,7 +158,10 @@ export function tryLink(fs: FileSystem, path: string, to: string): boolean {
   }
 }
 
-/** Error codes that mean that links are not supported. Windows reports `EISDIR`, Android `EACCES`, and mounted stores `EIO`. */
+/**
+ * Error codes that mean that links are not supported. Windows reports `EISDIR`, Android reports `EACCES`, and mounted stores
+ * report `EIO`.
+ */
 const NO_LINKS = ["EPERM", "EACCES", "EIO", "EISDIR", "EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
 /**

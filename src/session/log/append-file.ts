@@ -39,7 +39,7 @@ const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR } = co
 /** Flags for opening a file to append. Symbolic links are not followed, and opening a pipe does not block. */
 const APPENDING = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
 
-/** Maximum number of attempts to write lines if writes of other processes keep splitting them. */
+/** Maximum number of attempts to write lines if writes by other processes keep splitting them. */
 const MAX_ATTEMPTS = 3;
 
 const AT_PATH = { bigint: true, throwIfNoEntry: false } as const;
@@ -353,8 +353,8 @@ export class AppendFile {
   }
 
   /**
-   * Writes the remaining bytes. If the system split the write and other processes wrote in between, writes all bytes again in one
-   * write.
+   * Writes the remaining bytes. If the system split the write and other processes wrote in the meantime, writes all bytes again
+   * in one write.
    *
    * Writing a line twice is safe, because readers ignore repeated lines.
    */
@@ -412,7 +412,7 @@ export class AppendFile {
 }
 
 function makeExistsError(path: string): Error {
-  return Object.assign(new Error(`${path} exists already`), { code: "EEXIST" });
+  return Object.assign(new Error(`${path} already exists`), { code: "EEXIST" });
 }
 
 /** Permissions of a replaced file. */
@@ -445,12 +445,12 @@ export function retireFile(fs: FileSystem, fd: number): void {
 /** Error codes for file systems that do not store modes, and for files of other users. */
 const NO_MODES = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL"];
 
-/** The sticky bit. It has no meaning on a file, survives writes, and does not affect reads. */
+/** The sticky bit. It has no meaning for a file, survives writes, and does not affect reads. */
 const DELETED_BIT = 0o1000;
 
 /**
  * Marks a file before it is deleted, so that sessions that have it open do not recreate it. If the system does not support the
- * mark, they do recreate it.
+ * mark, those sessions recreate the file.
  */
 export function markDeleted(fs: FileSystem, path: string): void {
   try {

@@ -17,7 +17,7 @@ const MAX_DEPTH = 4;
  * @param sessionPath - File of the session that references the image.
  * @param digest - SHA-256, 64 lower-case hex characters.
  * @returns Base64; undefined if the image is missing or has another digest.
- * @throws The system's error if the file exists and cannot be read.
+ * @throws The system's error if the file exists but cannot be read.
  */
 export function readBlobImage(fs: FileSystem, sessionPath: string, digest: string): string | undefined {
   for (const folder of listBlobFolders(sessionPath)) {

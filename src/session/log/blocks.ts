@@ -29,7 +29,7 @@ export class Blocks {
     this.#size += bytes.length;
   }
 
-  /** Removes all blocks from an offset on. The offset must be the start of a block. */
+  /** Removes all blocks starting at an offset. The offset must be the start of a block. */
   cut(size: number): void {
     let last = this.#blocks.at(-1);
     while (last !== undefined && last.offset >= size) {

@@ -15,7 +15,7 @@ export interface CopyPlan {
   readonly header: SessionHeader;
   /** Ordinals of the entries. Parents precede children, unless the file itself has the reverse order. */
   readonly ordinals: Iterable<number>;
-  /** Returns the head that an entry gets in the copy. By default, entries keep their own heads. */
+  /** Returns the head to give an entry in the copy. By default, entries keep their own heads. */
   readonly getHead?: (ordinal: number) => EntryHead;
   readonly change?: (entry: AnySessionEntry) => AnySessionEntry;
   /** Changes the lines of the header and of each entry. */

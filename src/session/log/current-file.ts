@@ -26,7 +26,7 @@ interface FileOfSession {
   readonly path: string;
   readonly options: FileLogOptions;
   readonly lease: LeaseSlot | undefined;
-  /** Appends lines to a file; returns false if another one is at the path. */
+  /** Appends lines to a file; returns false if another file is at the path. */
   readonly write: (file: OpenFile, lines: readonly LogLine[]) => boolean;
   /** Called when other processes' writes were detected. */
   readonly onChange: (change: LogChange) => void;
@@ -65,7 +65,7 @@ export class CurrentFile {
     return this.#unknownFrom === undefined && this.state.index === this.knownIndex;
   }
 
-  /** The open file. Used only by calls that require one. */
+  /** The open file. Used only by calls that require a file. */
   get file(): OpenFile {
     if (this.state.isWritten) return this.state;
     throw new TypeError("the session is not written yet");
@@ -91,7 +91,7 @@ export class CurrentFile {
     return this.report();
   }
 
-  /** Calls `look`, and then `call` with the file. Repeats both if another file replaces it in between. */
+  /** Calls `look`, and then `call` with the file. Repeats both calls if another file replaces it in the meantime. */
   lookAndCall<T>(intent: Intent, call: (file: OpenFile) => T): T {
     return retryUntilUnchanged(() => {
       this.look(intent);

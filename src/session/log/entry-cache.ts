@@ -33,7 +33,7 @@ interface Held {
 /**
  * Cache of entries with their bodies, parsed on demand.
  *
- * Callers get the same object as long as any caller references the entry or its message. A limited number of other entries is
+ * Callers receive the same object as long as any caller references the entry or its message. A limited number of other entries is
  * also kept. The rest move to the weak cache in a later turn of the event loop, because the engine keeps the targets of new weak
  * references until the current job ends.
  *
@@ -64,7 +64,7 @@ export class EntryCache {
     this.#log = log;
   }
 
-  /** Returns an entry; for a damaged body, an entry of the type `damaged`. */
+  /** Returns an entry; for a damaged body, an entry of type `damaged`. */
   entryAt(ordinal: number): AnySessionEntry {
     return (
       this.#known(ordinal) ??
@@ -90,7 +90,7 @@ export class EntryCache {
     return entries;
   }
 
-  /** Returns many entries. Reads those that are not cached in one call. */
+  /** Returns many entries. Reads uncached entries in a single call. */
   entriesAt(ordinals: ArrayLike<number>): AnySessionEntry[] {
     const opened = this.#opened;
     const entries: AnySessionEntry[] = [];
@@ -143,8 +143,8 @@ export class EntryCache {
   }
 
   /**
-   * Caches an entry that was just appended, so that callers get this object. The entry is kept permanently if it differs from its
-   * line.
+   * Caches an entry that was just appended, so that callers receive this object. The entry is kept permanently if it differs from
+   * its line.
    */
   remember(ordinal: number, entry: AnySessionEntry, bytes: number, isLive = false): void {
     if (isLive) this.#live.set(ordinal, entry);
@@ -174,7 +174,7 @@ export class EntryCache {
     try {
       this.#adoptEqual(held, (entry) => live.has(entry));
     } catch (error) {
-      // Entries that cannot be read now are not adopted. Reading them later reports the reason.
+      // Entries that cannot currently be read are not adopted. Reading them later reports the reason.
       if (!isSessionError(error)) throw error;
     }
   }
@@ -207,12 +207,12 @@ export class EntryCache {
     });
   }
 
-  /** Replaces cached entries that got another parent. Their messages remain the same objects. */
+  /** Replaces cached entries that were given a different parent. Their messages remain the same objects. */
   rehang(): void {
     const { tree, spans } = this.#log.index;
     for (const [ordinal, { entry }] of [...this.#held()]) {
       const { parentId } = tree.headAt(ordinal);
-      // A collected entry gets its new head when it is read again.
+      // A collected entry is given its new head when it is read again.
       if (entry === undefined || parentId === entry.parentId) continue;
       const moved = { ...entry, parentId };
       if (this.#live.has(ordinal)) this.#live.set(ordinal, moved);
@@ -346,7 +346,7 @@ function withMessage(read: UnknownEntry, message: unknown): UnknownEntry {
 }
 
 /**
- * Number of bits of an ordinal that identify an entry within a page. With pages, sparse entries use little memory, and a shift
+ * Number of bits in an ordinal that identify an entry within a page. With pages, sparse entries use little memory, and a shift
  * finds their page.
  */
 const PAGE_BITS = 10;
@@ -367,14 +367,14 @@ interface Page {
  */
 export class StrongCache {
   readonly #pages: (Page | undefined)[] = [];
-  /** Ordinals and bytes in the order of addition, from `#oldest` on. */
+  /** Ordinals and bytes in the order of addition, starting at `#oldest`. */
   #ordinals: number[] = [];
   #sizes: number[] = [];
   #oldest = 0;
   /** Total size of the entries' lines, in bytes. */
   bytes = 0;
 
-  /** Number of additions that were not removed. */
+  /** Number of additions that have not been removed. */
   get count(): number {
     return this.#ordinals.length - this.#oldest;
   }

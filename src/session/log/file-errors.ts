@@ -8,7 +8,7 @@ export type Intent = "read" | "flush" | "write";
 /** System error codes for paths that cannot be session files. */
 const PATH_ERRORS = ["EISDIR", "ELOOP", "ENAMETOOLONG", "EINVAL", "ENXIO", "ERR_INVALID_ARG_VALUE"];
 
-/** Thrown if the file was replaced by another one or was truncated. */
+/** Thrown if the file was replaced or truncated. */
 export class FileChangedError extends Error {}
 
 /** Maximum number of attempts if the file keeps being replaced. */
@@ -46,7 +46,7 @@ export function toFileError(path: string, intent: Intent, cause: unknown): Error
     return cause;
   const details = { path };
   if (hasErrorCode(cause, "EEXIST")) {
-    return new SessionError("SESSION_EXISTS", `${path} exists already. Choose another path, or open it.`, {
+    return new SessionError("SESSION_EXISTS", `${path} already exists. Choose another path, or open it.`, {
       details,
       cause,
     });
@@ -81,7 +81,7 @@ export function makeGoneError(path: string, cause?: unknown): SessionError {
 export function makeTooNewError(path: string | undefined, version: number): SessionError {
   return new SessionError(
     "VERSION_TOO_NEW",
-    `The session is of version ${version}, newer than this library supports; update sessiontree to write to it.`,
+    `The session has version ${version}, which is newer than this library supports; update sessiontree to write to it.`,
     { details: { path, version } },
   );
 }
@@ -90,7 +90,7 @@ export function makeTooNewError(path: string | undefined, version: number): Sess
 export function makeForeignFileError(path: string | undefined): SessionError {
   return new SessionError(
     "READ_ONLY",
-    `${path} belongs to another program: it contains no record of this format. Continue in a copy made with forkFrom(path, cwd).`,
+    `${path} belongs to another program: it contains no records in this format. Continue in a copy made with forkFrom(path, cwd).`,
     { details: { path } },
   );
 }

@@ -14,7 +14,8 @@ export interface FileLogOptions {
   /** Access mode. `read-only` never writes and keeps no descriptor open. Default: `read-write`. */
   readonly mode?: "read-write" | "read-only";
   /**
-   * Durability that an append waits for. `os` (default): the entry survives the process. `fsync`: it survives a power failure.
+   * Level of durability that an append waits for. `os` (default): the entry survives the process. `fsync`: it survives a power
+   * failure.
    */
   readonly durability?: "os" | "fsync";
   /** Maximum length of a line, in bytes. Longer lines are reported as issues. Default: 256 MiB. */

@@ -48,7 +48,7 @@ const LOAD_TURN_MS = 4;
 /** Interval at which to check the file's state during a burst of appends. */
 const POLL_EVERY_MS = 1;
 
-/** Number of appends within that interval that count as a burst. */
+/** Number of appends within that interval that are treated as a burst. */
 const BURST = 8;
 
 const NEVER = Number.NEGATIVE_INFINITY;

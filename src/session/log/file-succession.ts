@@ -24,7 +24,7 @@ interface FilesOfSession {
   readonly lease: LeaseSlot | undefined;
   /** Latest writes of this session, which a replacement file must contain. */
   readonly recent: RecentWrites;
-  /** Appends lines to a file; returns false if another one is at the path. */
+  /** Appends lines to a file; returns false if another file is at the path. */
   readonly write: (file: OpenFile, lines: readonly LogLine[]) => boolean;
 }
 
@@ -108,7 +108,7 @@ export class FileSuccession {
   /**
    * Appends recent lines of this session that a file lacks, if their parents are in it.
    *
-   * Does nothing after a replacement that copied all lines, because lines that are missing then were removed intentionally.
+   * Does nothing after a replacement that copied all lines, because any lines missing after that were removed intentionally.
    */
   #putBack(file: OpenFile, before: OpenFile): readonly LogLine[] {
     const { path, write } = this.#session;

@@ -37,7 +37,7 @@ export class LeaseSlot {
     return this.#isDenied;
   }
 
-  /** Error for a lease that another process has taken from this one; undefined if none has. */
+  /** Error for a lease that another process has taken from this one; otherwise, undefined. */
   get loss(): SessionError | undefined {
     const taker = this.#lease?.taker;
     return taker && makeLeaseTakenError(this.#path, taker);

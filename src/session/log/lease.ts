@@ -48,7 +48,7 @@ const MAX_LEASE_BYTES = 4096;
 
 const TOKEN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Token to use if a lease has none because it is damaged or not a lease. */
+/** Token to use if a file has no token because it is damaged or is not a lease. */
 const NO_TOKEN = "unknown";
 
 /** Name of the guard file for a dead owner's lease. It remains if a process is killed while removing that lease. */
@@ -186,8 +186,8 @@ function tryTake(fs: FileSystem, path: string, owner: LeaseOwner): LeaseOwner | 
 /**
  * Removes the lease of a dead owner.
  *
- * The removing process first acquires a lease on the dead lease, so that no process removes a new lease in its place. That guard
- * is an ordinary lease, so a dead owner of it is detected in the same way.
+ * The removing process first acquires a lease on the dead lease, so that no process removes a new lease by mistake. That guard
+ * is an ordinary lease, so the death of its owner is detected in the same way.
  *
  * @returns The competing owner that is removing the lease; undefined if there is none.
  */
@@ -213,7 +213,9 @@ function removeDead(
   }
 }
 
-/** Removes a lease if the owner still holds it. A lease that cannot be removed counts as a dead owner's lease from then on. */
+/**
+ * Removes a lease if the owner still holds it. A lease that cannot be removed is treated as a dead owner's lease from then on.
+ */
 function giveUp(fs: FileSystem, path: string, { token }: LeaseOwner): void {
   givenUp.add(token);
   try {
@@ -233,9 +235,10 @@ function isAlive(fs: FileSystem, path: string, { host, pid, thread, startedAt, t
   }
   const beatAt = fs.statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   if (beatAt === undefined) return false;
-  // A heartbeat in the future comes from a wrong clock, and would count forever.
+  // A heartbeat in the future comes from a wrong clock, and would be considered current forever.
   if (Math.abs(Date.now() - beatAt) < DEAD_AFTER_MS) return true;
-  // Another process may have gotten the owner's number. If the system does not report threads, a running process proves nothing.
+  // Another process may have been assigned the owner's number. If the system does not report threads, a running process proves
+  // nothing.
   return host === hostname() && pid > 0 && thread !== -1 && !isLater(token, pid, beatAt);
 }
 
@@ -247,7 +250,7 @@ function isLater(token: string, pid: number, beatAt: number): boolean {
   return answer;
 }
 
-/** Removes files that dead processes left while acquiring leases. Failures are harmless. */
+/** Removes files that dead processes abandoned while acquiring leases. Failures are harmless. */
 function removeDeadLeases(fs: FileSystem, folder: string, owner: LeaseOwner): void {
   try {
     removeLeftovers(fs, folder);
@@ -268,7 +271,7 @@ function tryCreate(fs: FileSystem, path: string, owner: LeaseOwner): boolean {
   const own = makeTemporaryPath(dirname(path));
   try {
     writeOwner(fs, own, owner);
-    // Without links, a reader may see such a lease. It counts as alive because its file is recent.
+    // Without links, a reader may see such a lease. It is considered alive because its file is recent.
     if (!tryLink(fs, own, path)) writeOwner(fs, path, owner);
     return true;
   } catch (error) {
@@ -291,7 +294,7 @@ function writeOwner(fs: FileSystem, path: string, owner: LeaseOwner): void {
   }
 }
 
-/** Reads the owner of a lease. An invalid lease counts as held by a dead owner. */
+/** Reads the owner of a lease. An invalid lease is treated as held by a dead owner. */
 function readOwner(fs: FileSystem, path: string): LeaseOwner {
   if (!fs.lstatSync(path).isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
   const fd = openForReading(fs, path);
@@ -304,7 +307,7 @@ function readOwner(fs: FileSystem, path: string): LeaseOwner {
       thread: typeof thread === "number" ? thread : 0,
       host: typeof host === "string" ? host : "",
       startedAt: typeof startedAt === "string" ? startedAt : "",
-      // The token becomes part of a file name.
+      // The token is used in a file name.
       token: typeof token === "string" && TOKEN.test(token) ? token : NO_TOKEN,
     };
   } finally {

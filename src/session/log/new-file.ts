@@ -5,7 +5,7 @@ import { type Content, writeWhole } from "../fs/write-whole.ts";
 import { toFileError } from "./file-errors.ts";
 import { isThere } from "./replace-file.ts";
 
-/** Content of a new file. Uses the real file system unless another one is given. */
+/** Content of a new file. Uses the real file system unless a different one is specified. */
 interface NewFile extends Omit<Content, "fs"> {
   readonly fs?: FileSystem | undefined;
 }
@@ -26,7 +26,7 @@ export function writeNewFile({ fs = realFileSystem, ...content }: NewFile): void
 /** Throws if a file exists at a path. */
 export function assertFree(path: string, fs: FileSystem): void {
   if (!isThere(path, fs)) return;
-  throw new SessionError("SESSION_EXISTS", `${path} exists already; choose another path.`, {
+  throw new SessionError("SESSION_EXISTS", `${path} already exists; choose another path.`, {
     details: { path },
   });
 }

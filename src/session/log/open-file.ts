@@ -17,14 +17,14 @@ import type { OldFile } from "./takeover.ts";
 /** Maximum size of a file that is read as text, in bytes. See docs/performance.md#small-sessions. */
 const SMALL_FILE_BYTES = 4 * 1024 * 1024;
 
-/** Number of bytes of a line that is sufficient to include its id and time, which make it unique. */
+/** Number of bytes at the start of a line that are sufficient to include its id and time, which make it unique. */
 const FINGERPRINT_BYTES = 256;
 
 /**
  * Beginning of a file's last line, used to detect a replaced file.
  *
  * Size and inode are not sufficient: other programs rewrite files in place, the system reuses inodes of deleted files, and after
- * a failed write, a writer replaces its torn line with another one.
+ * a failed write, a writer replaces its torn line with another line.
  */
 export interface FileFingerprint {
   readonly offset: number;
@@ -42,7 +42,7 @@ const MTIME_STEP_MS = 3_000;
 export type FoundAtPath = "same" | "grown" | "replaced" | "gone";
 
 /**
- * A session file and the index of the data read from it so far. Never reads another file. If another file is at the path, the log
+ * A session file and the index of the data read from it. Never reads another file. If another file is at the path, the log
  * opens that file instead.
  *
  * @remarks If a call fails, it throws the system's error and does not change the state.

@@ -22,7 +22,7 @@ export function moveSpans(spans: SpansByOrdinal, now: (ordinal: number) => numbe
  * Reads the lines of entries from a file. Adjacent lines are read in one call.
  *
  * @param take - Called for each line, in the given order. The bytes are valid only during the call.
- * @param takeText - If given, called instead of `take`, with the text as `decodeText` returns it.
+ * @param takeText - If given, called instead of `take`, with the text as returned by `decodeText`.
  * @remarks Cost: O(bytes of the lines), with one read per run of adjacent lines.
  */
 export function readEntryLines(

@@ -19,7 +19,7 @@ export interface MissingLines {
   readonly own: readonly LogLine[];
   /** Whether further recent lines of this session are missing, together with a parent. */
   readonly isOwnStuck: boolean;
-  /** Whether other lines are missing: old ones, or those of other processes. */
+  /** Whether other lines are missing: old lines, or lines from other processes. */
   readonly areOthers: boolean;
 }
 
@@ -60,7 +60,7 @@ class LineBuffer {
 }
 
 /**
- * Keeps the latest appended lines, to append them again if the file is truncated or replaced by one that lacks them.
+ * Keeps the latest appended lines, to append them again if the file is truncated or replaced by a file that lacks them.
  *
  * This library copies all lines when it replaces a file. Other programs, such as editors, do not.
  *
@@ -71,7 +71,7 @@ export class RecentWrites {
   /** Earlier lines, of the same total size. They are dropped together. */
   #older: LineBuffer | undefined;
 
-  /** Adds a line, unless it alone would exceed the whole capacity. */
+  /** Adds a line, unless the line by itself exceeds the entire capacity. */
   add(line: LogLine): void {
     if (this.#lines.add(line) || Buffer.byteLength(line.text) > KEPT_BYTES) return;
     this.#older = this.#lines;
@@ -115,8 +115,8 @@ export class RecentWrites {
   /**
    * Finds the lines that a file lacks after it was replaced or truncated.
    *
-   * @param newest - Ordinal from which on lines of other processes may be missing, because a writer removes its line if the write
-   *   fails.
+   * @param newest - Ordinal at and after which other processes' lines may be missing, because a writer removes its line if the
+   *   write fails.
    */
   missingFrom(index: SessionIndex, before: SessionIndex, newest: number): MissingLines {
     const own: LogLine[] = [];

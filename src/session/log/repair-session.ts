@@ -75,7 +75,7 @@ const ACTIONS: { readonly [code in IssueCode]?: string } = {
 };
 
 /**
- * Repairs a damaged session file by writing a clean file with the content that readers find in the damaged one.
+ * Repairs a damaged session file by writing a clean file with the content that readers find in the damaged file.
  *
  * Tree, ids, and contexts are the same as when the damaged file is read. The original is kept next to the repaired file as
  * `<name>.bak`. Bytes that do not belong to any entry are written to `<name>.damaged`. An undamaged file is not changed.
@@ -144,7 +144,7 @@ function readDamaged(file: DamagedFile): LineSource {
   if (index.version > CURRENT_SESSION_VERSION) {
     throw new SessionError(
       "VERSION_TOO_NEW",
-      `${path} is of a newer version; update sessiontree to repair it.`,
+      `${path} has a newer version; update sessiontree to repair it.`,
       {
         details: { path, version: index.version },
       },
@@ -169,7 +169,7 @@ function readHeaderless(file: DamagedFile): SessionIndex {
   if (Array.from(tree.ordinals()).some((ordinal) => isKnownEntryType(tree.typeAt(ordinal)))) return index;
   throw new SessionError(
     "NOT_A_SESSION",
-    `${path} contains no entry of a session; there is nothing to repair.`,
+    `${path} contains no session entries; there is nothing to repair.`,
     { details: { path } },
   );
 }

@@ -51,14 +51,14 @@ const here = new Set<string>();
 /**
  * Replaces a session file while other processes continue to append to it. Its permissions do not change.
  *
- * The old file has a second, hidden name until all lines appended to it are in the new one. After a crash, the process that finds
- * that name copies the lines. Must be called inside `replaceExclusively`.
+ * The old file has a second, hidden name until all lines appended to it are in the new file. After a crash, the process that
+ * finds that name copies the lines. Must be called inside `replaceExclusively`.
  *
  * A failure after the new file is at the path is reported as a process warning, because the replacement has taken effect and the
  * next writer completes it.
  *
  * @returns Path of the backup, if one was requested.
- * @throws {FileChangedError} If the file was truncated, or another one is at the path; nothing was changed.
+ * @throws {FileChangedError} If the file was truncated, or another file is at the path; nothing was changed.
  * @remarks Source: docs/durability.md#while-a-file-is-replaced
  */
 export function replaceFile({ old, backup, ...content }: Replacement): string | undefined {
@@ -81,7 +81,7 @@ export function replaceFile({ old, backup, ...content }: Replacement): string | 
   return backupPath;
 }
 
-/** Renames the new file over the old one, which already has its hidden name. */
+/** Renames the new file over the old file, which already has its hidden name. */
 function renameOver(old: OldFile, temporary: string): void {
   const { fs, path } = old;
   try {
@@ -95,7 +95,7 @@ function renameOver(old: OldFile, temporary: string): void {
 }
 
 /**
- * Renames the old file, and then renames the new one to its path. Used if open files cannot be replaced or cannot have a second
+ * Renames the old file, and then renames the new file to its path. Used if open files cannot be replaced or cannot have a second
  * name.
  */
 function exchangeFiles(old: OldFile, temporary: string): void {
@@ -121,7 +121,7 @@ function moveToFree(fs: FileSystem, from: string, path: string): void {
   }
 }
 
-/** Undoes the first half of an exchange. If that fails, the next process that uses the file does it. */
+/** Undoes the first half of an exchange. If that fails, the next process that uses the file does so. */
 function putBack(fs: FileSystem, path: string): void {
   try {
     finishInterrupted(fs, path);
@@ -198,9 +198,9 @@ export function reserveFile(fs: FileSystem, path: string, waitMs = WAIT_MS): () 
 }
 
 /**
- * Completes a replacement that a killed process left unfinished, or waits until a running one has ended.
+ * Completes a replacement that a killed process left unfinished, or waits until a running replacement has ended.
  *
- * @returns Whether all lines of the old file are now in the new one.
+ * @returns Whether all lines of the old file are now in the new file.
  * @remarks Cost: one file name lookup if there is nothing to do.
  */
 export function finishReplacement(fs: FileSystem, path: string, waitMs: number): boolean {
@@ -266,7 +266,7 @@ export function retryAfterReplacement<T>(fs: FileSystem, path: string, call: () 
   }
 }
 
-/** Removes files that an interrupted replacement left, for a session that is being deleted. */
+/** Removes files abandoned by an interrupted replacement, for a session that is being deleted. */
 export function removeOldFile(fs: FileSystem, path: string): void {
   for (const stray of listStrayNames(fs, path).reverse()) removeFile(fs, stray);
   // Removed last, because it indicates that there may be others.
@@ -274,8 +274,8 @@ export function removeOldFile(fs: FileSystem, path: string): void {
 }
 
 /**
- * Removes files that killed processes left, after copying lines that are not in any other file. Must be called while the file is
- * reserved.
+ * Removes files abandoned by killed processes, after copying lines that are not in any other file. Must be called while the
+ * file is reserved.
  */
 export function finishInterrupted(fs: FileSystem, path: string): void {
   try {
@@ -291,7 +291,7 @@ export function finishInterrupted(fs: FileSystem, path: string): void {
 }
 
 /**
- * Returns whether the new file is not at the path yet: no file exists there, or only one that another program's append created
+ * Returns whether the new file is not at the path yet: no file exists there, or only a file that another program's append created
  * after the old file was moved away.
  */
 function isExchangeHalfDone(fs: FileSystem, hidden: string, path: string): boolean {
@@ -358,7 +358,7 @@ function makeBusyError(path: string, cause?: unknown): SessionError {
   });
 }
 
-/** Returns the names of files that other programs created at the path while there was none. */
+/** Returns the names of files that other programs created at the path while no file was there. */
 function listStrayNames(fs: FileSystem, path: string): string[] {
   const names: string[] = [];
   for (let number = 1; number <= MAX_STRAYS; number++) {

@@ -9,7 +9,9 @@ export interface LogLine {
   readonly head: EntryHead;
   /** Record as JSON, without a line break. */
   readonly text: string;
-  /** Description of a value that JSON cannot represent, with its path in the record. The text contains a replacement there. */
+  /**
+   * Description of a value that JSON cannot represent, with its path in the record. The text contains a replacement at that path.
+   */
   readonly replaced?: string;
 }
 
@@ -43,7 +45,7 @@ export type LogChange =
 export interface SessionLog extends LineSource {
   /** Path of the file; undefined if there is none. */
   readonly path: string | undefined;
-  /** Reason why appends are not possible; undefined if they are. */
+  /** Reason why appends are not possible; otherwise, undefined. */
   readonly readOnlyReason: ReadOnlyReason | undefined;
   /** Called when the log detects changes by other writers, during any call except `readLines` and `isReplaced`. */
   onChange: ((change: LogChange) => void) | undefined;
@@ -60,27 +62,28 @@ export interface SessionLog extends LineSource {
 
   /**
    * Reads the lines of entries, as bytes without line breaks. Returns the lines as currently stored, even if other writers have
-   * replaced them. New entries of other writers are found by the next call that may report a change.
+   * replaced them. New entries from other writers are found by the next call that may report a change.
    *
    * @param ordinals - Ordinals of the entries; ascending order is fastest.
    * @param take - Called for each line, in the given order.
-   * @param takeText - Called instead of `take` by a log that already has the text. The text is the same as `decodeText` returns
-   *   for the bytes.
+   * @param takeText - Called instead of `take` by a log that already has the text. The text is the same as the result of
+   * `decodeText` for the bytes.
    */
   readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void;
 
   /**
-   * Returns whether other writers have replaced lines that callers know, and reads the new lines if they have. `index` changes
-   * only when `refresh` reports the replacement. Data that callers derived from the old lines may contain redacted content.
+   * Returns whether other writers have replaced lines that callers know about, and reads the new lines if they have. `index`
+   * changes only when `refresh` reports the replacement. Data that callers derived from the old lines may contain redacted
+   * content.
    *
    * @returns Always false if the log reports replacements immediately or no other writer can replace lines.
-   * @remarks Cost: O(1), and O(bytes) once if they were replaced. May wait for a replacement in progress.
+   * @remarks Cost: O(1), plus O(bytes) once if they were replaced. May wait for a replacement in progress.
    * @throws {SessionError} `WRITE_FAILED` if the new lines lack entries that this session has.
    */
   isReplaced(): boolean;
 
   /**
-   * Appends entries in one write, all or none.
+   * Appends either all of the entries or none, in one write.
    *
    * @param isLasting - False if the entries need not be on disk before the conversation begins.
    * @param mustExist - Whether to throw `SESSION_NOT_FOUND` if the file was removed, instead of restoring it.
@@ -129,7 +132,7 @@ export interface SessionLog extends LineSource {
    */
   upgrade(): string | undefined;
 
-  /** Resolves when all lines appended so far are durable, so that they survive a power failure. */
+  /** Resolves when all previously appended lines are durable, so that they survive a power failure. */
   flush(): Promise<void>;
 
   /** Flushes and releases the log, which is then read-only. Idempotent. */

@@ -11,14 +11,14 @@ import { callIfPresent, makeFolder, realFileSystem } from "../fs/file-system.ts"
 /** Locations of sessions, for programs that store them in different folders than pi does. */
 export interface SessionPlaces {
   /**
-   * Parent folder of `sessions/`. Default: the value of the environment variable named by `agentDirVariable`, or otherwise
+   * Parent folder of `sessions/`. Default: the value of the environment variable specified by `agentDirVariable`, falling back to
    * `~/.pi/agent`.
    */
   readonly agentDir?: string;
   /** Name of the environment variable for the agent's folder. Default: `PI_CODING_AGENT_DIR`. */
   readonly agentDirVariable?: string;
   /**
-   * Name of the environment variable that sets the sessions root. Default: `PI_SESSIONS_DIR`, which pi's Rust port reads and pi
+   * Name of the environment variable that sets the sessions root. Default: `PI_SESSIONS_DIR`, which pi's Rust port reads but pi
    * does not.
    */
   readonly sessionsDirVariable?: string;
@@ -53,7 +53,7 @@ export function getSessionsRoot(places: SessionPlaces = {}): string {
 /** Maximum length of a file name, in bytes. */
 export const MAX_NAME_BYTES = 255;
 
-/** Number of bytes of a long project path that remain readable in the name of its folder. A digest makes the name unique. */
+/** Number of bytes from a long project path that remain readable in the name of its folder. A digest makes the name unique. */
 const BEGINNING_BYTES = 180;
 
 const DIGEST_CHARACTERS = 32;
@@ -92,7 +92,7 @@ function shortenName(name: string, cwd: string): string {
  * Returns the default folder of a project's sessions, and creates it.
  *
  * @param cwd - The project's working directory.
- * @param agentDir - Default: `PI_CODING_AGENT_DIR`, or otherwise `~/.pi/agent`.
+ * @param agentDir - Default: `PI_CODING_AGENT_DIR`, falling back to `~/.pi/agent`.
  */
 export function getDefaultSessionDir(cwd: string, agentDir?: string): string {
   const folder = getProjectFolder(cwd, agentDir === undefined ? {} : { agentDir });
@@ -100,7 +100,7 @@ export function getDefaultSessionDir(cwd: string, agentDir?: string): string {
   return folder;
 }
 
-/** Returns the name for the file of a new session. Throws if the id is malformed or too long for a file name. */
+/** Returns the file name for a new session. Throws if the id is malformed or too long for a file name. */
 export function makeSessionFileName(timestamp: string, id: string): string {
   assertValidSessionId(id);
   if (id.length > MAX_ID_LENGTH) {
@@ -121,8 +121,8 @@ export function getProjectKey(cwd: string): string {
 }
 
 /**
- * Returns whether accessing a path on Windows would connect to another machine and send it the user's identity. Paths named in a
- * session must not cause that.
+ * Returns whether accessing a path on Windows would connect to another machine and send it the user's identity. Paths in a
+ * session must not cause such a connection.
  */
 export function isRemotePath(path: string, platform: string = process.platform): boolean {
   return platform === "win32" && /^[/\\]{2}(?![?.][/\\][a-z]:)/i.test(path);
@@ -133,7 +133,7 @@ export function isRemotePath(path: string, platform: string = process.platform):
  * folder of the session that contains the reference.
  *
  * @param name - Name as stored in the session: a path, a `file://` URL, or any other string.
- * @param from - Path of the session that names it; undefined if it has no file.
+ * @param from - Path of the session that contains the reference; undefined if that session has no file.
  * @returns Undefined if the name is not a path or refers to a different machine than the session's own path.
  */
 export function findNamedSessionPath(

@@ -28,7 +28,7 @@ export function takeOver(old: OldFile): boolean {
   return retryUntilUnchanged(() => takeOverOnce(old));
 }
 
-/** Returns whether a file has a session header and does not merely contain entries of a session. */
+/** Returns whether a file has a session header and does not merely contain session entries. */
 export function hasHeader(fs: FileSystem, path: string): boolean {
   const fd = openForReading(fs, path);
   try {

@@ -13,42 +13,42 @@ const MAX_KEY_BYTES = MAX_NAME_BYTES - ".".length - ".lease".length;
 
 const KEY_DIGITS = 16;
 
-/** Matches the digest that replaces the name of a session's file if it is too long. */
+/** Matches the digest that replaces a session file name that is too long. */
 const KEY = new RegExp(`^[0-9a-f]{${KEY_DIGITS}}$`);
 
-/** Matches the name of a session's file with a suffix for a backup or the side file of a repair, and an optional number. */
+/** Matches the name of a session file with a suffix for a backup or the side file of a repair, and an optional number. */
 const BACKUP = /^(.+?)(?:\.v\d+)?\.(?:bak|damaged)(?:\.\d+)?$/;
 
-/** Matches the name of a session's file, followed by the process that saves a partial answer next to it, and a number. */
+/** Matches the name of a session file, followed by the process that saves a partial answer next to it, and a number. */
 const PARTIAL = /^(.+)\.([0-9a-f]{8}-\d+-\d*)-\d+\.partial$/;
 
-/** Maximum number of bytes that follow the name of a session's file in the name of a partial answer. */
+/** Maximum number of bytes that follow the session file name in the name of a partial answer. */
 const PARTIAL_BYTES = 64;
 
 /** Matches the hidden name of an old file or of a file that was set aside. */
 const OLD = new RegExp(`^\\.(.+)\\.old(?:\\.[1-${MAX_STRAYS}])?$`);
 
 /**
- * Kind of a file that is next to sessions and contains text from them, derived from its name.
+ * Type of a file that is next to sessions and contains text from them, derived from its name.
  *
  * `backup`: a backup of an upgrade, a repair, or a merge in place, or the side file of a repair; `old`: a file that was moved
  * away until its replacement is complete; `partial`: a partial answer; `temporary`: a file that is being written.
  */
 export interface WrittenName {
   readonly kind: "backup" | "old" | "partial" | "temporary";
-  /** Name of the session's file; undefined if the name does not contain it. */
+  /** Name of the session file; undefined if the name does not contain it. */
   readonly session?: string | undefined;
   /** Process that saves a partial answer; see `isOwnOrLeft`. */
   readonly owner?: string | undefined;
 }
 
 /**
- * Returns the kind of a file next to sessions, derived from its name. Returns undefined if this library does not write such
+ * Returns the type of a file next to sessions, derived from its name. Returns undefined if this library does not write such
  * files.
  *
  * This is the only list of these names. All code that searches for, removes, or sweeps such files uses it.
  *
- * @param isSession - Returns whether a name can be the name of a session's file.
+ * @param isSession - Returns whether a name can be the name of a session file.
  */
 export function parseWrittenName(
   name: string,
@@ -97,7 +97,7 @@ export function makeOldFilePath(path: string): string {
   return join(dirname(path), `.${makeFileKey(path)}.old`);
 }
 
-/** Returns the hidden path for a file that another program created at the path while there was none. */
+/** Returns the hidden path for a file that another program created at the path while no file was there. */
 export function makeStrayPath(path: string, number: number): string {
   return `${makeOldFilePath(path)}.${number}`;
 }

@@ -34,7 +34,7 @@ export function assertMessage(message: unknown, findProblems = findMessageProble
   throw new TypeError(`This is not a session message: ${problems.join("; ")}.${getAdvice(message)}`);
 }
 
-/** Returns advice for a message of another shape. */
+/** Returns advice for a message with a different shape. */
 function getAdvice(message: unknown): string {
   const converter = findConverter(message);
   return converter === undefined
@@ -74,9 +74,9 @@ const NEEDED_FIELDS: {
 /**
  * Returns the fields of a draft.
  *
- * A malformed entry of another session is copied unchanged, unless it would empty the context.
+ * A malformed entry from another session is copied unchanged, unless it would empty the context.
  *
- * @throws {TypeError} If the draft has no type or a reserved one, or its message is invalid.
+ * @throws {TypeError} If the draft has no type or a reserved type, or its message is invalid.
  * @throws {SessionError} `ENTRY_INVALID` if the type is unknown or required fields are missing.
  */
 export function toEntryFields(draft: unknown): EntryFields {

@@ -1,7 +1,7 @@
 import { onAbort } from "../../core/format/abort.ts";
 
 /**
- * Returns an iterator that ends as soon as its consumer calls `return()`, even while it waits for the next value.
+ * Returns an iterator that ends as soon as its consumer calls `return()`, even while it is waiting for the next value.
  *
  * In a plain generator, `return()` takes effect only after the generator stops waiting.
  *

@@ -23,8 +23,8 @@ type Headless<Entry> = Entry extends SessionMessageEntry
 
 /**
  * An entry that does not have an id, a parent, or a time yet: either the fields of one of the eleven known types, or
- * `unknownType` and arbitrary fields for a type that this library does not know. An entry of another session is also accepted and
- * gets a new head.
+ * `unknownType` and arbitrary fields for a type that this library does not know. An entry from another session is also accepted
+ * and is given a new head.
  */
 export type EntryDraft =
   | Headless<SessionEntry>
@@ -47,7 +47,7 @@ type Untimed<Message> = Message extends { timestamp: number }
   : Message;
 
 /**
- * Message that can be appended: any role except the two that only exist in contexts. A message without a `timestamp` gets the
+ * Message that can be appended: any role except the two that only exist in contexts. A message without a `timestamp` is given the
  * time of its entry.
  */
 export type AppendableMessage = Untimed<StoredMessage>;

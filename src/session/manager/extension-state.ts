@@ -70,7 +70,7 @@ export interface EntryType<
    * @param session - A sessiontree or pi session, including a read-only one.
    * @param options - `onIssue`: called once for each value that does not match, if the session has no `reportIssue` method (such
    *   as a pi session).
-   * @remarks Cost: O(path) in heads at worst, plus the bodies of the custom entries up to the result.
+   * @remarks Cost: O(path) head reads at worst, plus the bodies of the custom entries up to the result.
    */
   latest(session: StateSession, options?: { readonly onIssue?: OnIssue }): Output | undefined;
 

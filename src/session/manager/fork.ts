@@ -44,7 +44,7 @@ interface LabelToKeep {
   readonly timestamp: string;
 }
 
-/** Plans a copy of the path root → `leaf` without label entries. Children of a label entry get the label's parent. */
+/** Plans a copy of the path root → `leaf` without label entries. Children of a label entry are attached to the label's parent. */
 export function planBranch(state: SessionState, leaf: number, header: SessionHeader): BranchPlan {
   const { tree } = state;
   const path = withoutLeafRecords(tree.path(leaf), tree);
@@ -74,12 +74,12 @@ export function hasConversation({ cache, tree }: SessionState, ordinals: Iterabl
   return false;
 }
 
-/** Omits leaf records of other programs at the end of a path, because they would move the leaf of the copy. */
+/** Omits leaf records written by other programs at the end of a path, because they would move the leaf of the copy. */
 function withoutLeafRecords(path: Int32Array, tree: EntryTree): Int32Array {
   return path.subarray(0, path.findLastIndex((ordinal) => tree.typeAt(ordinal) !== "leaf") + 1);
 }
 
-/** Replaces a compaction's first kept entry with the next entry if it is a label, which the copy omits. */
+/** If a compaction's first kept entry is a label, which the copy omits, replaces it with the next entry. */
 function withKeptEntry(entry: AnySessionEntry, tree: EntryTree, path: Int32Array): AnySessionEntry {
   const keptId = "firstKeptEntryId" in entry ? entry.firstKeptEntryId : undefined;
   if (entry.type !== "compaction" || typeof keptId !== "string") return entry;
@@ -144,7 +144,7 @@ export function beginCopy(
   return checkOrder(path, FileLog.create(path, lines, options));
 }
 
-/** Throws unless each line of a copy is an entry, and parents come before their children. */
+/** Throws unless each line of a copy is an entry and parents precede their children. */
 function checkOrder(path: string, log: FileLog): FileLog {
   const [issue] = log.index.issues;
   if (issue === undefined) return log;

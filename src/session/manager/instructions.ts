@@ -7,7 +7,7 @@ import type { AgentMessage } from "../../core/format/message.ts";
 import type { EntryFields, FieldsMaker } from "./entry-draft.ts";
 
 /**
- * Returns the entries that replace the instructions of a context; none if they are already in effect.
+ * Returns the entries that replace the instructions of a context; empty if they are already in effect.
  *
  * Instructions are stored as a section of a system message, so that later instructions replace them. Instructions in the content
  * of a message are removed from the context: a context edit removes the message, and a compaction that replays them is repeated
@@ -22,7 +22,7 @@ export function makeInstructionDrafts(
   text: string,
 ): (EntryFields | FieldsMaker)[] {
   if (typeof text !== "string")
-    throw new TypeError("Instructions must be a string; pass an empty one for none.");
+    throw new TypeError("Instructions must be a string; pass an empty string for none.");
   const { content, sections = {}, toolsAdded } = foldSystemMessages(messages, 0) ?? { content: "" };
   const inForce = sections[INSTRUCTIONS_SECTION] ?? "";
   if (content === "" ? inForce === text : content === text && inForce === "") return [];
@@ -57,8 +57,8 @@ function dropReplay(compaction: AnySessionEntry, pathIds: readonly string[]): Fi
 }
 
 /**
- * Returns the cost of changing the instructions: the answers whose thinking is bound to the old ones, and the size of the prompt
- * that a provider may have cached.
+ * Returns the cost of changing the instructions: the answers whose thinking is bound to the old instructions, and the size of the
+ * prompt that a provider may have cached.
  */
 export function measureInstructionCost({ entries }: Pick<SessionProjection, "entries">): {
   voidThinkingIds: string[];

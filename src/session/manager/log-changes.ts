@@ -22,7 +22,7 @@ export function findPlace(tree: EntryTree, before: EntryTree, leaf: number): num
   return NONE;
 }
 
-/** Queues entries of other processes for delivery to pending calls and listeners. */
+/** Queues entries from other processes for delivery to pending calls and listeners. */
 export class ForeignEntries {
   /** Ids of the entries that have not been delivered yet. */
   #ids: string[] = [];
@@ -40,7 +40,7 @@ export class ForeignEntries {
   }
 
   /**
-   * Delivers the entries to all receivers, once. Keeps their ids if the bodies cannot be read now.
+   * Delivers the entries to all receivers, once. Keeps their ids if the bodies cannot currently be read.
    *
    * @param read - Returns the entries with these ids that still exist.
    */

@@ -50,7 +50,7 @@ interface FileCopy {
  * @throws {TypeError} If the target is missing or ambiguous.
  * @throws {SessionError} `SESSIONS_DIFFER` if they are not copies of one session, `SESSION_EXISTS` if the target path already
  *   exists, `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `VERSION_TOO_NEW`, or `WRITE_FAILED`; nothing was changed.
- * @remarks Cost: O(bytes + n log n); bodies are read piece by piece and are never all in memory. Source: docs/merge.md
+ * @remarks Cost: O(bytes + n log n); bodies are read piece by piece and are never all in memory at once. Source: docs/merge.md
  */
 export function mergeSessions(pathA: string, pathB: string, options: MergeFilesOptions): MergeFilesResult {
   return mergeCopies(pathA, pathB, options);
@@ -70,7 +70,7 @@ export function mergeCopies(
   if (path !== undefined) assertFree(path, fs);
   const merge = () => mergeInto(fs, path, copyA, copyB, options);
   const replaced = path === undefined && typeof copyA === "string" ? toAbsolutePath(copyA) : undefined;
-  // If the file is missing, its folder, which would contain the lock, may be missing too.
+  // If the file is missing, its folder, which would contain the lock, may also be missing.
   const isReplaced = replaced !== undefined && isThere(replaced, fs);
   return isReplaced ? replaceExclusively(fs, replaced, () => retryUntilUnchanged(merge)) : merge();
 }

@@ -80,15 +80,15 @@ function beginAt(path: string, options: SessionOptions): FileLog {
   const isEmptyFile = isThere(path, options.fs);
   const isRequired = options.mode === "read-only" || options.mustExist === true;
   if (isRequired && !isEmptyFile) throw sessionNotFound(path);
-  // An empty file gets its header immediately, as in pi, because it has no content to lose.
+  // The header of an empty file is written immediately, as in pi, because it has no content to lose.
   const createAtOnce = options.mode !== "read-only" && (isEmptyFile || options.createAtOnce === true);
   return FileLog.create(path, header, { ...options, createAtOnce });
 }
 
 /**
- * Creates a session in memory with the given entries. A header among them overrides `session.id`.
+ * Creates a session in memory with the given entries. A header among the entries overrides `session.id`.
  *
- * Reports values that JSON cannot represent. Copies of the session contain a string in their place.
+ * Reports values that JSON cannot represent. Copies of the session contain a string instead.
  */
 export function makeMemoryLog(
   cwd: string,
@@ -132,7 +132,7 @@ export function withIdReserved<T>(id: string, options: SessionOptions, work: () 
   return replaceExclusively(realFileSystem, join(folder, id), work);
 }
 
-/** Opens the project's session with exactly this id, or creates it. Its file is created immediately. */
+/** Opens the project's session with this exact id, or creates it. Its file is created immediately. */
 export function openOrCreateLog(cwd: string, id: string, options: SessionOptions): FileLog {
   assertValidSessionId(id);
   const find = () => findSessionById(getSessionScope(cwd, options), id);

@@ -136,8 +136,8 @@ export class PartialAnswers {
   }
 
   /**
-   * Returns the ids of the entries that a partial answer can belong to at the current leaf. Only entries outside the conversation
-   * follow them.
+   * Returns the ids of the entries that a partial answer can belong to at the current leaf. They are followed only by entries
+   * that are not part of the conversation.
    */
   #listPlaces(leafId: string | undefined): ReadonlySet<string | null> {
     if (leafId !== undefined) return new Set([leafId]);
@@ -150,7 +150,7 @@ export class PartialAnswers {
     return places;
   }
 
-  /** Resets the state if this object has switched to another session. Keeps the file of the partial answer. */
+  /** Resets the state if this object has switched to another session. Keeps the partial answer's file. */
   #follow(): void {
     if (this.#log === this.#state.log) return;
     this.#log = this.#state.log;

@@ -42,7 +42,7 @@ function toPattern(matching: string | RegExp) {
     throw new TypeError("matching must be a string or a regular expression.");
   } else if (matching !== "") return makeLiteralPattern(matching);
   throw new TypeError(
-    "An empty string matches everywhere; pass a string or an expression that does not match it.",
+    "An empty string matches everywhere; pass a nonempty string, or an expression that does not match an empty string.",
   );
 }
 

@@ -17,7 +17,7 @@ export interface SessionEventMap {
   closed: Record<string, never>;
 }
 
-/** Handles one kind of session event. An asynchronous listener is not awaited; its rejection becomes a warning. */
+/** Handles one kind of session event. An asynchronous listener is not awaited; its rejection is reported as a warning. */
 export type SessionListener<Name extends keyof SessionEventMap> = (event: SessionEventMap[Name]) => void;
 
 type Listeners = { [Name in keyof SessionEventMap]: Set<SessionListener<Name>> };

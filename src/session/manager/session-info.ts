@@ -4,7 +4,7 @@ import type { FileRow } from "../files/session-row.ts";
 export interface SessionInfo extends Omit<FileRow, "title"> {
   /** Display title. pi does not have this field. */
   readonly title?: string;
-  /** Path of the session that this one was forked from; same as `parentSession`. */
+  /** Path of the session from which this one was forked; same as `parentSession`. */
   parentSessionPath?: string;
   /** Text of the first user message that has text, or `(no messages)`. */
   firstMessage: string;
@@ -15,7 +15,7 @@ export interface SessionInfo extends Omit<FileRow, "title"> {
 /**
  * Called while sessions are listed.
  *
- * @param loaded - Number of files read so far.
+ * @param loaded - Number of files that have been read.
  * @param total - Number of files.
  * @param partial - Sessions found so far, latest first. Passed only occasionally.
  */

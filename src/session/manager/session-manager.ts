@@ -112,7 +112,7 @@ let make: (log: SessionLog, cwd: string, options: LogSessionOptions) => SessionM
 /** Creates another session with this session's working directory, folder, and options. This session does not change. */
 export let newSessionBeside: (session: SessionManager, options?: NewSessionOptions) => SessionManager;
 
-/** Opens another file (in a store: another id) as `openAsync` does, with this session's options. This session does not change. */
+/** Opens another file (in a store, another id) as `openAsync` does, with this session's options. This session does not change. */
 export let loadSessionBeside: (
   session: SessionManager,
   path: string,
@@ -188,7 +188,7 @@ export class SessionManager {
   }
 
   /**
-   * Opens a session file, even a damaged one. A missing or empty file becomes a new session.
+   * Opens a session file, even a damaged one. A missing or empty file is opened as a new session.
    *
    * @param path - May be relative, begin with `~`, or be a `file://` URL.
    * @param sessionDir - Folder for sessions derived from this one, or options. Default: the folder of the file.
@@ -232,12 +232,12 @@ export class SessionManager {
   }
 
   /**
-   * Opens the project's session with exactly this id, or creates it. If several processes call this at the same time, one creates
+   * Opens the project's session with this exact id, or creates it. If several processes call this at the same time, one creates
    * the session, and all of them open the same file.
    *
    * @param sessionDir - Folder for the file, or options. Default: the project's folder below the agent's.
    * @throws {SessionError} `INVALID_SESSION_ID`; `SESSION_NOT_FOUND` if the mode is `read-only` and the session does not exist.
-   * @remarks Cost: one `stat` call per file of the project, plus reading headers until one matches.
+   * @remarks Cost: one `stat` call per file in the project, plus reading headers until one matches.
    */
   static openOrCreate(cwd: string, id: string, sessionDir?: string | SessionOptions): SessionManager {
     assertCwd(cwd, "openOrCreate");
@@ -249,8 +249,8 @@ export class SessionManager {
   /**
    * Creates a session in memory.
    *
-   * @param entries - Initial entries. The given objects are kept, even if JSON cannot represent them. A header among them
-   *   overrides `options.id`.
+   * @param entries - Initial entries. The given objects are kept, even if JSON cannot represent them. A header among the entries
+   * overrides `options.id`.
    */
   static inMemory(
     cwd: string = process.cwd(),
@@ -281,7 +281,7 @@ export class SessionManager {
     return new SessionManager(log, targetCwd, getSessionFolder(targetCwd, given), given);
   }
 
-  /** Returns the path of the project's session with exactly this id; undefined if there is none. */
+  /** Returns the path of the project's session with this exact id; undefined if there is none. */
   static findById(cwd: string, id: string, sessionDir?: string | SessionOptions): string | undefined {
     assertCwd(cwd, "findById");
     return findSessionById(getSessionScope(cwd, toSessionOptions(sessionDir)), id);
@@ -330,7 +330,7 @@ export class SessionManager {
     return listInfos({ ...scope, ...(signal && { signal }) }, onProgress);
   }
 
-  /** Issues found in the session's data so far, as a copy. Reading more bodies may add issues. */
+  /** Copy of the issues found so far in the session's data. Reading more bodies may add issues. */
   get issues(): SessionIssue[] {
     return this.#state.log.index.issues;
   }
@@ -426,7 +426,7 @@ export class SessionManager {
    *
    * @param options - `type`: yields only entries of this type, and reads only their bodies. `fromId`: starts at this entry
    *   instead of at the leaf.
-   * @remarks Cost: O(path) in heads at worst; less if the caller stops early.
+   * @remarks Cost: O(path) head reads at worst; less if the caller stops early.
    */
   *walkUp(options: { type?: string; fromId?: string } = {}): Generator<SessionEntry, void> {
     const { tree, leaf } = this.#state;
@@ -599,7 +599,7 @@ export class SessionManager {
   }
 
   /**
-   * Appends a message. A message without a `timestamp` gets the time of its entry.
+   * Appends a message. A message without a `timestamp` is given the time of its entry.
    *
    * @returns Id of the new entry.
    * @throws {TypeError} If it is not a message in this format, or has a role that only exists in contexts. The error message
@@ -612,8 +612,8 @@ export class SessionManager {
   }
 
   /**
-   * Replaces the instructions (the system prompt) of the context. The latest instructions on the branch apply; older ones remain
-   * in the tree. Sections and tools of system messages remain in effect.
+   * Replaces the instructions (the system prompt) of the context. The latest instructions on the branch apply; older instructions
+   * remain in the tree. Sections and tools of system messages remain in effect.
    *
    * A change invalidates the provider's prompt cache from the first token. If these instructions are already in effect, nothing
    * is written.
@@ -658,7 +658,7 @@ export class SessionManager {
   }
 
   /**
-   * Appends a compaction. In contexts, its summary replaces the entries before the first kept one.
+   * Appends a compaction. In contexts, its summary replaces the entries before the first kept entry.
    *
    * @param firstKeptEntryId - Id of the first kept entry; null keeps none.
    * @param tokensBefore - Size of the context before compaction, in tokens.
@@ -707,13 +707,13 @@ export class SessionManager {
     }).id;
   }
 
-  /** Sets the display name. An empty name clears it. Line breaks become spaces. */
+  /** Sets the display name. An empty name clears the display name. Line breaks are replaced with spaces. */
   appendSessionInfo(name: string): string {
     return this.#state.append({ type: "session_info", name: name.replace(/[\r\n]+/g, " ").trim() }).id;
   }
 
   /**
-   * Sets the label of an entry. An empty string or undefined clears it.
+   * Sets the label of an entry. An empty string or undefined clears the label.
    *
    * @throws {SessionError} `ENTRY_NOT_FOUND`
    */
@@ -752,10 +752,10 @@ export class SessionManager {
   }
 
   /**
-   * Appends several entries in one write, all or none. Each entry is the parent of the next.
+   * Appends several entries in one write: either all of them or none. Each entry is the parent of the next.
    *
    * @param drafts - Drafts as for `append`, or functions that receive the id and time (Unix milliseconds) of the entry.
-   * @returns Ids of the new entries. Empty if there are no drafts; then nothing is written.
+   * @returns Ids of the new entries. Empty if there are no drafts, in which case nothing is written.
    * @throws {TypeError} As for `append`.
    * @throws {SessionError} `ENTRY_INVALID`, `STALE_LEAF`, `ENTRY_NOT_FOUND`, or `WRITE_FAILED`; nothing was written.
    */
@@ -786,7 +786,7 @@ export class SessionManager {
    * Appends an entry under the leaf if no other process has continued the session (compare-and-swap in the storage).
    *
    * Waits until all earlier entries and this one are written. Ignores labels, names, and usage written by other processes. In a
-   * file, comparing and appending are two steps; in a store with `supports.conditionalAppend`, they are one.
+   * file, comparing and appending are two steps; in a store with `supports.conditionalAppend`, they are a single step.
    *
    * @param options - `expectedLeafId`: id of the leaf that the caller last saw; null for a session without a conversation.
    *   Default: the current leaf.
@@ -894,7 +894,7 @@ export class SessionManager {
    *
    * Omits label entries, and appends the current labels of the path. Entries keep their ids. The copy has its own id and records
    * this session as its parent. In a folder, if the path has no user or assistant message, the file is created with the first
-   * one.
+   * such message.
    *
    * @throws {SessionError} `ENTRY_NOT_FOUND`, `INVALID_SESSION_ID`, `SESSION_EXISTS`, or `WRITE_FAILED`; nothing was written.
    * @remarks Cost: O(path).
@@ -948,7 +948,7 @@ export class SessionManager {
    * Replaces the file atomically, without a backup. Ids and the shape of the tree do not change. Drops lines that are not
    * entries. Does not change backups of earlier upgrades.
    *
-   * @param options - `replacement`: text in place of the content. Default: `[redacted]`.
+   * @param options - `replacement`: text to substitute for the content. Default: `[redacted]`.
    * @returns Id of the record.
    * @throws {SessionError} `ENTRY_NOT_FOUND`, `ENTRY_INVALID` if the entry contains only settings, or `WRITE_FAILED`; the file is
    *   unchanged.
@@ -981,8 +981,8 @@ export class SessionManager {
    *
    * Replaces matches in all decoded strings and field names, in JSON inside strings, and in the header. Keeps ids, types, times,
    * and the working directory; the result lists these fields if they match. Removes signatures of changed content. Like
-   * `redactEntry`, replaces the file atomically without a backup, and drops lines that are not entries. `redactEverywhere` of
-   * `sessiontree/stores` redacts many sessions, and the files next to them.
+   * `redactEntry`, replaces the file atomically without a backup, and drops lines that are not entries. `redactEverywhere` from
+   * `sessiontree/stores` redacts many sessions and the files next to them.
    *
    * @param matching - A string, or a regular expression.
    * @throws {TypeError} If `matching` matches the empty string or the replacement, or takes exponential time; nothing was
@@ -1023,8 +1023,8 @@ export class SessionManager {
   /**
    * Returns the partial answer that a killed process saved, as an aborted answer to append or discard.
    *
-   * Reports damaged partial answers as issues, and also answers for other leaves if there is none for this one. Ignores partial
-   * answers of running processes.
+   * Reports damaged partial answers as issues, and also answers for other leaves if this leaf has no partial answer. Ignores
+   * partial answers that belong to running processes.
    *
    * @param leafId - Id of the entry being answered. Default: the leaf.
    * @returns The latest partial answer; undefined if there is none.
@@ -1043,7 +1043,7 @@ export class SessionManager {
     return getPartialAnswers(this.#state, (issue) => this.reportIssue(issue));
   }
 
-  /** Resolves when all entries appended so far are durable, so that they survive a power failure. */
+  /** Resolves when all previously appended entries are durable, so that they survive a power failure. */
   async flush(): Promise<void> {
     await this.#state.log.flush();
   }
@@ -1155,7 +1155,7 @@ export type ReadonlySessionManager = Pick<
   | "getSessionName"
 >;
 
-/** Validates the options for opening a session, and overrides their working directory if one is given. */
+/** Validates the options for opening a session, and overrides their working directory if one is specified. */
 function toOpening<Options extends SessionOptions>(
   given: string | Options | undefined,
   cwdOverride: string | undefined,

@@ -39,7 +39,7 @@ export interface SessionOptions extends SessionPlaces, FileLogOptions {
 export interface NewSessionOptions {
   /** Session id. Default: a UUIDv7. */
   id?: string;
-  /** Path of the session that this one was forked from. */
+  /** Path of the session from which this one was forked. */
   parentSession?: string;
 }
 
@@ -48,13 +48,13 @@ export interface ForkOptions extends NewSessionOptions {
   /** Id of the last entry to copy; null copies no entries. Default: the leaf. */
   readonly at?: string | null;
   /**
-   * Path of the new file, which must not exist. Default: a new file in this session's folder, or the store or memory, as for this
-   * session.
+   * Path of the new file, which must not exist. Default: the same storage as for this session, which is a new file in its folder,
+   * its store, or memory.
    */
   readonly to?: string;
 }
 
-/** Creates and opens sessions derived from another one, for storage other than files and memory. */
+/** Creates and opens sessions derived from another session, for storage other than files and memory. */
 export interface DerivedSessions {
   begin(header: SessionHeader, lines?: Iterable<string | Uint8Array>): SessionLog;
   load(id: string, load: LoadOptions): Promise<SessionLog>;
@@ -140,7 +140,7 @@ export function makeHeader(cwd: string, now: number, options: NewSessionOptions 
   };
 }
 
-/** Returns the path of a new session's file. */
+/** Returns the file path for a new session. */
 export function makeSessionPath(folder: string, header: SessionHeader): string {
   return join(folder, makeSessionFileName(header.timestamp, header.id));
 }

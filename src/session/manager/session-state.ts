@@ -184,7 +184,7 @@ export class SessionState {
     return this.#add(this.#make.ofDraft(draft, this.getId(parent)), options);
   }
 
-  /** Appends a chain of entries under a parent in one write and makes the last one the leaf, unless the leaf is kept. */
+  /** Appends a chain of entries under a parent in one write and makes the last entry the leaf, unless the leaf is kept. */
   appendAll(
     drafts: readonly (EntryFields | FieldsMaker)[],
     parent: number = this.#leaf,
@@ -308,8 +308,8 @@ export class SessionState {
   /**
    * Switches to another log: a new, branched, or opened session.
    *
-   * @param isCopy - Whether the new log contains the entries of this one. If so, entries that are already loaded remain the same
-   *   objects.
+   * @param isCopy - Whether the new log contains the entries of the current log. If so, entries that are already loaded remain
+   *   the same objects.
    */
   replaceLog(log: SessionLog, isCopy = false): void {
     const cache = new EntryCache(log);
@@ -397,7 +397,7 @@ export class SessionState {
     this.#leafId = id;
   }
 
-  /** Drops cached entries that got a new parent, for example because the parent arrived late. */
+  /** Drops cached entries that were given a new parent, for example because the parent arrived late. */
   #keepUp(): void {
     const { revision } = this.#log.index;
     if (revision === this.#revision) return;
@@ -431,19 +431,19 @@ export class SessionState {
 
   #takeChange(change: LogChange): void {
     if (change.kind === "reloaded") this.#reload(change.before);
-    // Lines of other processes may precede known ones, and labels and names follow file order.
+    // Lines from other processes may precede known lines, and labels and names follow file order.
     else this.#labelsAndName = undefined;
     this.#foreign ??= new ForeignEntries();
     for (const ordinal of this.#findNew(change)) this.#foreign.add(this.tree.idAt(ordinal));
     this.emitForeign();
   }
 
-  /** Delivers the entries of other processes to their receivers. Retries later if their bodies cannot be read now. */
+  /** Delivers the entries from other processes to their receivers. Retries later if their bodies cannot currently be read. */
   emitForeign(): void {
     this.#foreign?.deliver((ids) => this.#getEntries(ids), this.#events);
   }
 
-  /** Collects the entries of other processes as they are found, for a call that returns them, until `end` is called. */
+  /** Collects the entries from other processes as they are found, for a call that returns them, until `end` is called. */
   collectForeign(): { readonly entries: AnySessionEntry[]; end(): void } {
     this.#foreign ??= new ForeignEntries();
     return this.#foreign.collect();

@@ -34,7 +34,7 @@ const MAX_NAMED = 3;
  */
 export class SessionView {
   readonly log: SessionLog;
-  /** Name of the session's file, or of a file created from the session. */
+  /** Name of the session file, or of a file created from the session. */
   readonly fileName: string;
   readonly #labelsAndName: LabelsAndName;
   /** For a small file, the entries parsed when it was opened, by ordinal. */
@@ -134,7 +134,7 @@ export class SessionView {
     }
   }
 
-  /** Display name, if there is one. */
+  /** Display name, if any. */
   get name(): string | undefined {
     return this.#labelsAndName.name();
   }
@@ -154,7 +154,7 @@ export class SessionView {
    * Finds an entry by its id, its label, or the beginning of its id, or the leaf by `@leaf`.
    *
    * @returns Id of the entry.
-   * @throws {SessionError} `ENTRY_NOT_FOUND` if no entry matches, or several do.
+   * @throws {SessionError} `ENTRY_NOT_FOUND` if no entry or several entries match.
    * @remarks Cost: O(1) for an id, otherwise O(entries).
    */
   findEntry(name: string): string {
@@ -185,7 +185,7 @@ export class SessionView {
   }
 
   /**
-   * Reads entries, upgraded to the current version; a damaged body becomes an issue.
+   * Reads entries, upgraded to the current version; a damaged body is reported as an issue.
    *
    * @param ordinals - Ordinals of the entries, ideally in ascending order.
    * @param take - Called for each entry, in the given order. An undefined entry means that the body is damaged.

@@ -121,7 +121,7 @@ describe("export", () => {
     writeFileSync(taken, "mine");
     const { code, stderr } = await cli(["export", path, "--jsonl", taken]);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^sessiontree: [^\n]+ exists already[^\n]+\n$/);
+    expect(stderr).toMatch(/^sessiontree: [^\n]+ already exists[^\n]+\n$/);
     expect(readFileSync(taken, "utf8")).toBe("mine");
   });
 

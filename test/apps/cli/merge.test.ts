@@ -58,7 +58,7 @@ describe("merge", () => {
     writeFileSync(both, "mine");
     const { code, stderr } = await cli(["merge", laptop, server, "-o", both]);
     expect(code).toBe(1);
-    expect(stderr).toContain("exists already");
+    expect(stderr).toContain("already exists");
     expect(readFileSync(both, "utf8")).toBe("mine");
   });
 

@@ -65,7 +65,7 @@ describe.runIf(process.platform === "linux")("sessiontree restore", () => {
     writeFileSync(first, "new");
     const { code, stderr } = await cli(["restore", first]);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^sessiontree: .* exists already\. /);
+    expect(stderr).toMatch(/^sessiontree: .* already exists\. /);
     expect(readFileSync(first, "utf8")).toBe("new");
   });
 

@@ -45,7 +45,7 @@ test("view replaces no file", async () => {
   const session = readFileSync(path);
   for (const file of ["a.html", path]) {
     const refused = await view(file);
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("exists already")]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("already exists")]);
   }
   expect(readFileSync(join(folder, "a.html")).equals(page)).toBe(true);
   expect(readFileSync(path).equals(session)).toBe(true);
@@ -86,7 +86,7 @@ test("view and export replace no file", async () => {
   ]) {
     const { code, stderr } = await cli(args, { cwd: folder });
     expect(code).toBe(1);
-    expect(stderr).toContain("exists already");
+    expect(stderr).toContain("already exists");
   }
   expect(readFileSync(join(folder, "there.html"), "utf8")).toBe("mine");
 });

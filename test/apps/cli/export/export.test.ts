@@ -67,7 +67,7 @@ test.each([
   );
   expect(readFileSync(file, "utf8")).toBe(stdout);
   const again = await cli(["export", path, `--${name}`, "-o", file]);
-  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("exists already")]);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("already exists")]);
   expect(jsonLines(await cli(["export", path, `--${name}`, "--json"]))).toEqual([
     { format: name, text: stdout },
   ]);
