@@ -34,7 +34,7 @@ export interface CliStores {
 
 /** Environment of the command line: everything it reads and writes except session files. */
 export interface CliIo {
-  /** Source of a session named `-`; absent if nothing can be read. */
+  /** Source of the session named `-`; absent if nothing can be read. */
   readonly stdin?: CliInput;
   readonly stdout: CliStream;
   readonly stderr: CliStream;
@@ -43,7 +43,7 @@ export interface CliIo {
   readonly cwd: string;
   /** Returns the current time, in Unix milliseconds. */
   readonly now: () => number;
-  /** Reads the user's answer to a question at the terminal; empty if there is none. Absent without a terminal. */
+  /** Reads the user's answer to a question at the terminal; empty if the user does not answer. Absent without a terminal. */
   readonly ask?: (question: string) => Promise<string>;
   /** Terminal for the picker; absent without a terminal. */
   readonly terminal?: CliTerminal;
@@ -57,7 +57,7 @@ export interface CliIo {
   readonly again?: (input: string) => Promise<void>;
   /** Default: PostgreSQL, through the package `pg`, and SQLite files. */
   readonly stores?: CliStores;
-  /** Returns a signal that is aborted by the next interrupt, which then does not end the program; default: no interrupts. */
+  /** Returns a signal that the next interrupt aborts instead of ending the program; default: no interrupts. */
   readonly untilInterrupted?: () => AbortSignal;
 }
 

@@ -16,7 +16,7 @@ export const PRICES = textOption(
 );
 
 /**
- * Returns the prices from the file of `--prices`, or else from a package, which is loaded when the first price is requested.
+ * Returns prices from the `--prices` file or, without one, from a package that is loaded when the first price is requested.
  *
  * @throws {UsageError} If the file cannot be read, or does not contain prices.
  */
@@ -32,9 +32,9 @@ const REST = "*";
  * Reads prices from a JSON file: an object of models (`provider/model` or `model`, each also with a `*` at the end) with dollars
  * per million tokens of `input`, `output`, `cacheRead`, and `cacheWrite`.
  *
- * Cached tokens without a price cost as much as input. A call that used another kind of tokens without a price has no price.
+ * Cached tokens without a price cost as much as input. A call that used any other kind of token without a price has no price.
  *
- * @throws {UsageError} If the file cannot be read, or has any other content.
+ * @throws {UsageError} If the file cannot be read or has invalid content.
  */
 function readPrices(path: string): PriceFunction {
   const prices = readPriceFile(path);

@@ -26,7 +26,7 @@ import { formatFailures, UsageError } from "./usage-error.ts";
 /** Number of sessions listed when a person runs the program without a command. */
 const BARE_LIMIT = 8;
 
-/** Width of the longest command line that is suggested below them, in columns. */
+/** Width of the longest command line suggested below the list, in columns. */
 const STEP_WIDTH = 27;
 
 /**
@@ -101,7 +101,7 @@ interface ParserInput {
   readonly commands: readonly ListedCommand[];
 }
 
-/** Joins two-word names. Converts help for an unknown command to a call of it, which fails. */
+/** Joins two-word names. Converts a request for help on an unknown command into a call of that command, which fails. */
 function prepareWords(argv: readonly string[]): ParserInput {
   const isHelp = argv[0] === "help";
   const [name, ...rest] = joinCommandName(isHelp ? argv.slice(1) : argv, COMMANDS);

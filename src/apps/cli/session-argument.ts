@@ -18,7 +18,7 @@ export interface SessionPlace {
   readonly dir: string | undefined;
 }
 
-/** Environment variable that names one flat folder for the sessions of all projects. */
+/** Environment variable that specifies a single flat folder for the sessions of all projects. */
 const FOLDER_VARIABLE = "PI_CODING_AGENT_SESSION_DIR";
 
 /** Name of the session that `list` shows first. */
@@ -27,7 +27,7 @@ export const LATEST = "@last";
 /** Argument that names a session; default: the latest session of the project. */
 export const SESSION_OR_LATEST = argumentOr("[session]", `the session; default: ${LATEST}`, LATEST);
 
-/** Matches names that are paths, not ids: with a separator or the suffix of session files, in the home folder, or for stdin. */
+/** Matches names that are paths rather than ids: with a separator or a session file suffix, in the home folder, or for stdin. */
 const LOOKS_LIKE_PATH = /[/\\]|\.jsonl$|^~|^-$/;
 
 /**
@@ -142,10 +142,10 @@ export async function listKnownSessions(call: SessionPlace, paths: readonly stri
   return [...found.values()];
 }
 
-/** Name of the program that writes sessions of this format into its own folders. */
+/** Name of the program that writes sessions in this format to its own folders. */
 export const OPENCLAW = "openclaw";
 
-/** Returns the folders in which other programs keep sessions of this format; empty if the call specifies a folder. */
+/** Returns the folders where other programs store sessions in this format; empty if the call specifies a folder. */
 export function listOtherFolders(place: SessionPlace): readonly string[] {
   const isNamed = getScope(place, true).includeImported !== true;
   return isNamed ? [] : findOpenClaw(place.io.env).folders;

@@ -215,7 +215,7 @@ const NOT_SAID = {
   source: "(not imported)",
 } as const;
 
-/** Maximum width, in columns, of a key that is followed by others, so that a long name leaves space for them. */
+/** Maximum width, in columns, of a key that is followed by other keys, so that a long name leaves space for them. */
 const MAX_KEY_WIDTH = 32;
 
 /** Formats groups by their keys, in columns; the last key has no maximum width. */

@@ -20,8 +20,8 @@ export interface RecallOptions {
   /** Locations of session files, if they differ from pi's. */
   readonly places?: SessionPlaces;
   /**
-   * Removes secrets from texts before any further processing. An error that it throws becomes the answer. Default: texts are
-   * unchanged.
+   * Removes secrets from strings before any further processing. An error that it throws is returned as the answer. Default: texts
+   * are unchanged.
    */
   readonly hideSecrets?: HideSecrets;
   /** Returns prices for calls of models whose records state no cost. */

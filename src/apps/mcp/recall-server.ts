@@ -199,7 +199,7 @@ function toResource({ href: uri }: URL, { text, isError }: RecallResult) {
   return { contents: [{ uri, mimeType: "text/plain", text }] };
 }
 
-/** Decodes a part of an address; returns a malformed part unchanged, which then matches nothing. */
+/** Decodes part of an address; returns a malformed part unchanged, so that it matches nothing. */
 function decodePart(part: string | readonly string[] | undefined): string {
   const text = typeof part === "string" ? part : (part?.join(",") ?? "");
   try {

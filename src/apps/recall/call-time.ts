@@ -1,7 +1,7 @@
 import { isSessionError } from "../../core/format/errors.ts";
 import { Pace } from "../../session/files/time-slices.ts";
 
-/** Time of a call, which ends when the client cancels the call. Part of a call can have a limit in milliseconds. */
+/** Time of a call, which ends when the client cancels the call. Part of a call can have a time limit, in milliseconds. */
 export class CallTime {
   readonly signal: AbortSignal | undefined;
   readonly #limit: AbortSignal | undefined;
@@ -20,7 +20,7 @@ export class CallTime {
   }
 
   /**
-   * Yields to other calls if this one has run for several milliseconds.
+   * Yields to other calls if this call has run for several milliseconds.
    *
    * @throws {SessionError} `ABORTED` if time runs out.
    */

@@ -32,7 +32,7 @@ const MAX_HITS = 200;
 
 const MAX_READ = 40;
 
-/** Minimum share of an error's words, by weight, that a similar failure contains. */
+/** Minimum share of an error's words, by weight, that a similar failure must contain. */
 const ALIKE = 0.4;
 
 /** Maximum number of characters of an error from which words are taken. */
@@ -212,14 +212,14 @@ export function findFinishedCall(session: RecalledSession, ordinal: number): Fin
 interface Aftermath {
   /** In order, without the call that worked. */
   readonly tried: readonly FinishedCall[];
-  /** First successful call for the same purpose; undefined if none followed. */
+  /** First successful call for the same purpose; undefined if no such call followed. */
   readonly worked: FinishedCall | undefined;
   /** Whether that call is on the branch that was continued, while the failure is on an abandoned one. */
   readonly isElsewhere: boolean;
 }
 
 /**
- * Follows the branch of a failure to the first successful call for the same purpose; without one, follows the branch
+ * Follows the branch of a failure to the first successful call for the same purpose; if there is no such call, follows the branch
  * that was continued.
  *
  * @remarks Cost: O(entries after it), at most 200 bodies on each branch.

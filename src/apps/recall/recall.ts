@@ -50,13 +50,13 @@ export interface RecallSettings {
   readonly prices: PriceFunction | undefined;
 }
 
-/** Signal that cancels a call, and the ids of the calling session, if its program names it. */
+/** Signal that cancels a call, and the ids of the calling session, if its program specifies them. */
 export interface CallOrigin {
   readonly signal?: AbortSignal | undefined;
   readonly caller?: readonly string[];
 }
 
-/** Parts of a call that are its own or are shared with another. */
+/** Parts that a call either shares with another call or replaces with its own. */
 interface RecallParts {
   readonly time?: CallTime;
   readonly cleaner?: Cleaner;
@@ -88,7 +88,7 @@ const MAX_NAMED = 8;
 
 const MAX_TITLE = 80;
 
-/** Maximum number of entries that are cleaned to find the prompt of a title. */
+/** Maximum number of entries that are cleaned to find the prompt for a title. */
 const MAX_OPENING_ENTRIES = 250;
 
 /** Shared state of all tools during one call. */
@@ -96,7 +96,7 @@ export class Recall {
   readonly settings: RecallSettings;
   readonly cleaner: Cleaner;
   readonly time: CallTime;
-  /** Ids of the calling session, as its program names it; empty if it does not. */
+  /** Ids of the calling session, as specified by its program; empty if unspecified. */
   readonly caller: readonly string[];
 
   constructor(
@@ -228,12 +228,12 @@ export class Recall {
   }
 }
 
-/** Writes facts in one line; empty ones are left out. */
+/** Writes facts on one line; omits empty facts. */
 export function joinFacts(...facts: readonly string[]): string {
   return joinedBy(" · ", ...facts);
 }
 
-/** Writes a moment in UTC, to the minute; empty if it is invalid. */
+/** Writes a time in UTC, to the minute; empty if it is invalid. */
 export function formatMoment(timeMs: number): string {
   return Number.isNaN(timeMs) ? "" : `${new Date(timeMs).toISOString().slice(0, 16).replace("T", " ")}Z`;
 }
@@ -288,7 +288,7 @@ interface Shown {
   readonly next: number;
 }
 
-/** Adds blocks as they are found, until the requested number is shown or no more fit; skips undefined ones. */
+/** Adds blocks as they are found, until the requested number is shown or no more fit; skips undefined blocks. */
 export async function addFound<T>(
   answer: Answer,
   { get }: Arguments,

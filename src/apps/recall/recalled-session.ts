@@ -68,9 +68,9 @@ export class RecalledSession implements ViewSource {
   }
 
   /**
-   * Yields entries in stored form, to decide which to show. They are not clean, so never show them.
+   * Yields entries in stored form, to decide which to show. Never show these entries, because they have not been cleaned.
    *
-   * @throws {SessionError} `ABORTED` between two batches, once the time of the call is over.
+   * @throws {SessionError} `ABORTED` between two batches, once the call's time is up.
    */
   async *readStored(
     ordinals: Iterable<number>,

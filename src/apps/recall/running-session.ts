@@ -9,11 +9,11 @@ import type { RecalledSession } from "./recalled-session.ts";
 /** Environment variables in which programs pass the id of their session to child processes. */
 const SESSION_VARIABLES = ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "PI_SESSION_ID"];
 
-/** Maximum age of the last message for an unfinished turn to count as running. */
+/** Maximum age of the last message for an unfinished turn to be considered running. */
 const TURN_MS = 10 * 60_000;
 
 /**
- * Maximum age of the last write to an imported session's source, after its import, for the source to count as still being
+ * Maximum age of the last write to an imported session's source, after its import, for the source to be treated as still being
  * written.
  */
 const WRITE_MS = 60_000;

@@ -24,8 +24,8 @@ const ROLES = ["user", "assistant", "toolResult", "bashExecution"];
 export type ListQuery = Pick<SourceQuery, "cwd" | "roles" | "since" | "until" | "source">;
 
 /**
- * Adds the sessions with messages between two times, latest first: the period of these messages, and the last one of the
- * requested roles. Omits the running session, and those of subagents.
+ * Adds the sessions with messages between two times, latest first: the period of these messages, and the last message with a
+ * requested role. Omits the running session and subagents' sessions.
  */
 export async function addSessionList(
   recall: Recall,

@@ -72,7 +72,7 @@ export async function runInTime(
 /**
  * Adds an overview of a session; lines that do not fit are omitted from the end.
  *
- * @throws {SessionError} `ABORTED` if time runs out before the end; the answer then has what was read.
+ * @throws {SessionError} `ABORTED` if time runs out before the end; the answer then contains what was read.
  */
 export async function writeOverview(recall: Recall, session: RecalledSession, answer: Answer): Promise<void> {
   const facts = new SessionFacts();
@@ -124,7 +124,7 @@ function formatFacts(session: RecalledSession, facts: SessionFacts): string[] {
   ];
 }
 
-/** Writes the last elements of an array, and the number of the others. */
+/** Writes the last elements of an array, and the number of remaining elements. */
 function formatSome<T>(
   all: readonly T[],
   max: number,
@@ -264,7 +264,7 @@ const HANDOFF_BYTES = 8 * 1024;
 const REQUEST = 300;
 const LAST_TEXT = 1500;
 
-/** Number of last requests in a handoff. The first request shows the topic, the last ones the current state. */
+/** Number of last requests in a handoff. The first request shows the topic; the last requests show the current state. */
 const LAST_REQUESTS = 6;
 
 /**
@@ -305,7 +305,7 @@ async function findLatestSession(recall: Recall): Promise<RecalledSession> {
   );
 }
 
-/** Adds the last summary, the first request and the last ones on the active branch, and the last answer. */
+/** Adds the last summary, the first and last requests on the active branch, and the last answer. */
 async function addSaid(answer: Answer, session: RecalledSession, { cleaner }: Recall): Promise<void> {
   const { tree, view } = session;
   const path = [...tree.path(view.leaf)];

@@ -32,13 +32,12 @@ export interface SourceUsage extends GroupOptions {
 
 /** Read-only source of sessions. Every method fails with `ABORTED` when its signal aborts. */
 export interface SessionSource {
-  /** Lists the sessions of a project, or of all if none is named, latest first. */
+  /** Lists the sessions of a project, or of all projects if none is specified, latest first. */
   list(cwd: string | undefined, signal?: AbortSignal): Promise<readonly SessionRow[]>;
   /** @throws {SessionError} `NOT_A_SESSION`, `SESSION_NOT_FOUND` or `STORE_UNAVAILABLE` */
   read(row: SessionRow, signal?: AbortSignal): Promise<SessionView>;
   /**
-   * Returns the whole first message of a session, because a row may have only its start; empty if it is not near the
-   * front.
+   * Returns the whole first message of a session, because a row may have only its start; empty if it is not near the beginning.
    */
   readFirstMessage(row: SessionRow, signal?: AbortSignal): Promise<string>;
   /**

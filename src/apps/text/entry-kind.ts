@@ -28,7 +28,7 @@ function makeRecordKind(word: string, many?: string): EntryKind {
   return { ...makeKind("quiet", word, many), isRecord: true };
 }
 
-/** Kinds that are displayed in special ways. Compare a kind with these, not its words. */
+/** Kinds that are displayed in special ways. Compare a kind with these constants, not by its words. */
 export const KINDS = {
   user: makeKind("user", "user", "user"),
   assistant: makeKind("assistant", "assistant", "assistant"),

@@ -142,7 +142,7 @@ interface Around {
   /** Current label, formatted for a heading. */
   readonly mark: string;
   readonly time: string;
-  /** Whether the heading of an answer is above, without a user message since then. */
+  /** Whether an answer heading has been written since the last user message. */
   readonly isAnswering: boolean;
   readonly withImages: boolean;
   readonly results: ResultDetail;

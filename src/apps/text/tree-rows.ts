@@ -3,7 +3,7 @@ import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import { type EntryKind, isConversation, KINDS } from "./entry-kind.ts";
 
 /**
- * For each entry, the child that continues its line in the drawing; all other children are branches to the side.
+ * For each entry, the child that continues its line in the drawing; all other children are side branches.
  *
  * On the path to the leaf, it is the next entry of the path, so that the path is the straight line at the left edge.
  * Elsewhere, it is the child whose subtree contains the newest tip.
@@ -18,7 +18,7 @@ export interface Trunk {
   readonly newestTip: Int32Array;
 }
 
-/** Finds the straight line through every entry; `leaf` is NONE in a session without one. */
+/** Finds the straight line through every entry; `leaf` is NONE in a session without a leaf. */
 export function findTrunk(tree: EntryTree, leaf: number): Trunk {
   const order = sortParentsFirst(tree);
   const newestTip = findNewestTips(tree, order);
@@ -68,9 +68,9 @@ export type TreeRow = RowPosition &
 export interface RowPosition {
   /** Depth of the branch; 0 is the path to the leaf. */
   readonly depth: number;
-  /** Whether a branch to the side or a root begins here. */
+  /** Whether a side branch or a root begins here. */
   readonly start: "branch" | "root" | undefined;
-  /** Lines that pass to its left, from the left: one for each smaller depth, up to `DEEPEST`. */
+  /** Lines that pass to its left, from left to right: one for each smaller depth, up to `DEEPEST`. */
   readonly passing: readonly PassingLine[];
 }
 
@@ -105,8 +105,8 @@ export const SHORTEST_RUN = 3;
 type Open = RowPosition & ({ readonly first: number } | { readonly heads: readonly number[] });
 
 /**
- * Yields the rows of a drawing from top to bottom: at each branch point first the branches to the side, indented by one more
- * level, then the entries that continue straight, at the same level.
+ * Yields the rows of the tree from top to bottom: at each branch point first the side branches, indented by one more level, then
+ * the entries that continue straight, at the same level.
  *
  * @remarks Cost: O(entries) in total; no recursion, and memory for the open branches.
  */
@@ -164,7 +164,7 @@ function* runRows(
   }
 }
 
-/** Pushes children to the stack so that the branches to the side come first, and the child that continues straight last. */
+/** Pushes children to the stack so that the side branches come first, and the child that continues straight last. */
 function openChildren(
   { tree, trunk, isHidden, rootDepth }: DrawnTree,
   open: Open[],

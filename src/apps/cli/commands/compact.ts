@@ -50,7 +50,7 @@ interface ExplainedPlan {
   readonly summarized: Portion;
   readonly turnPrefix: Portion;
   readonly kept: Portion;
-  /** Whether the context, or most of it, was counted by a provider. */
+  /** Whether a provider counted all or most of the context. */
   readonly isCounted: boolean;
 }
 

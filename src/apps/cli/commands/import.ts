@@ -148,7 +148,7 @@ async function showPreview(call: CommandCall, options: ImportSessionsOptions): P
   if (groups.some(({ changed }) => changed > 0)) out.line("\nsessiontree import --all imports them.");
 }
 
-/** Lists sessions that were deleted except for their prompts; with `--all`, stores the prompts. */
+/** Lists deleted sessions whose prompts remain; with `--all`, stores the prompts. */
 async function showLost(
   { get, json, out, note }: CommandCall,
   options: ImportSessionsOptions,
@@ -169,7 +169,7 @@ async function showLost(
   else if (!isKept) note("sessiontree import --lost --all keeps them as sessions of prompts.");
 }
 
-/** Reports files of OpenClaw, whose sessions do not need to be imported. */
+/** Reports OpenClaw files, whose sessions do not need to be imported. */
 function noteOpenClaw({ io, note, warn }: CommandCall): void {
   const { sessions, archives, databases } = findOpenClaw(io.env);
   if (sessions.length > 0)

@@ -119,7 +119,7 @@ In a pipe: one line per session, with tabs between id, time of the last message,
 
 /** Program and model of a session. */
 interface Origin {
-  /** Program that the session was imported from; null if it was not imported. */
+  /** Program that the session was imported from; null for a session that was not imported. */
   readonly program: string | null;
   /** Model that made most of its calls. */
   readonly model: string | null;
@@ -348,8 +348,8 @@ function measureColumn(title: string, texts: readonly string[]): number {
 }
 
 /**
- * Chooses columns in order of importance while space for a name remains; the first is always included. A column of width 0 is
- * omitted.
+ * Chooses columns in order of importance as long as space for a name remains; the first column is always included. A column of
+ * width 0 is omitted.
  */
 function chooseColumns(widths: readonly number[], order: readonly number[], width: number): Set<number> {
   const [first = 0] = order;

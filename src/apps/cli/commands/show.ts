@@ -72,12 +72,12 @@ An answer is shown with its tokens, its cost, and the results of its calls; a to
   },
 };
 
-/** Returns at most `max` entries of the conversation before an entry, in order. */
+/** Returns at most `max` conversation entries before an entry, in order. */
 function listBefore(session: SessionView, ordinal: number, max: number): number[] {
   return takeConversation(session, max, ordinal, (at) => session.tree.parentAt(at)).reverse();
 }
 
-/** Returns at most `max` entries of the conversation after an entry, along the line drawn by `tree`. */
+/** Returns at most `max` conversation entries after an entry, along the line drawn by `tree`. */
 function listAfter(session: SessionView, ordinal: number, max: number): number[] {
   const { next } = findTrunk(session.tree, session.leaf);
   return takeConversation(session, max, ordinal, (at) => next[at] ?? NONE);

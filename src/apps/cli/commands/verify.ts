@@ -65,7 +65,7 @@ export const command: Command = {
   },
 };
 
-/** Checks all sessions, and prints those with issues and their number. */
+/** Checks all sessions; prints the sessions that have issues and their number. */
 async function verifyAll(call: CommandCall, names: readonly string[]): Promise<ExitCode> {
   if (names.length > 0) throw new UsageError("Name sessions, or check all with --all, not both.");
   if (call.stored !== undefined) throw new UsageError("--all checks files; leave --store out.");
@@ -115,7 +115,7 @@ async function inspectSession({ get }: CommandCall, named: NamedSession): Promis
   return { session, location, issues: session.issues.sort((a, b) => a.offset - b.offset), warnings };
 }
 
-/** Reports a message of another SDK that was stored as if it were in this format. */
+/** Reports a message from another SDK that was stored as if it were in this format. */
 function checkMessage(session: SessionView, ordinal: number, entry: AnySessionEntry): void {
   const problems = findStoredMessageProblems(getMessageFields(entry));
   if (problems.length > 0) session.report("MESSAGE_FOREIGN", ordinal, problems.join("; "));

@@ -81,7 +81,7 @@ async function serveSession(call: CommandCall): Promise<void> {
   await servePages(call, new PageServer(undefined), (server) => `${server.makeUrl(path)}${hash}`);
 }
 
-/** Serves pages, and opens the one at an address, until the command is interrupted. */
+/** Opens the page at an address, and serves pages until the command is interrupted. */
 async function servePages(
   call: CommandCall,
   server: PageServer,

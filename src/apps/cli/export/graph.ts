@@ -26,7 +26,7 @@ export interface GraphNode {
   readonly isLeaf: boolean;
 }
 
-/** Colors of boxes that are readable on light and dark backgrounds. */
+/** Box colors that are readable on light and dark backgrounds. */
 const LOOKS: {
   readonly [tone in GraphNode["tone"]]: { readonly fill: string; readonly stroke: string };
 } = {
@@ -58,7 +58,7 @@ export function makeTreeGraph({ session, leaf, isFull }: ExportSource): TreeGrap
   const marks = { tree, leaf, kinds: read.kinds, labeled: session.labeled() };
   const isDrawn = isFull ? chooseAll(tree) : chooseRows(marks, trunk);
   const runs = new Map<number, KindCount>();
-  /** For each entry, the first entry of its box. */
+  /** For each entry, the first entry in its box. */
   const heads = Int32Array.from(tree.ordinals());
   for (const row of layOutRows({ tree, trunk, isDrawn, rootDepth: 0 })) {
     if (row.kind !== "run") continue;

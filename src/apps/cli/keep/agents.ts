@@ -26,7 +26,7 @@ interface KnownAgent {
   readonly label: string;
   /** Program whose sessions are imported; undefined if they can be opened directly. */
   readonly source?: SourceName;
-  /** Returns the files and folders of its sessions. Default: those of the program. */
+  /** Returns the files and folders that contain its sessions. Default: those of the program. */
   folders?(env: Environment, home: string): string[];
   /** Returns the agent's own folder. Default: the parent of the sessions folder. */
   root?(env: Environment, home: string): string;
@@ -98,7 +98,7 @@ export interface FoundAgent {
   /** Program whose sessions are imported; undefined if they can be opened directly. */
   readonly source: SourceName | undefined;
   readonly retention: Retention;
-  /** Hooks, and the path of the file that contains them; undefined if the agent has none. */
+  /** Hooks, and the path of the file that contains them; undefined if the agent has no hooks. */
   readonly hooks: (AgentHooks & { readonly path: string }) | undefined;
 }
 

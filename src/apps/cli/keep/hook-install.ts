@@ -72,7 +72,7 @@ export function areHooksOff({ path, hooks: { offSwitch } }: HookPlace): boolean 
 
 /** Result of an installation. */
 export interface InstalledHooks {
-  /** Copy of the previous file; undefined if there was none, or if it was written by `keep`. */
+  /** Copy of the previous file; undefined if that file did not exist or was written by `keep`. */
   readonly backup: string | undefined;
 }
 
@@ -121,8 +121,8 @@ export interface RemovedHooks {
 /**
  * Removes only what was installed into a file; the caller must prevent other processes from doing so at the same time.
  *
- * A file that has not changed since is restored byte for byte. From a changed file, only entries that are exactly as installed
- * are removed.
+ * A file that has not changed since its installation is restored byte for byte. From a changed file, only entries that are
+ * exactly as installed are removed.
  *
  * @param rows - Commands that identify hooks that were edited by hand.
  * @throws {SettingsError} If the file cannot be edited.

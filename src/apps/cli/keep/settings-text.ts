@@ -7,7 +7,7 @@ import { SettingsError } from "./settings-error.ts";
 /** Name of the setting that contains hooks by event. */
 const HOOKS = "hooks";
 
-/** Element of the array of an event's hooks. */
+/** Element of an event's array of hooks. */
 export interface HookEntry {
   readonly event: string;
   readonly value: JsonRecord;
@@ -39,7 +39,7 @@ export function getHookValues(settings: JsonRecord, event: string): readonly unk
 /**
  * Adds hooks after the existing ones; everything else remains as written.
  *
- * @throws {SettingsError} If the settings do not parse, or have another value in place of hooks.
+ * @throws {SettingsError} If the settings cannot be parsed, or contain another value where hooks are expected.
  */
 export function addHooks(text: string, entries: readonly HookEntry[]): EditedSettings {
   const made: string[][] = [];
@@ -145,7 +145,7 @@ function findPath(root: Node, path: readonly string[]): Node | undefined {
   return path.reduce<Node | undefined>((node, name) => node && findMember(node, name), root);
 }
 
-/** Returns the value of a member; if several have the same name, the last one, as parsers do. */
+/** Returns the value of a member; if several members have the same name, returns the value of the last, as parsers do. */
 function findMember({ type, children = [] }: Node, name: string): Node | undefined {
   if (type !== "object") return undefined;
   return children.findLast(({ children: [key] = [] }) => key?.value === name)?.children?.[1];
@@ -185,7 +185,7 @@ function getIndent(text: string, offset: number): string {
   return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? "";
 }
 
-/** Removes a child of an object or array with its comma and its white space; keeps comments. */
+/** Removes a child of an object or array together with its comma and white space; keeps comments. */
 function removeChild(text: string, parent: Node, child: Node): string {
   const children = parent.children ?? [];
   const place = children.findIndex(({ offset }) => offset === child.offset);

@@ -78,11 +78,11 @@ const GZIP = { level: 3 };
 /**
  * Creates the page of a session: one HTML file that contains everything and loads nothing.
  *
- * Only the page's own script and style sheet may run or apply, identified by their hashes. The session is data in a block that no
- * browser runs and that the data cannot close.
+ * Only the page's own script and style sheet may run or apply, identified by their hashes. The session is stored in a block that
+ * browsers do not run and that its content cannot close.
  *
  * @param asset - Default: the page included with the program.
- * @remarks Cost: O(bytes), in memory several times over.
+ * @remarks Cost: O(bytes), with several copies in memory.
  */
 export function makeHtmlPage(source: PageSource, asset: PageAsset = readPageAsset()): string {
   const { bytes, known, size = bytes?.length, ...others } = source;

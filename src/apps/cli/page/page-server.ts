@@ -54,8 +54,8 @@ type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => 
 /**
  * Serves pages of sessions to browsers on this machine, and sends them appended data.
  *
- * Listens only on the loopback address, and answers only requests for an address with its token. A page can request
- * only sessions that were listed, named on the command line, or named by one of those.
+ * Listens only on the loopback address, and answers only requests for an address with its token. A page can request only sessions
+ * that were listed, named on the command line, or referenced by one of these.
  */
 export class PageServer {
   readonly #token = randomBytes(TOKEN_BYTES).toString("base64url");
@@ -283,7 +283,7 @@ function writeBody(response: ServerResponse, status: number, type: string, body:
   response.end(body);
 }
 
-/** Change of a file: bytes appended after those that were read, or another file at its path. */
+/** Change of a file: bytes appended after those that were read, or a different file at its path. */
 type FileChange = { readonly kind: "grown"; readonly bytes: Buffer } | { readonly kind: "replaced" };
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -307,7 +307,9 @@ function parseIdentity(text: string): FileIdentity | undefined {
   return { dev, ino, birthtimeNs, ctimeNs };
 }
 
-/** Time after its last write during which a program counts as writing, in milliseconds: model and tool calls take time. */
+/**
+ * Time after its last write during which a program is considered to be writing, in milliseconds: model and tool calls take time.
+ */
 const WRITING_MS = 60_000;
 
 /** Returns whether a program is writing to a file, based on the time of its last change. */

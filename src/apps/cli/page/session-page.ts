@@ -10,7 +10,7 @@ import { findNamedSessionPath } from "../../../session/log/session-paths.ts";
 import { isLikePath } from "../session-argument.ts";
 import { type KnownSession, makeHtmlPage, type PageSource } from "./html-page.ts";
 
-/** Maximum size of a session's file, because a page holds its session in memory. */
+/** Maximum size of a session's file, because a page keeps its session in memory. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Options for the page of a session. */
@@ -37,7 +37,7 @@ export interface PagedSession {
  * Creates the page of a session.
  *
  * @throws {SessionError} `WRITE_FAILED` if the session is too large for a page.
- * @remarks Cost: O(bytes), in memory several times over.
+ * @remarks Cost: O(bytes), with several copies in memory.
  */
 export function makeSessionPage(session: PagedSession, options: SessionPageOptions = {}): string {
   const { path, fileName } = session;
@@ -104,7 +104,7 @@ const REST_OF_NAME = /^\w{0,40}"\s{0,20}:\s{0,20}"/;
 const REST_BYTES = 90;
 const MAX_NAME_BYTES = 4000;
 
-/** Maximum number of bytes of a field with a name. */
+/** Maximum size of a field that contains a name, in bytes. */
 const NAME_BYTES = 64 + REST_BYTES + MAX_NAME_BYTES;
 
 const QUOTE = 0x22;
@@ -118,7 +118,7 @@ const MAX_NAMES = 1000;
  * same folder or in the folder named after the session.
  *
  * @param path - Absolute path of the session; undefined if it has no file, so that only absolute paths resolve.
- * @param pieces - Pieces of the session; each repeats the last `NAME_BYTES` of the previous one.
+ * @param pieces - Pieces of the session; each repeats the last `NAME_BYTES` bytes of the previous piece.
  * @returns Absolute paths, by the name that the session uses.
  */
 function findNamedInPieces(path: string | undefined, pieces: Iterable<Buffer>): Map<string, string> {

@@ -25,7 +25,7 @@ const CLEAR_BELOW = "\r\n\u001b[J";
 /** Signals that end a program immediately. */
 const SIGNALS = ["SIGTERM", "SIGHUP"] as const;
 
-/** Milliseconds after which an escape counts as a key rather than the beginning of a sequence. */
+/** Milliseconds after which an escape is treated as a key rather than the beginning of a sequence. */
 const ESCAPE_MS = 50;
 
 /**

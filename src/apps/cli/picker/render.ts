@@ -52,8 +52,9 @@ export function makePickerLayout(rows: number): PickerLayout {
 /**
  * Renders a picker.
  *
- * @returns At most as many lines as there are rows, none wider than the screen, and without control sequences other than colors.
- * @remarks Cost: O(text of all rows), for the filter.
+ * @returns At most as many lines as the screen has rows, none wider than the screen, and without control sequences other than
+ *   colors.
+ * @remarks Cost: O(characters in all rows), for the filter.
  */
 export function renderPicker(state: PickerState, screen: PickerScreen): string[] {
   const { columns, rows, colors } = screen;
@@ -168,7 +169,7 @@ function formatPreview(
   return lines;
 }
 
-/** Formats the latest message, or else as many key hints as fit. */
+/** Formats the latest message or, if there is none, as many key hints as fit. */
 function formatFooter(state: PickerState, { columns, colors }: PickerScreen): string {
   if (state.message !== "") return colors.yellow(truncateLine(toPlainLine(state.message), columns));
   let line = "";

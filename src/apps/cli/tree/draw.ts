@@ -58,7 +58,7 @@ export class TreeWriter {
     this.#maxDepth = Math.floor((out.width * MAX_INDENT) / 2);
   }
 
-  /** @remarks Cost: O(rows), and the bodies of those that represent one entry. */
+  /** @remarks Cost: O(rows), plus the bodies of rows that represent a single entry. */
   write(rows: Iterable<TreeRow>): void {
     let batch: TreeRow[] = [];
     for (const row of rows) {
@@ -141,7 +141,7 @@ export class TreeWriter {
   }
 }
 
-/** Colors a text; an empty text gets no color codes. */
+/** Colors a string; an empty string gets no color codes. */
 function paintText(paint: (text: string) => string, text: string): string {
   return text === "" ? "" : paint(text);
 }

@@ -89,13 +89,13 @@ function toDetailBlock(part: ContentPart): DetailBlock {
   }
 }
 
-/** Maximum size of a text in an entry that is shown as context of the requested entry. */
+/** Maximum size of text in an entry that is shown as context for the requested entry. */
 const SHORT = { maxLines: 30, maxLineLength: 1000 };
 
 /**
  * Writes the content of an entry, block by block.
  *
- * @param isShort - Whether to shorten long texts, with a line that states how much is omitted. Default false.
+ * @param isShort - Whether to shorten long text and add a line that states how much is omitted. Default false.
  * @returns Whether a text was shortened.
  */
 export function writeBlocks(out: Output, blocks: readonly DetailBlock[], isShort = false): boolean {

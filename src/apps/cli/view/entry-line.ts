@@ -5,13 +5,13 @@ import type { EntryKind, Tone } from "../../text/entry-kind.ts";
 import type { Colors, Output } from "../output.ts";
 import { fitColumn, measureWidth, truncateLine, wrapText } from "../text/width.ts";
 
-/** Minimum width in columns for a text after facts; if there is less space, the text is on a separate line. */
+/** Minimum width, in columns, for text after facts; if there is less space, the text is on a separate line. */
 export const MIN_TEXT_WIDTH = 24;
 
-/** Indentation of a text on a separate line. */
+/** Indentation of text on a separate line. */
 const INDENT = 4;
 
-/** Formats as much of a text as fits after short facts, which may be colored, or on two separate lines below them. */
+/** Formats as much text as fits after short facts, which may be colored, or on two separate lines below them. */
 export function formatTextAfter(
   front: string,
   text: string,

@@ -12,7 +12,7 @@ const MIN_BAR_WIDTH = 8;
 /** Row of a table of numbers. */
 export interface UsageRow {
   readonly name: string;
-  /** Empty strings for numbers that the row does not have. */
+  /** Empty strings for missing numbers. */
   readonly numbers: readonly string[];
   readonly isTotal?: boolean;
   /** Value for the length of the bar, relative to the greatest value; absent for a row without a bar. */
@@ -20,7 +20,7 @@ export interface UsageRow {
 }
 
 /**
- * Writes a table: names, columns of numbers, and on a terminal a bar for each row with a size.
+ * Writes a table: names, columns of numbers and, on a terminal, a bar for each row with a size.
  *
  * Omits columns that do not fit, starting with the first ones.
  *

@@ -41,7 +41,7 @@ export class FileTexts {
 /** Line in the format of `cat -n` and of tools that read files. */
 const NUMBERED = /^\s*\d+(?:\t|→)(.*)$/;
 
-/** Joins the lines of a comparison except those with the sign `without`. */
+/** Joins the lines of a comparison, except lines with the sign `without`. */
 function joinLines(lines: readonly DiffLine[], without: DiffLine["sign"]): string {
   return lines
     .filter(({ sign }) => sign !== without)
@@ -54,7 +54,7 @@ function countLines(text: string): number {
   return text.split("\n").length;
 }
 
-/** Numbers lines: removed lines as before the edit, others as after it. */
+/** Numbers lines: removed lines by their position before the edit, others by their position after it. */
 function numberLines(lines: readonly DiffLine[], start: number): DiffLine[] {
   let [before, after] = [start, start];
   return lines.map((line) => {

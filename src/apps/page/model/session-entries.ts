@@ -19,9 +19,9 @@ interface LineBlock {
 }
 
 /**
- * Bytes of a session that arrives piece by piece, in blocks of whole lines.
+ * Bytes of a session that arrives in chunks, in blocks of whole lines.
  *
- * Copies only the lines that span several pieces.
+ * Copies only lines that span several chunks.
  */
 export class LineBlocks {
   readonly #blocks: LineBlock[] = [];
@@ -111,7 +111,7 @@ function* countFrom(start: number, end: number): Generator<number, void> {
 type TakeEntry = (ordinal: number, entry: AnySessionEntry | undefined) => void;
 
 /**
- * Entries of a session that is read piece by piece, and may grow.
+ * Entries of a session that is read in chunks and may grow.
  *
  * Keeps only the bytes, the data of the heads, and a few facts about each entry, because parsed entries would take several times
  * the memory. Parses a body on access.
@@ -123,9 +123,9 @@ export class SessionEntries implements ViewSource {
   readonly #known: ReadonlyMap<string, LinkedSession>;
   readonly #reader: FactsReader;
   readonly #facts: EntryFacts[] = [];
-  /** Estimated tokens that each entry contributes to a context, as far as facts are known. */
+  /** Estimated tokens that each entry contributes to a context, if its facts are known. */
   readonly #tokens: number[] = [];
-  /** Facts of entries that are shown before the facts of all are known. */
+  /** Facts of entries that are shown before the facts of all entries are known. */
   #earlyFacts: ReadonlyMap<number, EntryFacts> = new Map();
   /** Recently accessed entries, the latest last, the bytes of their lines, and the revision of the tree that they match. */
   readonly #parsed = new Map<number, AnySessionEntry>();
@@ -171,7 +171,9 @@ export class SessionEntries implements ViewSource {
     return facts;
   }
 
-  /** Estimated tokens that each entry contributes to a context, by ordinal; a live view of those that `readFacts` has read. */
+  /**
+   * Estimated tokens that each entry contributes to a context, by ordinal; a live view of the values that `readFacts` has read.
+   */
   get tokens(): readonly number[] {
     return this.#tokens;
   }
@@ -221,7 +223,7 @@ export class SessionEntries implements ViewSource {
     return true;
   }
 
-  /** Gathers the facts of some entries, to be used until the facts of all are known. */
+  /** Gathers the facts of some entries, to be used until the facts of all entries are known. */
   readEarlyFacts(ordinals: Iterable<number>): void {
     const facts = new Map<number, EntryFacts>();
     // The model that wrote a summary is only known after all earlier entries have been read.

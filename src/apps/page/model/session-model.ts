@@ -17,15 +17,15 @@ export interface SessionModel extends ViewSource {
   readonly header: SessionHeader | undefined;
   /** Whether the shown entries differ from the file because entries of an old version were migrated. */
   readonly isMigrated: boolean;
-  /** The display name; undefined if it has none. */
+  /** The display name; undefined if the session has no name. */
   readonly name: string | undefined;
   /** Title, as in lists. */
   readonly title: string;
   /** Number of entries. */
   readonly size: number;
-  /** Facts of each entry, by ordinal; for a large session at first only of some, with holes between them. */
+  /** Facts of each entry, by ordinal; for a large session, initially available for only some entries, with holes between them. */
   readonly facts: readonly EntryFacts[];
-  /** Estimated tokens that each entry contributes to a context, by ordinal; for a large session at first of none. */
+  /** Estimated tokens that each entry contributes to a context, by ordinal; for a large session, initially unavailable. */
   readonly tokens: readonly number[];
   /** Whether facts and tokens of every entry are known, so that entries can be counted, filtered, and drawn as a tree. */
   readonly isWhole: boolean;
@@ -39,9 +39,9 @@ export interface SessionModel extends ViewSource {
   readonly leaf: number;
   /** Labels in force, by ordinal. */
   readonly labels: ReadonlyMap<number, string>;
-  /** Entries that report the failure of a tool, a command, or a model, in the order of the file. */
+  /** Entries that report the failure of a tool, a command, or a model, in file order. */
   readonly failures: readonly number[];
-  /** Other sessions that entries name, by ordinal. */
+  /** Other sessions that entries refer to, by ordinal. */
   readonly linked: ReadonlyMap<number, readonly LinkedSession[]>;
   readonly issues: readonly SessionIssue[];
 }
@@ -120,7 +120,7 @@ const paths = new WeakMap<object, Map<number, readonly number[]>>();
 
 const MAX_PATHS = 4;
 
-/** Returns the ordinals root → entry; empty for NONE. */
+/** Returns the ordinals from the root to an entry; empty for NONE. */
 export function getPathTo(session: Pick<SessionModel, "tree">, ordinal: number): readonly number[] {
   const known = paths.get(session) ?? new Map<number, readonly number[]>();
   paths.set(session, known);
@@ -154,13 +154,13 @@ export function hasSiblings({ tree }: Pick<SessionModel, "tree">, ordinal: numbe
   return second !== undefined;
 }
 
-/** Returns the entries with the same parent as an entry, including itself, in the order of the file. */
+/** Returns the entries with the same parent as an entry, including itself, in file order. */
 export function getSiblings({ tree }: Pick<SessionModel, "tree">, ordinal: number): number[] {
   return [...tree.children(tree.parentAt(ordinal))];
 }
 
 /**
- * Formats the name of the branch that ends at an entry: the current branch, on which the session continues, or a branch named by
+ * Formats the name of the branch that ends at an entry: the current branch, where the session continues, or a branch named after
  * its last entry.
  */
 export function formatBranchName({ tree, leaf }: Pick<SessionModel, "tree" | "leaf">, end: number): string {
@@ -178,7 +178,7 @@ export function formatPlace(session: Pick<SessionModel, "tree" | "leaf">, end: n
 /** Maximum bytes of a damaged line that are shown. */
 const MAX_BYTES = 600;
 
-/** Returns the beginning of the bytes that an issue affects, as a string; invalid UTF-8 becomes U+FFFD. */
+/** Returns the beginning of the bytes that an issue affects, as a string; invalid UTF-8 is replaced with U+FFFD. */
 export function decodeRawText(bytes: LineBlocks, { offset, length }: SessionIssue): string {
   const text = new TextDecoder().decode(bytes.read(offset, Math.min(length, MAX_BYTES)));
   return length > MAX_BYTES ? `${text}…` : text;

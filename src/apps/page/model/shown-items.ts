@@ -10,7 +10,7 @@ export interface ShownRecords {
 }
 
 /**
- * Returns the entries of a path that are shown.
+ * Returns the entries on a path that are shown.
  *
  * @returns The same array if nothing is hidden.
  * @remarks Cost: O(items).
@@ -25,7 +25,7 @@ export function listShownItems<T extends { readonly ordinal: number }>(
   return items.every(isShown) ? items : items.filter(isShown);
 }
 
-/** Returns the last entry that is shown on the path to an entry; NONE if there is none. */
+/** Returns the last entry that is shown on the path to an entry; NONE if no entry is shown. */
 export function findShownEnd(
   session: SessionModel,
   end: number,

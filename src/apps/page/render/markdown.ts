@@ -3,12 +3,12 @@ import { toRecord } from "../../../core/context/entry-fields.ts";
 import { findLanguage, highlightCode, type SafeHtml, vouchFor } from "./highlight.ts";
 
 /**
- * Maximum length of a rendered text, in characters; longer texts are shown as plain text, because laying them out is not worth
- * the wait.
+ * Maximum length of rendered text, in characters; longer text is shown as plain text, because laying it out is not worth the
+ * wait.
  */
 const LONGEST = 300_000;
 
-/** Default level of the first heading of a text, below the three levels of the page. */
+/** Default level of the first heading in rendered text, below the page's three levels. */
 const FIRST_LEVEL = 4;
 const DEEPEST_LEVEL = 6;
 

@@ -16,9 +16,9 @@ import { PartView } from "./part-view.tsx";
 
 interface EntryCardProps {
   readonly row: EntryRow;
-  /** The focused entry of this row, itself or one of its results; NONE if there is none. */
+  /** The focused entry of this row, which may be one of its results; NONE if the focus is elsewhere. */
   readonly focus: number;
-  /** The entry of this row that ends the path; NONE if there is none. */
+  /** The entry of this row that ends the path; NONE if the path ends elsewhere. */
   readonly end: number;
 }
 
@@ -78,7 +78,7 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
   );
 });
 
-/** Returns the handler that marks the entry that the reader clicks or enters by keyboard, so that keys act on it. */
+/** Returns the handler that marks the entry that the reader clicks or focuses with the keyboard, so that keys act on it. */
 function useMark(): (event: Event) => void {
   const { session, go } = usePage();
   return ({ target }) => {

@@ -94,11 +94,11 @@ interface IconButtonProps {
   readonly label: string;
   /** Tooltip; default: the label with its shortcut. */
   readonly hint?: string;
-  /** Key with the same effect; the tooltip names it. */
+  /** Key with the same effect, shown in the tooltip. */
   readonly shortcut?: string;
   readonly class?: string;
   readonly isDisabled?: boolean;
-  /** Whether the part that it unfolds is shown; undefined if it unfolds nothing. */
+  /** Whether the part that it expands is shown; undefined if it does not expand anything. */
   readonly isExpanded?: boolean;
   readonly onClick: () => void;
 }

@@ -81,7 +81,7 @@ const SCROLLING: ReadonlyMap<
 ]);
 
 /**
- * Returns the command of a key; undefined if it has none, as in a text field, or if it scrolls.
+ * Returns the command of a key; undefined if the key has no command, as in a text field, or if it scrolls.
  *
  * @param isConversation - Whether a conversation is shown, in which arrows, Home, and End move between entries.
  */
@@ -97,7 +97,7 @@ function findCommand(event: KeyboardEvent, isConversation: boolean): KeyCommand 
   return COMMANDS.get(key);
 }
 
-/** Returns whether a focused element inside an entry, or the path bar, scrolls with a key. */
+/** Returns whether a key scrolls a focused element inside an entry, or the path bar. */
 function canScroll(target: EventTarget | null, key: string): boolean {
   const sizes = SCROLLING.get(key);
   if (

@@ -75,7 +75,7 @@ function makeTitle(session: SessionModel, { asked, end, view }: Position): strin
   return `What the model sees ${end === NONE ? "first" : `at entry ${session.tree.idAt(end)}`}`;
 }
 
-/** Link to the context of the focused entry, while that of another entry is shown. */
+/** Link to the context of the focused entry while another entry's context is shown. */
 function MarkedContext({ position: { view, focus, end } }: Pick<PathBarProps, "position">) {
   const { session, go } = usePage();
   const marked = session.entryAt(focus);
@@ -117,7 +117,7 @@ function Sides({ position }: { position: Position }) {
   );
 }
 
-/** Facts about the path or the context, the most important first: facts that do not fit are hidden, not truncated. */
+/** Facts about the path or the context, the most important first; facts that do not fit are hidden, not truncated. */
 function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) {
   const { session, areRecordsShown } = usePage();
   const { items, compacted, model, thinkingLevel, contextSize } = path;
@@ -215,7 +215,7 @@ function getName(session: SessionModel, ordinal: number): string {
   return entry === undefined ? "" : `${getKindAt(session, ordinal).word} ${entry.id}`;
 }
 
-/** Number of failures, the position of the focused one, and buttons to the others. */
+/** Number of failures, the position of the focused failure, and buttons that go to the others. */
 function FailureButtons({ at, onFailure }: { at: number; onFailure: PathBarProps["onFailure"] }) {
   const { failures, isWhole } = usePage().session;
   if (!isWhole) return null;

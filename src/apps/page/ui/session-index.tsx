@@ -24,10 +24,10 @@ import { NoSessions } from "./no-sessions.tsx";
 import { SessionRow } from "./session-row.tsx";
 import { type Answer, type Contents, useAnswer, useContents } from "./use-server.ts";
 
-/** Hits if there was no search through contents. */
+/** Hits if there was no content search. */
 const NO_HITS = [] as const;
 
-/** List of sessions, with a filter by name while typing and a search through contents on Enter. */
+/** List of sessions, with a filter by name while typing and a content search on Enter. */
 export function SessionIndex({ list }: { list: SessionList }) {
   const { name, searchUrl, usageUrl, importableUrl, sessions } = list;
   const [address, change] = useIndexAddress();
@@ -184,7 +184,7 @@ function stepAmong(
   (isInside ? next : all[0])?.focus();
 }
 
-/** Folded usage of the sessions found, so that the hits come first. */
+/** Usage of the found sessions, folded so that the hits come first. */
 function FoldedUsage({ children }: { children: ComponentChildren }) {
   return (
     <details class="index-fold">

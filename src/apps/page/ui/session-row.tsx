@@ -19,11 +19,11 @@ const MAX_HITS = 3;
 
 interface SessionRowProps {
   readonly node: SessionNode;
-  /** Source of the program and the model of the session; undefined until it is known. */
+  /** Usage that the program and the model of the session are read from; undefined until it is known. */
   readonly usage: IndexUsage | undefined;
   /** Words that matched the session. */
   readonly wanted: string;
-  /** Hits in contents, by the address of the session. */
+  /** Content hits, by the address of the session. */
   readonly hits: ReadonlyMap<string, readonly ListHit[]>;
   /** Address of the link through which the reader left before coming back; it is kept in view. */
   readonly leftThrough: string | undefined;
@@ -97,7 +97,7 @@ function hasLink(node: SessionNode, hits: SessionRowProps["hits"], address: stri
   );
 }
 
-/** Formats the last use of a session: a relative day if it is near, and the time. */
+/** Formats the last use of a session: a relative day if it was recent, and the time. */
 function formatLastUse(modified: string): string {
   const timeMs = Date.parse(modified);
   const day = formatRelativeDay(timeMs, Date.now());
@@ -163,7 +163,7 @@ function Cost({ spent }: { spent: Spent }) {
   );
 }
 
-/** Line with the words of the query marked. */
+/** Line with the words in the query marked. */
 function Marked({ line, wanted }: { line: string; wanted: string }) {
   return (
     <>
@@ -192,7 +192,7 @@ function Failures({ row, href }: { row: { current: HTMLElement | null }; href: s
   );
 }
 
-/** Opens the first failure instead of the beginning if the number of failures was clicked: a link cannot contain another one. */
+/** Opens the first failure instead of the beginning if the number of failures was clicked: a link cannot contain another link. */
 function openFailure(event: TargetedMouseEvent<HTMLAnchorElement>): void {
   const { currentTarget: link, target, ctrlKey, metaKey, shiftKey } = event;
   const number = target instanceof Element ? target.closest<HTMLElement>("[data-first]") : null;

@@ -35,7 +35,7 @@ const TREE_STEPS: ReadonlyMap<string, (at: number, rows: number) => number> = ne
   ["End", (_: number, rows: number) => rows - 1],
 ]);
 
-/** Tree of the session as a graph: a column of entries, with branches to the side. */
+/** Tree of the session as a graph: a column of entries, with side branches. */
 export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
   const { session, go, areRecordsShown } = usePage();
   const [detail, setDetail] = useState<TreeDetail>(() => chooseDetail(session));
@@ -138,7 +138,7 @@ interface TreeRowProps {
   readonly isCurrent: boolean;
   /** Whether the keyboard acts on this row. */
   readonly isActive: boolean;
-  /** Position of the row from 1, and the number of rows. */
+  /** Position of the row, starting at 1, and the number of rows. */
   readonly position: number;
   readonly size: number;
   readonly path: PathView;

@@ -25,13 +25,13 @@ export interface Search {
   /** Whether there is a query or a filter; otherwise there are no hits. */
   readonly isActive: boolean;
   readonly hits: readonly SearchHit[];
-  /** Whether there may be more hits than found so far. */
+  /** Whether there may be more hits than those already found. */
   readonly isSearching: boolean;
   /** Reason why the query cannot be searched; empty if it can. */
   readonly problem: string;
   /** Index of the current hit; -1 if there is none. */
   readonly current: number;
-  /** Filters to choose from, and the number of entries that each would leave. */
+  /** Filters to choose from, and the number of entries that would remain with each. */
   readonly choices: readonly CountedChoice[];
   readonly setText: (text: string) => void;
   readonly toggle: (choice: FilterChoice) => void;
@@ -57,7 +57,7 @@ interface SearchProgress {
   readonly query: string;
   readonly labels: SessionModel["labels"];
   readonly hits: SearchHit[];
-  /** Number of entries searched, in the order of the file. */
+  /** Number of entries searched, in file order. */
   passed: number;
 }
 

@@ -20,7 +20,7 @@ export class Sight {
     return this.#isAtEnd;
   }
 
-  /** Reports another viewed entry, or that the end entered or left the view. */
+  /** Reports that the viewed entry has changed, or that the end has entered or left the view. */
   move(ordinal: number, isAtEnd: boolean): void {
     if (ordinal === this.#ordinal && isAtEnd === this.#isAtEnd) return;
     this.#ordinal = ordinal;
@@ -28,7 +28,7 @@ export class Sight {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Calls a listener for each move; returns a function that removes it. */
+  /** Calls a listener for each move; returns a function that removes the listener. */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

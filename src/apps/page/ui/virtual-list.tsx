@@ -122,8 +122,8 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
 }
 
 /**
- * Returns the functions that are called for every item: the same ones for the same items, because new functions cause all items
- * to be laid out again.
+ * Returns the functions that are called for every item: the same ones for the same items, because new functions would cause all
+ * items to be laid out again.
  */
 function useSizes<T>({ items, getKey, estimate }: VirtualListProps<T>) {
   return useMemo(() => {

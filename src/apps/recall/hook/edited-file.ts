@@ -53,7 +53,7 @@ async function* findTouchingCalls(
   if (call !== undefined) yield call;
 }
 
-/** Returns the last change of a file among the hits of one session, or else the last call that names the file. */
+/** Returns the last change of a file among the hits of one session or, without a change, the last call that names the file. */
 async function findLastCall(
   recall: Recall,
   sessions: SessionOpener,

@@ -91,7 +91,7 @@ function readFailedOutput(response: unknown): string | undefined {
   return isUnknown ? output : undefined;
 }
 
-/** Joins the texts of a result that is a string or an array of parts. */
+/** Joins the text parts of a result, which is a string or an array of parts. */
 function joinParts(content: unknown): string {
   if (typeof content === "string") return content;
   return toArray(content)
