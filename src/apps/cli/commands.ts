@@ -140,7 +140,7 @@ const REMOVED_OPTIONS: ReadonlyMap<string, string> = new Map([
   ["prune --keep-labelled", "use --keep-labeled"],
 ]);
 
-/** Returns the replacement of a removed command or option on a command line; undefined if there is none. */
+/** Returns the replacement for a removed command or option on a command line; undefined if nothing was removed. */
 export function findReplacement([command = "", ...words]: readonly string[]): string | undefined {
   const replacement = REMOVED_COMMANDS.get(command);
   if (replacement !== undefined) return `"${command}" was removed: use "sessiontree ${replacement}"`;

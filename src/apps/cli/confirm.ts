@@ -6,7 +6,7 @@ import { UsageError } from "./usage-error.ts";
 export const YES = flag("--yes", "do not ask");
 
 /**
- * Asks for confirmation at the terminal; the question must end with a question mark. With `--yes`, returns true without asking.
+ * Requests confirmation at the terminal; the question must end with a question mark. With `--yes`, returns true without asking.
  */
 export async function confirmQuestion({ get, io }: CommandCall, question: string): Promise<boolean> {
   if (get(YES)) return true;

@@ -61,5 +61,5 @@ export interface CliIo {
   readonly untilInterrupted?: () => AbortSignal;
 }
 
-/** `CliIo` as provided by callers, in which `now` is optional; the default is the system clock. */
+/** `CliIo` as provided by callers: `now` is optional and defaults to the system clock. */
 export type CallerIo = Omit<CliIo, "now"> & Partial<Pick<CliIo, "now">>;

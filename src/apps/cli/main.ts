@@ -33,10 +33,10 @@ export async function runMain(): Promise<ExitCode> {
   });
 }
 
-/** Milliseconds after the start of Node at which a hook ends without an answer, unless the environment sets another value. */
+/** Milliseconds after Node starts before a hook exits without an answer, unless the environment sets another value. */
 const HOOK_MS = 420;
 
-/** Milliseconds before that time at which a hook answers with what it has. */
+/** Milliseconds before that deadline when a hook answers with what it has found. */
 const ANSWERING_MS = 200;
 
 /**

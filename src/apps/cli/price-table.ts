@@ -93,7 +93,7 @@ class ModelPrices {
   }
 }
 
-/** Prices of one model during a period in which they do not change. */
+/** Prices of one model during a period without price changes. */
 class PeriodPrices {
   readonly #ask: (tokens: PricedTokens) => Found;
   /** Numbers of input tokens above which different prices apply, in ascending order. */
@@ -176,7 +176,7 @@ function toPackageTokens({ input, output, cacheRead, cacheWrite }: PricedTokens)
 
 type AskPackage = (tokens: Record<string, number>, model: string, options: object) => unknown;
 
-/** Loads the package on demand, because loading takes longer than everything else here. */
+/** Loads the package on demand, because loading takes longer than the rest of the work here. */
 function loadPackage(): AskPackage {
   const loaded: typeof import("@pydantic/genai-prices") = createRequire(import.meta.url)(PRICE_TABLE.name);
   return (tokens, model, options) => loaded.calcPrice(tokens, model, options);

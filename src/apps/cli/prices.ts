@@ -9,7 +9,7 @@ import { makeTablePrices, PRICED, type PricedTokens, sumAt } from "./price-table
 import { resolvePath } from "./session-argument.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Option for a file of prices, to estimate the cost of calls whose records state none. */
+/** Option for a file of prices, used to estimate the cost of calls whose records state no cost. */
 export const PRICES = textOption(
   "--prices <file>",
   "dollars per million tokens, as JSON; for calls without a stated cost",

@@ -96,7 +96,7 @@ export function isSessionName(text: string): boolean {
   return text === LATEST || isLikePath(text);
 }
 
-/** Returns the command that lists the failures of a session, with the name that the user gave. */
+/** Returns the command that lists the failures of a session, using the name that the user gave. */
 export function makeFailuresCommand(name: string): string {
   const word = quoteForShell(toPlainLine(name));
   return `sessiontree search --failed ${isSessionName(name) ? "" : '"" '}${word}`;
@@ -128,7 +128,7 @@ export function resolvePath(cwd: string, path: string): string {
   return /^(?:~|file:\/\/)/.test(path) ? toAbsolutePath(path) : resolve(cwd, path);
 }
 
-/** Lists all sessions that can be found: those of all projects, and those next to given files. */
+/** Lists all sessions that can be found: the sessions of all projects, and sessions next to given files. */
 export async function listKnownSessions(call: SessionPlace, paths: readonly string[]): Promise<FileRow[]> {
   const { listSessions } = await import("../../catalog/list/list-sessions.ts");
   const found = new Map<string, FileRow>();

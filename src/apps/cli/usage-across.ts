@@ -84,7 +84,7 @@ export function isAcross({ get }: CommandCall): boolean {
   });
 }
 
-/** Writes the usage and cost of model calls across sessions: as JSON, one line per group, or else as a table. */
+/** Writes the usage and cost of model calls across sessions: as JSON, with one line per group, or as a table. */
 export async function writeUsageAcross(call: CommandCall): Promise<ExitCode> {
   const { get, json, out, note, stored, warn } = call;
   const by: readonly UsageKey[] = get(BY) ?? ["day"];

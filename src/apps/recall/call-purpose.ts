@@ -61,7 +61,7 @@ function getCommandPurposes(text: string, depth = 0): string[] {
   return (main.length > 0 ? main : purposes).flatMap((one) => one.purposes);
 }
 
-/** Returns the purposes of a program with its arguments; for a shell with a command, those of the command. */
+/** Returns the purposes of a program with its arguments; for a shell with a command, returns the purposes of that command. */
 function getPurposesOfWords(words: readonly string[], depth = 0): string[] {
   const [program = "", option = ""] = words;
   if (SHELL_PROGRAM.test(program) && /^-\w*c$/.test(option) && depth < MAX_NESTED)

@@ -1,7 +1,9 @@
 import { isSessionError } from "../../core/format/errors.ts";
 import { Pace } from "../../session/files/time-slices.ts";
 
-/** Time of a call, which ends when the client cancels the call. Part of a call can have a time limit, in milliseconds. */
+/**
+ * Time available to a call, which ends when the client cancels the call. Part of a call can have a time limit, in milliseconds.
+ */
 export class CallTime {
   readonly signal: AbortSignal | undefined;
   readonly #limit: AbortSignal | undefined;

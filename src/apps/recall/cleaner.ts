@@ -10,7 +10,7 @@ export type HideSecrets = (texts: readonly string[]) => readonly string[];
 /** Fields that define a record, which could no longer be read if parts of them were hidden. */
 const STRUCTURE = new Set(["type", "role", "id", "parentId", "toolCallId", "timestamp"]);
 
-/** Fields in which programs store arbitrary data under any name. */
+/** Fields where programs store arbitrary data under any name. */
 const FREE = new Set(["arguments", "data", "details"]);
 
 /** Maximum depth of nested values; deeper values are omitted. */

@@ -159,7 +159,7 @@ export function formatFailureLines({ session, ordinal }: OpenedEntry): string[] 
   ];
 }
 
-/** Returns the model's reply to a failure, without its calls, in one line; empty if there was none. */
+/** Returns the model's reply to a failure, without its calls, on one line; empty if the model did not reply. */
 function findReply(session: RecalledSession, ordinal: number): string {
   const path = session.pathThrough(ordinal);
   for (const at of path.slice(path.indexOf(ordinal) + 1)) {

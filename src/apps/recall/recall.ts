@@ -238,7 +238,7 @@ export function formatMoment(timeMs: number): string {
   return Number.isNaN(timeMs) ? "" : `${new Date(timeMs).toISOString().slice(0, 16).replace("T", " ")}Z`;
 }
 
-/** Formats the time of an entry, or the time of its session if the entry has none and is therefore read as the epoch. */
+/** Formats an entry's time, or its session's time if the entry has no time and is therefore read as the epoch. */
 export function formatEntryTime(timeMs: number | undefined, { modified }: SessionRow): string {
   return formatMoment(timeMs || modified.getTime());
 }
@@ -263,7 +263,7 @@ export function pageArguments(
   };
 }
 
-/** Adds the requested page of results, as far as it fits, and a note on how to continue. */
+/** Adds as much of the requested page of results as fits, and a note on how to continue. */
 export async function addPage<T>(
   answer: Answer,
   { get }: Arguments,

@@ -126,7 +126,7 @@ export class RecalledSession implements ViewSource {
     }
   }
 
-  /** Returns the user's last request above an entry, in one line; empty if there is none. */
+  /** Returns the user's last request above an entry, on one line; empty if there is no request above it. */
   askedAbove(ordinal: number, longest: number): string {
     for (let at = ordinal; at !== NONE; at = this.tree.parentAt(at)) {
       if (this.tree.typeAt(at) !== "message") continue;

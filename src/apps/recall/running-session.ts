@@ -6,7 +6,7 @@ import type { SessionRow } from "../../session/files/session-row.ts";
 import type { Recall } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 
-/** Environment variables in which programs pass the id of their session to child processes. */
+/** Environment variables that programs use to pass the id of their session to child processes. */
 const SESSION_VARIABLES = ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "PI_SESSION_ID"];
 
 /** Maximum age of the last message for an unfinished turn to be considered running. */

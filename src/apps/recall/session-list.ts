@@ -75,7 +75,7 @@ async function makeBlock(
   return { heading: await recall.formatRow(row), lines: [`  ${facts} · ${end}`] };
 }
 
-/** Writes the last message of the given roles that was not recalled; empty if none is found. */
+/** Writes the last message with one of the given roles that was not recalled; empty if no such message is found. */
 function formatEnd(session: RecalledSession, ordinals: readonly number[], roles: readonly string[]): string {
   for (const at of ordinals.slice(-MAX_LOOKED_AT).reverse()) {
     const entry = session.entryAt(at);

@@ -172,7 +172,7 @@ class SessionFacts {
   source = "";
   readonly #models = new ModelsInUse();
 
-  /** @throws {SessionError} `ABORTED`; the facts are then those of the first entries. */
+  /** @throws {SessionError} `ABORTED` if time runs out; the facts then cover only the first entries. */
   async read(session: RecalledSession): Promise<void> {
     for await (const [ordinal, entry] of session.readStored(session.tree.ordinals())) {
       this.kinds.push(getEntryKind(entry));
@@ -194,7 +194,7 @@ class SessionFacts {
   }
 }
 
-/** Returns the files named in an entry's calls, except those of recall tools. */
+/** Returns the files named in an entry's calls, except calls of recall tools. */
 function findOwnFiles(entry: AnySessionEntry | undefined): TouchedFile[] {
   return getToolCalls(entry).flatMap((call) => (isRecallTool(call.name) ? [] : findCallFiles(call)));
 }
@@ -301,7 +301,7 @@ async function findLatestSession(recall: Recall): Promise<RecalledSession> {
   }
   throw new SessionError(
     "SESSION_NOT_FOUND",
-    "The project has no past session. Name one of another project.",
+    "The project has no past session. Name a session of another project.",
   );
 }
 

@@ -41,7 +41,7 @@ export const KINDS = {
 const COMPACTION = makeKind("summary", "compaction");
 const BRANCH_SUMMARY = makeKind("summary", "branch summary", "branch summaries");
 
-/** Kinds by role, in the order in which their counts are listed. */
+/** Kinds by role, in the order used to list their counts. */
 const BY_ROLE: ReadonlyMap<unknown, EntryKind> = new Map([
   ["user", KINDS.user],
   ["assistant", KINDS.assistant],
@@ -123,7 +123,7 @@ export function readKinds(session: ViewSource): EntryKinds {
   return { kinds, failures };
 }
 
-/** Known kinds in the order in which their counts are listed, with the conversation first. */
+/** Known kinds in the order used to list their counts, with the conversation first. */
 const ORDER = [...BY_ROLE.values(), ...BY_TYPE.values()];
 
 /** Number of entries of each kind. */
@@ -145,7 +145,7 @@ export class KindCount {
     return [...this.#numbers.values()].sort((a, b) => rank(a) - rank(b));
   }
 
-  /** Number of entries of each kind, in words; empty if there are none. */
+  /** Number of entries of each kind, in words; empty if there are no entries. */
   get kinds(): string {
     return this.list()
       .map(({ kind: { word, many }, number }) => formatCounted(number, word, many))

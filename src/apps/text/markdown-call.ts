@@ -25,7 +25,7 @@ const LONGEST_VALUE = 120;
 
 /**
  * Formats a tool call: a line with the tool and its short arguments, followed by blocks of code. Commands, edits, and text
- * written to files are in their own language; other long arguments are in JSON.
+ * written to files are formatted in their own language, and other long arguments as JSON.
  *
  * @param bounds - Maximum size of the code; undefined for all of it.
  */
@@ -71,7 +71,7 @@ export function layOutCall({ name, input }: ShownCall, bounds?: LineBounds): str
   return [makeCallTitle(name, rest), ...blocks];
 }
 
-/** Returns the language of the first file that a call names, as used by highlighters; empty if there is none. */
+/** Returns the language of the first file that a call names, as used by highlighters; empty if it is unknown. */
 export function findLanguage(call: ShownCall): string {
   const [file] = findCallFiles(call);
   const name = file?.path.split(/[/\\]/).at(-1)?.toLowerCase() ?? "";
@@ -116,7 +116,7 @@ const TELLING: ReadonlySet<string> = new Set([
 /** Number of unchanged lines before and after a change, unless all are requested. */
 const CONTEXT = 1;
 
-/** Formats a change as lines of a diff, with only some of the common lines at the beginning and end. */
+/** Formats a change as lines of a diff, with a limited number of common lines at the beginning and end. */
 function formatEdit(before: string, after: string, context: number): string {
   const [old, now] = [splitLines(before), splitLines(after)];
   const shortest = Math.min(old.length, now.length);

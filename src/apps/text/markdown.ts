@@ -38,7 +38,7 @@ interface MarkdownSource {
   };
   /** Ordinal of the entry at which the branch ends, or NONE. */
   readonly leaf: number;
-  /** Returns the label of an entry; undefined if it has none. */
+  /** Returns the label of an entry; undefined if it has no label. */
   readonly getLabel: (ordinal: number) => string | undefined;
   readonly withImages: boolean;
   /** Level of detail of output from tools and commands. */

@@ -1,4 +1,4 @@
-/** Windows path in which no shell expands anything between double quotes. */
+/** Windows path that no shell expands between double quotes. */
 const WINDOWS_PATH = /^[A-Za-z]:(?:\\[^\\"$%`!\n]+)+$/;
 
 /** Quotes a string as one word for a POSIX shell; a Windows path without expansions is also one word for Windows shells. */

@@ -235,7 +235,7 @@ export function chooseRows(
   return isDrawn;
 }
 
-/** Chooses the entries that people read: all except those that only programs read, unless these always have their own rows. */
+/** Chooses the entries that people read: all except entries that only programs read, unless those always have their own rows. */
 export function chooseConversation(marks: TreeMarks, trunk: Pick<Trunk, "next" | "root">): Uint8Array {
   const isDrawn = chooseRows(marks, trunk);
   marks.kinds.forEach((kind, ordinal) => {
@@ -245,8 +245,8 @@ export function chooseConversation(marks: TreeMarks, trunk: Pick<Trunk, "next" |
 }
 
 /**
- * Finds the records of state, usage, and imports that a drawing can omit: those without a label that are neither branch points
- * nor the leaf.
+ * Finds the records of state, usage, and imports that a drawing can omit: unlabeled records that are neither branch points nor
+ * the leaf.
  *
  * @returns 1 for each such entry.
  * @remarks Cost: O(entries).

@@ -466,7 +466,7 @@ test("--watch writes a line for each change, and exits successfully when interru
   const watched = await imported(["--watch"], { onOutput, untilInterrupted: () => interruption.signal });
   expect([watched.code, watched.stderr]).toEqual([
     0,
-    "sessiontree: Watching; an interrupt (Ctrl-C) ends it.\n",
+    "sessiontree: Watching for changes; press Ctrl-C to stop.\n",
   ]);
   expect(watched.lines.map((line) => line.split("  ").slice(1, 3))).toEqual([
     ["codex", "new"],

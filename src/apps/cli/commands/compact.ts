@@ -168,7 +168,7 @@ function writePlan(plan: ExplainedPlan, compacted: Compacted | undefined, out: O
   writeFiles("modified", modifiedFiles, out);
   out.line();
   if (compacted === undefined) out.line("Nothing was changed; this is the plan.");
-  else out.prose(`Compacted without a model: entry ${compacted.entry} holds the summary.`);
+  else out.prose(`Compacted without a model: entry ${compacted.entry} contains the summary.`);
 }
 
 function writePortions({ summarized, turnPrefix, kept }: ExplainedPlan, out: Output): void {

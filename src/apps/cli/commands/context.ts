@@ -129,7 +129,7 @@ async function writeChanges(call: CommandCall): Promise<void> {
     out.json({ changes });
     return;
   }
-  out.prose(`${formatCounted(changes.length, "request")} of this branch did not continue the previous one.`);
+  out.prose(`${formatCounted(changes.length, "request")} on this branch did not continue the previous one.`);
   if (changes.length > 0) out.line();
   for (const { toId, message } of changes)
     for (const line of wrapText(toPlainLine(`${toId}: ${message}`), out.width)) out.line(line);

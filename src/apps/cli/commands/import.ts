@@ -180,7 +180,7 @@ function noteOpenClaw({ io, note, warn }: CommandCall): void {
     note(`${OPENCLAW}: ${toPlainLine(path)} is an archive; to open it, copy it to a file named *.jsonl.`);
   for (const path of databases)
     warn(
-      `${path} is a database of OpenClaw 2026.9 or later, which this version of sessiontree cannot read; it reads sessions of earlier versions.`,
+      `${path} is a database from OpenClaw 2026.9 or later, which this version of sessiontree cannot read; it can read sessions from earlier versions.`,
     );
 }
 
@@ -190,7 +190,7 @@ async function watchSources(call: CommandCall, options: ImportSessionsOptions): 
   if (get(DRY_RUN) || get(AGAIN) || get(FRESH))
     throw new UsageError("--watch cannot be combined with --again, --fresh, or --dry-run.");
   const signal = io.untilInterrupted?.();
-  warn("Watching; an interrupt (Ctrl-C) ends it.");
+  warn("Watching for changes; press Ctrl-C to stop.");
   for await (const one of watchSessions({ ...options, ...(signal && { signal }) })) {
     if (json) out.json(toImportJson(one));
     else out.line(changeLine(one, io.now()));

@@ -211,5 +211,5 @@ function attempt<T>(call: CommandCall, path: string, line: string, edit: () => T
 }
 
 function warnLeft({ warn }: CommandCall, path: string, problem: string, line: string): void {
-  warn(`${path} is left alone: ${problem}. Fix that, and run "sessiontree ${line}" again.`);
+  warn(`${path} was not changed: ${problem}. Fix that, and run "sessiontree ${line}" again.`);
 }

@@ -185,14 +185,14 @@ async function runSearch(call: CommandCall): Promise<ExitCode> {
       ),
     );
   if (isLaidOut && number === limit && call.get(LIMIT) === undefined)
-    note(`These are the best ${limit}; --limit shows more, --sort latest all of them.`);
+    note(`These are the best ${limit}; --limit shows more, and --sort latest shows all of them.`);
   if (missing !== undefined && missing.length > 0)
     note(`None of them contains: ${toPlainLine(missing.join(", "))}.`);
   if (call.get(FAILED)) writeNextSteps(call, first, asked.name);
   return EXIT_CODES.ok;
 }
 
-/** Writes the sessions of hits, in the order of their best hits, or as they are found. */
+/** Writes the sessions that contain hits, ordered by their best hits or as they are found. */
 async function listFoundSessions(
   call: CommandCall,
   asked: Asked,
@@ -227,7 +227,7 @@ function getLimit(call: CommandCall, text: string): number | undefined {
   return call.get(LIMIT) ?? (isCut ? MAX_SHOWN : undefined);
 }
 
-/** Groups ranked hits by session, in the order of each session's best hit. */
+/** Groups ranked hits by session, ordering sessions by their best hit. */
 async function* bySession(hits: AsyncIterable<FoundEntry>): AsyncGenerator<FoundEntry, void, undefined> {
   const sessions = new Map<string, FoundEntry[]>();
   for await (const hit of hits) {

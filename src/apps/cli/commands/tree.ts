@@ -162,7 +162,7 @@ async function followSession({ findKeptSession, get, io, json, out, warn }: Comm
   const session = await named.open("read-only");
   const signal = io.untilInterrupted?.();
   // Also informs a program that started this command: no entry appended after this line is missed.
-  warn(`Following ${toPlainLine(named.location.text)}; an interrupt (Ctrl-C) ends it.`);
+  warn(`Following ${toPlainLine(named.location.text)}; press Ctrl-C to stop.`);
   for await (const entry of session.watch(signal && { signal })) {
     if (json) out.json(entry);
     else if (!get(RECORDS) && !isConversation(getEntryKind(entry))) continue;
@@ -277,8 +277,8 @@ const MAX_BRANCHES = 100;
 export type Landmarks = Pick<DrawnTree, "isDrawn" | "isHidden">;
 
 /**
- * Chooses the entries that get their own rows: the required entries and a selection of user messages. If there are too many
- * branches, hides some, so that long sessions stay readable.
+ * Chooses the entries that get their own rows: the required entries and a selection of user messages. Hides branches if there are
+ * too many, so that long sessions stay readable.
  *
  * @param hidden - Number of hidden records, which have no row.
  * @remarks Cost: O(entries), and O(n log n) for the branches.

@@ -29,7 +29,7 @@ const SESSIONS = optionalList("[sessions...]", `the sessions to check; default: 
 const ALL = flag("--all", "check the sessions of all projects, and print those with issues");
 const SCHEMA = rare(flag("--schema", "also warn about entries that differ from the documented format"));
 
-/** Difference from the documented format that does not count as damage. */
+/** Difference from the documented format that is not considered damage. */
 interface Warning {
   readonly line: number;
   readonly offset: number;

@@ -57,7 +57,7 @@ function makeServedIndex(call: CommandCall): ServedIndex | undefined {
   if (stored !== undefined)
     throw new UsageError("A list shows sessions in files; name one session of the database.");
   if (get(FILE) !== undefined)
-    throw new UsageError("A list of sessions is not written to a file; leave out -o.");
+    throw new UsageError("A list of sessions cannot be written to a file; leave out -o.");
   if (get(LEAF) !== undefined) throw new UsageError("--leaf needs one session; name it.");
   if (isFolder) return { scope: { sessionDir: folder }, name: folder, prices: getPrices(call) };
   const scope = { ...getScope(call, true), otherDirs: listOtherFolders(call) };
@@ -96,7 +96,7 @@ async function servePages(
     if (json) out.json({ url });
     else out.line(url);
     out.flush();
-    warn("Serving until an interrupt (Ctrl-C).");
+    warn("Serving; press Ctrl-C to stop.");
     door = call.get(OPEN) && io.open !== undefined ? writeRedirectPage(url) : undefined;
     if (door !== undefined) await openPage(call, door);
     await new Promise<void>((resolve) => {

@@ -29,7 +29,8 @@ interface KnownParameter {
 }
 
 /**
- * Parameters of every command, by command name: each parameter's form, description, and, if they are few, possible values.
+ * Parameters of every command, by command name: each parameter's form, description, and possible values (if there are only a
+ * few).
  *
  * The commands contain the same data, but loading a command also loads all of its code, and the user is waiting. The file is
  * generated from the commands by `npm run update:cli-docs`, and a test compares the two.
@@ -73,7 +74,7 @@ const BY_PLACEHOLDER: { readonly [placeholder: string]: Candidates } = {
 /**
  * Returns the possible completions of a command line.
  *
- * If there are none, the shell uses its default: files.
+ * If there are no completions, the shell completes file names.
  *
  * @param words - Words after the program's name; the last one is being typed, and may be empty.
  * @returns Words that begin with the last word; looked-up names must also begin with it.

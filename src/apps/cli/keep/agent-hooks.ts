@@ -113,7 +113,7 @@ function makeHookLine(command: string, { start, end }: HookProgram): string {
   return [start, command, end].filter((part) => part !== "").join(" ");
 }
 
-/** Converts a command line to PowerShell, in which a quoted word at the beginning is a string unless called with `&`. */
+/** Converts a command line to PowerShell, where a quoted word at the beginning is a string unless it is called with `&`. */
 function toPowerShell(line: string): string {
   return /^["']/.test(line) ? `& ${line}` : line;
 }

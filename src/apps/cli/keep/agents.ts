@@ -134,9 +134,9 @@ function isUnable({ form }: AgentHooks): boolean {
   return form === "script" && process.platform === "win32";
 }
 
-/** Returns the home folder; throws a `UsageError` if there is none. */
+/** Returns the home folder; throws a `UsageError` if it is not set. */
 function findHome(env: Environment): string {
   const home = env["HOME"] || callUnlessRefused(homedir);
   if (home !== undefined && isAbsolute(home)) return home;
-  throw new UsageError("There is no home folder to find agents in; set HOME to it.");
+  throw new UsageError("Cannot find agents without a home folder; set HOME to it.");
 }

@@ -24,7 +24,7 @@ export interface HookRecord {
   readonly digest: string;
   /** Whether the file did not exist before the installation. */
   readonly isNew: boolean;
-  /** Copy of the previous file, if it had none of our hooks. */
+  /** Copy of the previous file, if it did not contain any of our hooks. */
   readonly backup?: string;
 }
 

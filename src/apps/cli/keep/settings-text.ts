@@ -31,13 +31,13 @@ export function parseSettings(text: string): JsonRecord {
   return value;
 }
 
-/** Returns the elements of an event's hooks; empty if there are none. */
+/** Returns the elements of an event's hooks; empty if the event has no hooks. */
 export function getHookValues(settings: JsonRecord, event: string): readonly unknown[] {
   return toArray(toRecord(settings[HOOKS])[event]);
 }
 
 /**
- * Adds hooks after the existing ones; everything else remains as written.
+ * Adds hooks after the existing hooks; the rest remains as written.
  *
  * @throws {SettingsError} If the settings cannot be parsed, or contain another value where hooks are expected.
  */

@@ -41,11 +41,11 @@ export interface PageSource {
   readonly size?: number;
   /** Name of the file, without its folder. */
   readonly fileName: string;
-  /** Absolute path of the file; undefined if the session has none. */
+  /** Absolute path of the file; undefined if the session has no file. */
   readonly path?: string | undefined;
   /** Entry whose path the page shows first; default: the session's leaf. */
   readonly leafId?: string | undefined;
-  /** Existing sessions, by the name that this session uses for them. */
+  /** Existing sessions, keyed by the name that this session uses for them. */
   readonly known?: ReadonlyMap<string, KnownSession>;
   /**
    * Server addresses of the bytes, the sessions named in them, events for appended data, and the session's usage; only a page

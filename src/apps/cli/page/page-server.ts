@@ -45,7 +45,7 @@ export interface ServedIndex {
   readonly name: string;
   /** Returns prices of calls whose records state no cost. */
   readonly prices?: PriceFunction;
-  /** Counts the sessions of other programs that can be imported; undefined for a folder, into which nothing is imported. */
+  /** Counts other programs' sessions that can be imported; undefined for a folder, because sessions are not imported into it. */
   readonly countImportable?: (() => Promise<readonly ImportableSessions[]>) | undefined;
 }
 

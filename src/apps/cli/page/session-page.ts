@@ -25,7 +25,7 @@ export interface SessionPageOptions {
 
 /** Session for which a page is created. */
 export interface PagedSession {
-  /** Absolute path of its file; undefined if there is none. */
+  /** Absolute path of its file; undefined if it has no file. */
   readonly path: string | undefined;
   /** Name of its file, or of a file created from the session. */
   readonly fileName: string;
@@ -55,11 +55,11 @@ function readBytes({ path, bytes = new Uint8Array() }: PagedSession): Buffer {
 }
 
 /**
- * Finds the existing sessions that a session names.
+ * Finds the existing sessions that a session refers to.
  *
  * @param path - Absolute path of the session's file.
  * @param makeHref - Returns the address of a session's page.
- * @returns Sessions by the name that the session uses.
+ * @returns Sessions, keyed by the name that the session uses for them.
  * @remarks Cost: O(bytes).
  */
 export function findLinkedSessions(
@@ -114,12 +114,12 @@ const BACKSLASH = 0x5c;
 const MAX_NAMES = 1000;
 
 /**
- * Finds the existing sessions that a session names, such as those of its subagents: by path, or by an id in the
- * same folder or in the folder named after the session.
+ * Finds the existing sessions that a session refers to, such as its subagents' sessions: by path, or by an id in the same folder
+ * or in the folder named after the session.
  *
  * @param path - Absolute path of the session; undefined if it has no file, so that only absolute paths resolve.
  * @param pieces - Pieces of the session; each repeats the last `NAME_BYTES` bytes of the previous piece.
- * @returns Absolute paths, by the name that the session uses.
+ * @returns Absolute paths, keyed by the name that the session uses.
  */
 function findNamedInPieces(path: string | undefined, pieces: Iterable<Buffer>): Map<string, string> {
   const names = new Set<string>();

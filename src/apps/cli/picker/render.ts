@@ -149,8 +149,8 @@ function formatSessionRow(
 }
 
 /**
- * Formats the last messages of the highlighted session, or those that match the search: as many as fit, with the latest
- * at the bottom.
+ * Formats the highlighted session's last messages, or its messages that match the search: as many as fit, with the latest at the
+ * bottom.
  */
 function formatPreview(
   state: PickerState,

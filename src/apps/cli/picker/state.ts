@@ -101,7 +101,7 @@ export function makeEmptyPicker(scope: PickerScope): PickerState {
   };
 }
 
-/** Returns the sessions that match the filter, best first, or those with matching contents, latest first. */
+/** Returns the sessions that match the filter, best first, or the sessions with matching contents, latest first. */
 export function findMatches({ sessions, filter, contents }: PickerState): readonly PickerRow[] {
   if (contents === undefined) return findBestMatches(sessions, filter);
   return filter.trim() === "" ? sessions : sessions.filter(({ path }) => contents.found.has(path));
@@ -316,8 +316,8 @@ const WORDS_RANK = 2;
 const known = new WeakMap<readonly PickerRow[], { filter: string; matches: readonly PickerRow[] }>();
 
 /**
- * Returns the sessions that match a filter: first those that contain its words anywhere, in list order, then those with
- * its letters in order in the title, best first.
+ * Returns the sessions that match a filter: first sessions that contain its words anywhere, in list order, then sessions whose
+ * titles contain its letters in order, best first.
  *
  * @remarks Cost: O(characters in their rows), once per list and filter.
  */
@@ -379,7 +379,7 @@ const COMMANDS = {
 /** Command of a key that does not type text. */
 type PickerCommand = (typeof COMMANDS)[keyof typeof COMMANDS];
 
-/** Action of a key: a command, or text that is added to the typed text. */
+/** Action of a key: a command, or text to insert. */
 export type PickerKey = { readonly text: string } | PickerCommand;
 
 const BY_NAME: ReadonlyMap<string, PickerCommand> = new Map(Object.entries(COMMANDS));
@@ -387,7 +387,9 @@ const BY_NAME: ReadonlyMap<string, PickerCommand> = new Map(Object.entries(COMMA
 /** Control characters, which are never treated as typed text. */
 const CONTROL = /\p{Cc}/u;
 
-/** Converts a key, as described by Node's readline, and the text that it types to an action; undefined if there is none. */
+/**
+ * Converts a key, as described by Node's readline, and the text that it types to an action; undefined if the key has no action.
+ */
 export function toPickerKey(text: string | undefined, { name, ctrl, meta }: Key): PickerKey | undefined {
   const command = name === undefined ? undefined : BY_NAME.get(`${ctrl ? "ctrl-" : ""}${name}`);
   if (command !== undefined) return command;

@@ -35,7 +35,7 @@ const BULLETS: { readonly [tone in Tone]: string } = {
   damaged: "✗",
 };
 
-/** Tones that are recognizable by the bullet and the excerpt alone. */
+/** Tones that are recognizable from just the bullet and the excerpt. */
 const HAVE_BULLETS: ReadonlySet<Tone> = new Set<Tone>(["user", "assistant", "tool", "command"]);
 
 const NO_EXCERPT: Excerpt = { text: "", isError: false };

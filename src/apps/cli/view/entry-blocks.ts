@@ -24,7 +24,7 @@ export interface DetailBlock {
   readonly isError: boolean;
 }
 
-/** Maximum length of a value displayed as a fact; longer values become blocks. */
+/** Maximum length of a value displayed as a fact; longer values are displayed as blocks. */
 const LONGEST_FACT = 60;
 
 /**

@@ -20,7 +20,7 @@ export interface UsedByCall extends Readonly<Spent> {
   readonly model: string;
 }
 
-/** Facts about an entry that are kept without its body: everything that the page needs from every entry. */
+/** Facts about an entry that are kept without its body: all data that the page needs from every entry. */
 export interface EntryFacts {
   readonly kind: EntryKind;
   readonly outcome: EntryOutcome | undefined;
@@ -34,7 +34,7 @@ export interface EntryFacts {
   readonly callId: string;
   readonly tool: string;
   readonly used: UsedByCall | undefined;
-  /** Other sessions that it refers to; undefined if there are none. */
+  /** Other sessions that it refers to; undefined if it does not refer to any. */
   readonly links: LinkedSessions | undefined;
 }
 

@@ -39,7 +39,7 @@ function formatInput(input: unknown): string {
 }
 
 /**
- * Returns the text to copy from an entry: its messages, or everything that it shows if there are none; for tool or command
+ * Returns the text to copy from an entry: its messages or, if it has no messages, everything that it shows; for tool or command
  * output, only its text.
  */
 export function getTextToCopy(parts: readonly ContentPart[]): string {

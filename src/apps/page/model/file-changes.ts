@@ -17,7 +17,7 @@ export interface FileChange {
   readonly result: number | undefined;
   readonly tool: string;
   readonly hasFailed: boolean;
-  /** Edits, as far as the call states them; the whole text of a written file is treated as added. */
+  /** Edits that the call specifies; the whole text of a written file is treated as added. */
   readonly edits: readonly (readonly DiffLine[])[];
 }
 
@@ -89,7 +89,7 @@ function getEdits(input: unknown, path: string): DiffLine[][] {
 /** Maximum number of characters in compared strings, because comparing longer strings can take a long time. */
 const LONGEST_COMPARED = 200_000;
 
-/** Number of changed lines at which a comparison is abandoned. */
+/** Number of changed lines after which a comparison is abandoned. */
 const MAX_CHANGES = 2000;
 
 /**

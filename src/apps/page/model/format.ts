@@ -43,10 +43,10 @@ const STEPS = [1, 2, 2.5, 5, 10];
 const LINES = 4;
 
 /**
- * Chooses the values at which lines are drawn across a chart.
+ * Chooses the values of the lines that are drawn across a chart.
  *
  * @param max - Greatest value of the chart.
- * @returns Round values starting at 0; the last is not less than `max`.
+ * @returns Round values starting at 0; the last value is at least `max`.
  */
 export function roundValues(max: number): number[] {
   if (!(max > 0)) return [0, 1];

@@ -76,7 +76,7 @@ function parseSpent(value: unknown): Spent {
   };
 }
 
-/** Adds up groups by a key, in the order in which keys first occur. */
+/** Adds up groups by a key, in order of each key's first occurrence. */
 export function sumByKey(
   groups: readonly SpentGroup[],
   getKey: (group: SpentGroup) => string,

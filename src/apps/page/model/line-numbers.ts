@@ -9,7 +9,7 @@ export interface DiffLine {
   readonly number?: number;
 }
 
-/** Contents of files, as far as the calls on a path reveal them, used to find the line numbers of edits. */
+/** Contents of files, to the extent that the calls on a path reveal them; used to find the line numbers of edits. */
 export class FileTexts {
   readonly #texts = new Map<string, string>();
 
@@ -78,7 +78,7 @@ function findStart(lines: readonly DiffLine[], details: unknown): number | undef
 
 const DIFF_LINE = /^([-+ ])\s*(\d+) (.*)$/gm;
 
-/** Reads a diff in which each line has its number after the sign. */
+/** Reads a diff where each line has its number after the sign. */
 function readNumberedDiff(diff: string): DiffLine[] {
   return Array.from(diff.matchAll(DIFF_LINE), ([, sign, number, text = ""]) => ({
     sign: toSign(sign),

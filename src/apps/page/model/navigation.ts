@@ -56,7 +56,7 @@ export type Step =
   | { readonly go: "mark"; readonly ordinal: number }
   | { readonly go: "position"; readonly position: Position };
 
-/** Returns the position after a step; the same position if the step leads nowhere. */
+/** Returns the position after a step; the same position if the step does not resolve to a position. */
 export function takeStep(session: SessionModel, position: Position, step: Step): Position {
   const next = findPosition(session, position, step);
   const { areRecordsShown } = position;
@@ -129,14 +129,14 @@ function getContextEnd(session: SessionModel, { ordinal, side }: Extract<Step, {
   return answer === undefined ? ordinal : session.tree.parentAt(answer);
 }
 
-/** Returns the side of the entry at which its shown context ends. */
+/** Returns the side of the entry where its shown context ends. */
 export function getSide({ asked, end }: Position): ContextSide {
   return end === asked ? "with" : "before";
 }
 
 /**
- * Returns the subject of a position: the focus, or, until another entry of its context is focused, the entry whose context is
- * shown.
+ * Returns the subject of a position: the entry whose context is shown, until another entry in that context is focused; otherwise,
+ * the focus.
  */
 export function getSubject({ asked, end, focus }: Position): number {
   return asked !== NONE && focus === end ? asked : focus;

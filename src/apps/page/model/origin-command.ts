@@ -1,7 +1,7 @@
 import { findImportOrigin } from "../../../core/format/import-origin.ts";
 import type { SessionModel } from "./session-model.ts";
 
-/** Programs in which `sessiontree continue` can continue a session; the first one is suggested. */
+/** Programs that `sessiontree continue` can continue a session in; the first one is suggested. */
 export const CONTINUING_PROGRAMS = ["codex", "claude-code", "gemini", "opencode", "pi"];
 
 /** Command that continues a session in the program it came from. */

@@ -23,7 +23,7 @@ export interface SearchHit {
 /** Hits in some entries. */
 export interface SomeHits {
   readonly hits: readonly SearchHit[];
-  /** Number of entries searched so far, in file order. */
+  /** Number of entries already searched, in file order. */
   readonly passed: number;
 }
 
@@ -148,7 +148,7 @@ const LETTERS = /[\p{L}\p{N}_]+/gu;
 /** Entries of one block that may match a query. */
 interface SomeThatMayHold {
   readonly ordinals: readonly number[];
-  /** Number of entries passed so far, in file order. */
+  /** Number of entries already passed, in file order. */
   readonly passed: number;
 }
 

@@ -25,7 +25,7 @@ interface LineBlock {
  */
 export class LineBlocks {
   readonly #blocks: LineBlock[] = [];
-  /** Parts of an incomplete line, after all blocks. */
+  /** Parts of an incomplete line that follows all blocks. */
   #rest: Uint8Array[] = [];
   #restOffset = 0;
   #size = 0;
@@ -127,7 +127,7 @@ export class SessionEntries implements ViewSource {
   readonly #tokens: number[] = [];
   /** Facts of entries that are shown before the facts of all entries are known. */
   #earlyFacts: ReadonlyMap<number, EntryFacts> = new Map();
-  /** Recently accessed entries, the latest last, the bytes of their lines, and the revision of the tree that they match. */
+  /** Recently accessed entries (latest last), the size of their lines in bytes, and the tree revision that they match. */
   readonly #parsed = new Map<number, AnySessionEntry>();
   #parsedBytes = 0;
   #revision = 0;
@@ -245,7 +245,7 @@ export class SessionEntries implements ViewSource {
     }
   }
 
-  /** Returns an entry, with the type `damaged` for a damaged body; undefined if there is none. */
+  /** Returns an entry, with the type `damaged` for a damaged body; undefined if the entry does not exist. */
   entryAt(ordinal: number): AnySessionEntry | undefined {
     if (ordinal < 0 || ordinal >= this.tree.size) return undefined;
     const known = this.#parsed.get(ordinal);

@@ -144,15 +144,15 @@ export interface SessionNode {
   /** Usage in the period, including subagents; undefined until it is known. */
   readonly spent: Spent | undefined;
   readonly subagents: readonly SessionNode[];
-  /** Whether it is only shown because of its subagents. */
+  /** Whether it is shown only because of its subagents. */
   readonly isAround: boolean;
 }
 
 /**
  * Chooses the sessions to show, and nests subagents' sessions under the sessions that started them.
  *
- * A session that matches only because of its subagents is shown with those subagents; a session that matches itself is shown with
- * all of its subagents.
+ * A session that matches only because of its subagents is shown with the matching subagents; a session that itself matches is
+ * shown with all of its subagents.
  *
  * @param sessions - Latest first.
  * @param usage - Undefined until it is known; once known, it determines which session started which, even if the list could not.

@@ -33,7 +33,7 @@ export interface SessionModel extends ViewSource {
   readonly lines: LineSpans;
   /** Kind of each entry, by ordinal, if its facts are known. */
   readonly kinds: readonly EntryKind[];
-  /** For each entry, the last entry in the file without a child, among the entry and its descendants. */
+  /** For each entry, the last entry in the file that has no children, among the entry and its descendants. */
   readonly newestTip: Int32Array;
   /** The parent of the next entry; NONE in an empty session. */
   readonly leaf: number;
@@ -106,7 +106,7 @@ export function findSource({ entryAt, header }: SessionModel): string | undefine
   return first?.timestamp === header?.timestamp ? findImportOrigin(first)?.source : undefined;
 }
 
-/** Returns the kind of an entry as far as it is known without its body; for a message only with its facts. */
+/** Returns the kind of an entry if it is known without its body; the kind of a message is known only with its facts. */
 export function findKnownKind(
   { kinds, tree }: Pick<SessionModel, "kinds" | "tree">,
   ordinal: number,

@@ -5,7 +5,7 @@ import { isHiddenRecord, type SessionModel } from "./session-model.ts";
 export interface ShownRecords {
   /** Whether all of them are shown; default: hidden. */
   readonly areRecordsShown?: boolean;
-  /** Records that are shown anyway because the reader navigated to them. */
+  /** Records that are shown even though records are hidden, because the reader navigated to them. */
   readonly revealed?: ReadonlySet<number>;
 }
 

@@ -70,7 +70,7 @@ export function makePageTreeRows(
   return rows.rows;
 }
 
-/** Returns whether the tree can omit an entry: a hidden record at which the line does not fork. */
+/** Returns whether the tree can omit an entry: a hidden record where the line does not fork. */
 function isHiddenInTree(session: SessionModel, ordinal: number): boolean {
   const [, second] = session.tree.children(ordinal);
   return second === undefined && isHiddenRecord(session, ordinal);

@@ -98,8 +98,8 @@ for (const name of ["th_open", "td_open"]) {
 /**
  * Renders Markdown as HTML.
  *
- * Safe by construction: with `html: false` markdown-it escapes all markup in the text and writes only its own elements; addresses
- * other than http, https, and mailto do not become links; images become links.
+ * Safe by construction: with `html: false` markdown-it escapes all markup in the text and writes only its own elements; only
+ * http, https, and mailto addresses are converted to links; images are converted to links.
  *
  * @param firstLevel - Level of the text's first heading, from 2.
  * @returns Undefined if the text is too long: show it as plain text.

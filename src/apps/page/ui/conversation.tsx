@@ -312,8 +312,8 @@ interface Wanted {
 }
 
 /**
- * Scrolls a result, or a position in an entry, into view after its list has stopped moving, because the row to which the list
- * scrolls may be taller than the screen.
+ * Scrolls a result, or a position in an entry, into view after its list has stopped moving, because the target row may be taller
+ * than the screen.
  *
  * @param getList - Returns the list that is currently in the document.
  * @returns A function that cancels the scrolling.

@@ -31,7 +31,7 @@ export const LIST_SIGNS: HelpRows = [
   ["–", "no known cost"],
 ];
 
-/** Title of the help, which omits the keys on touch devices. */
+/** Title of the help, which does not mention keys on touch devices. */
 export const HELP_TITLE = matchMedia(TOUCH).matches ? "Signs" : "Keys and signs";
 
 /** Keys or signs, and their effects or meanings. */

@@ -1,6 +1,6 @@
 import type { ComponentChild, ComponentChildren } from "preact";
 
-/** Creates an icon of 16 by 16 units in the color of the surrounding text. */
+/** Creates a 16-by-16-unit icon in the current text color. */
 function makeIcon(children: ComponentChildren) {
   return () => (
     <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">

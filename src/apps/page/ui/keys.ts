@@ -83,7 +83,7 @@ const SCROLLING: ReadonlyMap<
 /**
  * Returns the command of a key; undefined if the key has no command, as in a text field, or if it scrolls.
  *
- * @param isConversation - Whether a conversation is shown, in which arrows, Home, and End move between entries.
+ * @param isConversation - Whether a conversation is shown, where arrows, Home, and End move between entries.
  */
 function findCommand(event: KeyboardEvent, isConversation: boolean): KeyCommand | undefined {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return undefined;

@@ -9,7 +9,7 @@ import type { Turn } from "../model/turns.ts";
 /** Values that nearly every part of the page needs. */
 export interface PageContextValue {
   readonly session: SessionModel;
-  /** Usage of the session as counted in the list of sessions, including subagents; undefined if there is none. */
+  /** Usage of the session as counted in the list of sessions, including subagents; undefined if unknown. */
   readonly listed: Spent | undefined;
   /** The file of the session, as commands name it. */
   readonly path: string;

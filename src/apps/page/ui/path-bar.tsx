@@ -209,7 +209,7 @@ function Repairs({ path: { repairs } }: Pick<PathBarProps, "path">) {
   );
 }
 
-/** Formats the kind and id of an entry; empty if there is none. */
+/** Formats the kind and id of an entry; empty if the entry does not exist. */
 function getName(session: SessionModel, ordinal: number): string {
   const entry = session.entryAt(ordinal);
   return entry === undefined ? "" : `${getKindAt(session, ordinal).word} ${entry.id}`;

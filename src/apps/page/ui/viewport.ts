@@ -46,7 +46,7 @@ export function useSight(sight: Sight): Pick<Sight, "ordinal" | "isAtEnd"> {
   return seen;
 }
 
-/** Minimum width at which the tree fits next to the conversation; same value as in the style sheet. */
+/** Minimum width for showing the tree next to the conversation; same value as in the style sheet. */
 export const WIDE = "(min-width: 900px)";
 
 /** Touch devices, which usually have no keyboard. */

@@ -5,7 +5,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 /** Scroll request for an item; a new object is a new request. */
 export interface Jump {
   readonly index: number;
-  /** `auto` scrolls only as far as needed. */
+  /** `auto` scrolls only as much as necessary. */
   readonly align: "start" | "end" | "auto";
 }
 

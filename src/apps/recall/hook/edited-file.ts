@@ -11,7 +11,7 @@ const MAX_SESSIONS = 3;
 /** Maximum number of calls per session that are searched for a change, last first. */
 const MAX_HITS = 8;
 
-/** Adds the sessions that touched the files to be edited; adds nothing if there are none. */
+/** Adds the sessions that touched the files to be edited; adds nothing if there are no such sessions. */
 export async function writeEditedFiles(
   recall: Recall,
   sessions: SessionOpener,

@@ -76,8 +76,8 @@ function findFailure(
 }
 
 /**
- * Returns the output of a failed command, recognized by its exit code or, for agents that report none, by a line that reports an
- * error.
+ * Returns the output of a failed command, recognized by its exit code or, for agents that do not report exit codes, by a line
+ * that reports an error.
  */
 function readFailedOutput(response: unknown): string | undefined {
   const { error, llmContent } = toRecord(response);

@@ -13,7 +13,7 @@ import type { OpenedEntry, SessionOpener } from "../session-opener.ts";
 /** Number of the longest words that a known failure must contain. */
 const SEARCHED_WORDS = 2;
 
-/** Maximum number of failures to examine, those of the latest sessions first. */
+/** Maximum number of failures to examine, starting with the latest sessions. */
 const MAX_HITS = 12;
 
 /** Minimum share of a failure's words that a known failure must contain: unrequested help must be relevant. */
