@@ -52,7 +52,7 @@ export interface Command {
   run(call: CommandCall): Promise<ExitCode | void>;
 }
 
-/** Command to run, after it is loaded. */
+/** Loaded command, ready to run. */
 export interface LoadedCommand extends ListedCommand {
   readonly command: Command;
 }

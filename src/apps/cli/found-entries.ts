@@ -9,7 +9,7 @@ import type { ListedRow } from "./stored-sessions.ts";
 import { fitColumn, measureWidth, truncateLine, truncateStart, wrapText } from "./text/width.ts";
 import { formatKindColumn, formatTextAfter, MIN_TEXT_WIDTH, takeShortId } from "./view/entry-line.ts";
 
-/** Width of an id, in columns: enough for sessiontree ids, and for the beginning of longer ones. */
+/** Width of an id, in columns: enough for sessiontree ids, and for the beginning of longer ids. */
 const ID_WIDTH = 8;
 
 /** Maximum width of an id, in columns. */

@@ -83,7 +83,7 @@ function writeTallies(
   told: readonly (readonly [path: string, issue: string])[],
   isDry: boolean,
 ): void {
-  if (tallies.size === 0) out.prose("No sessions of other programs were found.");
+  if (tallies.size === 0) out.prose("No sessions from other programs were found.");
   for (const [source, tally] of tallies) {
     const parts = [
       `${formatCount(tally.new)} new`,

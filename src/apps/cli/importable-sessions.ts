@@ -1,6 +1,6 @@
 import type { CliIo } from "./io.ts";
 
-/** Number of sessions of another program that can be imported. */
+/** Number of another program's sessions that can be imported. */
 export interface ImportableSessions {
   /** Name of the program. */
   readonly source: string;

@@ -26,13 +26,13 @@ export interface CliTerminal {
 /** Access to databases. */
 export interface CliStores {
   open(url: string): Promise<SessionStore>;
-  /** Creates the tables of a version, or migrates existing tables to it; default: the newest version. */
+  /** Creates the tables for a version, or migrates existing tables to that version; default: the newest version. */
   migrate(url: string, to: number | undefined): Promise<{ readonly from: number; readonly to: number }>;
   /** Returns the statements that `migrate` would run now; empty if there is nothing to do. */
   migrationSql(url: string, to: number | undefined): Promise<string[]>;
 }
 
-/** Environment of the command line: everything it reads and writes except session files. */
+/** Environment of the command line: everything that it reads and writes, except session files. */
 export interface CliIo {
   /** Source of the session named `-`; absent if nothing can be read. */
   readonly stdin?: CliInput;
@@ -49,7 +49,7 @@ export interface CliIo {
   readonly terminal?: CliTerminal;
   /** Opens a file as a double-click would; returns whether that is possible. Absent without a desktop. */
   readonly open?: (path: string) => Promise<boolean>;
-  /** Aborts when a hook must answer with what it has; absent if no agent is waiting. */
+  /** Aborts when a hook must answer with the results found until then; absent if no agent is waiting. */
   readonly deadline?: AbortSignal;
   /**
    * Runs the same command line in a separate process that outlives this one; resolves once that process has received its input.

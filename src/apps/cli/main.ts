@@ -8,7 +8,7 @@ const { stdin, stdout, stderr, env } = process;
 /** Program that opens a file as a double-click would, by platform; `xdg-open` on all other platforms. */
 const OPENERS: { readonly [platform: string]: string } = { darwin: "open", win32: "explorer" };
 
-/** Runs the command line of this process, and returns its exit code. */
+/** Runs this process's command line, and returns its exit code. */
 export async function runMain(): Promise<ExitCode> {
   stdout.on("error", (error) => {
     // The reader has stopped reading, which is not a failure.

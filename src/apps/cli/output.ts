@@ -10,7 +10,7 @@ export type Colors = ReturnType<typeof pc.createColors>;
 /** Number of columns if no terminal reports its width. */
 const DEFAULT_WIDTH = 80;
 
-/** Minimum width at which output can be laid out. */
+/** Minimum width for laying out output. */
 const MIN_WIDTH = 40;
 
 /** Command in a sentence; never broken across lines, so that it can be copied. */
@@ -80,7 +80,7 @@ export class Output {
     this.line(toPlainJson(encodeParsed(value)));
   }
 
-  /** Writes a path: unchanged for a program, and as safe text on a terminal. */
+  /** Writes a path: unchanged for programs, and as safe text on a terminal. */
   path(path: string): void {
     this.line(this.#stream.isTTY === true ? toPlainLine(path) : path);
   }

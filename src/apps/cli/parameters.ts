@@ -1,6 +1,6 @@
 import { UsageError } from "./usage-error.ts";
 
-/** Parameter of a command: an argument or an option, and the conversion of its text to a value. */
+/** Command parameter: an argument or an option, and the conversion of its text to a value. */
 export interface Parameter<T> {
   readonly kind: "argument" | "option";
   /** Form in the help: `<session>`, `[id]`, `<sessions...>`; `--all`, `--leaf <id>`. */

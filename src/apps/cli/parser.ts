@@ -30,7 +30,7 @@ const BEHIND = [
  * @param named - Command named on the command line; the others need not be loaded.
  * @param runCommand - Called after the command line is parsed.
  * @param out - Output for help and version.
- * @param isWhole - Whether to print the complete help of a command, instead of a screenful.
+ * @param isWhole - Whether to print a command's complete help instead of a screenful.
  */
 export function makeParser(
   commands: readonly ListedCommand[],

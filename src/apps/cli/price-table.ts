@@ -20,7 +20,7 @@ export function formatPriceTable(): string {
 
 const MILLION = 1_000_000;
 
-/** Returns the cost of tokens, each kind at its rate. */
+/** Returns the cost of tokens, with a separate rate for each kind. */
 export function sumAt(
   rates: { readonly [Kind in keyof PricedTokens]?: number | undefined },
   tokens: PricedTokens,
@@ -78,8 +78,8 @@ class ModelPrices {
   }
 
   /**
-   * Creates a function that returns prices at a time. If the provider does not list the model, looks the model up without the
-   * provider, because providers also resell other providers' models.
+   * Creates a function that returns the prices at a given time. If the provider does not list the model, looks the model up
+   * without the provider, because providers also resell other providers' models.
    */
   #askAt(time: Date | null): (tokens: PricedTokens) => Found {
     const options = time === null ? {} : { timestamp: time };
@@ -116,7 +116,7 @@ class PeriodPrices {
     return rates === null ? undefined : sumAt(rates, tokens);
   }
 
-  /** Requests the prices of single kinds of tokens, for calls of one size. */
+  /** Requests the price of each kind of token, for calls of one size. */
   #getRates(size: number): Rates {
     const input =
       size === 0 ? Math.min(MILLION, this.#starts[0] ?? MILLION) : (this.#starts[size - 1] ?? 0) + 1;

@@ -23,7 +23,7 @@ import { asUsage, UsageError } from "./usage-error.ts";
 export interface MatchingRequest {
   readonly matching: string;
   readonly isExpression: boolean;
-  /** Undefined for all sessions of the project, or with `isAll` for all sessions. */
+  /** Undefined for all sessions of the project or, with `isAll`, for all sessions. */
   readonly session: string | undefined;
   readonly isAll: boolean;
   readonly isDryRun: boolean;
@@ -72,7 +72,7 @@ async function findReach(
   if (stored !== undefined) {
     const id = session === undefined ? undefined : (await stored.find(session))?.id;
     if (session !== undefined && id === undefined)
-      throw new UsageError("Name a session of the database, or leave out --store for files.");
+      throw new UsageError("Name a session in the database, or leave out --store for files.");
     const which = id === undefined ? (isAll ? {} : { cwd: io.cwd }) : { ids: [id] };
     return { scopes: [], options: { ...options, ...which, store: await stored.store() } };
   }

@@ -91,7 +91,7 @@ async function findLatest(place: SessionPlace): Promise<string> {
   throw new SessionError("SESSION_NOT_FOUND", message);
 }
 
-/** Returns whether a word can only be the name of a session, and not a word to search for. */
+/** Returns whether a word can only be a session name, not a word to search for. */
 export function isSessionName(text: string): boolean {
   return text === LATEST || isLikePath(text);
 }
@@ -123,7 +123,7 @@ export function makeFilePath(cwd: string, file: string): string {
   throw new UsageError(`The folder ${folder} does not exist; create it first.`);
 }
 
-/** Converts a path typed by a user to an absolute path, relative to the folder of the command line. */
+/** Converts a user's path to an absolute path, relative to the working directory of the command line. */
 export function resolvePath(cwd: string, path: string): string {
   return /^(?:~|file:\/\/)/.test(path) ? toAbsolutePath(path) : resolve(cwd, path);
 }

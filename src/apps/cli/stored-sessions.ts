@@ -169,7 +169,7 @@ export class StoredSessions {
   }
 }
 
-/** Deletes a session, and marks it, so that no import restores it. */
+/** Deletes a session and marks it as deleted, so that imports do not restore it. */
 async function deleteStored(store: SessionStore, id: string): Promise<void> {
   const origins = markedOriginsInFront(await readFrontBytes(store.exportBytes(id)));
   await deleteMarked(origins, () => store.delete(id));

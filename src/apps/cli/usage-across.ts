@@ -74,8 +74,8 @@ export const ACROSS_PARAMETERS: readonly Parameter<unknown>[] = [
 ];
 
 /**
- * Returns whether a call requests sums across sessions. Any of these parameters does so, except prices, which also apply to a
- * single session.
+ * Returns whether a call requests sums across sessions. Any of these parameters requests them, except prices, which also apply to
+ * a single session.
  */
 export function isAcross({ get }: CommandCall): boolean {
   return ACROSS_PARAMETERS.some((parameter) => {
@@ -125,7 +125,7 @@ async function countFiles(call: CommandCall, options: GroupOptions): Promise<Usa
   return report;
 }
 
-/** Counts the sessions of a database, reading each once, because a database stores no sums. */
+/** Totals the sessions in a database, reading each session once, because databases do not store totals. */
 async function countStore(
   { get, io }: CommandCall,
   stored: StoredSessions,

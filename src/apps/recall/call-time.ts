@@ -9,7 +9,7 @@ export class CallTime {
   readonly #limit: AbortSignal | undefined;
   readonly #pace: Pace;
 
-  /** @param limit - Aborts when the time for part of the call is over; `signal` then aborts as well. */
+  /** @param limit - Aborts when the time for part of the call is up; `signal` then aborts as well. */
   constructor(signal?: AbortSignal, limit?: AbortSignal) {
     this.signal = signal;
     this.#limit = limit;
@@ -31,7 +31,7 @@ export class CallTime {
     else this.#pace.check();
   }
 
-  /** Returns whether an error means that the time for part of the call is over, rather than that the call was canceled. */
+  /** Returns whether an error means that the time for part of the call is up, rather than that the call was canceled. */
   hasEnded(error: unknown): boolean {
     return this.#limit?.aborted === true && isSessionError(error, "ABORTED");
   }

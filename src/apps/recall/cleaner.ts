@@ -59,8 +59,8 @@ export class Cleaner {
   }
 
   /**
-   * Cleans all strings in two passes. Also finds secrets around or next to an invisible character, and secrets recognizable only
-   * after escapes are decoded; such a string is returned decoded.
+   * Cleans all strings in two passes. Also finds secrets around or next to an invisible character, and secrets that are
+   * recognizable only after escapes are decoded; such a string is returned decoded.
    *
    * @throws {TypeError} If the function that hides secrets does not return a string for each input string.
    */
@@ -191,7 +191,7 @@ const REPLACEMENT_MS = 1_000;
 const REPLACED = `texts.map((text) =>
   expressions.reduce((shown, one) => shown.replace(one, (found) => found && replacement), text))`;
 
-/** Placeholder that a pattern has matched and replaced again. */
+/** Placeholder that another pattern has matched and replaced again. */
 const HIDDEN_AGAIN = /\[*\[secret\]\]+/g;
 
 /**

@@ -124,7 +124,7 @@ export function measureLikeness(
   return sum(words.filter((word) => text.includes(word))) / sum(words);
 }
 
-/** Returns the search text for an error without words. */
+/** Returns the search text for an error that contains no words. */
 function findSigns(error: string): string {
   return toShortLine(error, LINE).split(" ", MAX_SEARCHED_WORDS).join(" ");
 }
@@ -139,7 +139,7 @@ export function findWords(error: string): string[] {
   return [...new Set(words)].filter((word) => !COMMON.has(word)).sort((a, b) => b.length - a.length);
 }
 
-/** Writes a failure in lines: the request, the reply, later attempts, and the call that then worked. */
+/** Writes a failure line by line: the request, the reply, later attempts, and the call that then worked. */
 export function formatFailureLines({ session, ordinal }: OpenedEntry): string[] {
   const { tree } = session;
   const message = toRecord(session.entryAt(ordinal))["message"];
@@ -195,7 +195,8 @@ interface FinishedCall {
 const MAX_FOLLOWED = 200;
 
 /**
- * Returns the call that produced an entry, if the entry is a result, or the command that an entry records; undefined for others.
+ * Returns the call that produced an entry, if the entry is a result, or the command that an entry records; undefined for other
+ * entries.
  */
 export function findFinishedCall(session: RecalledSession, ordinal: number): FinishedCall | undefined {
   const entry = session.entryAt(ordinal);
@@ -214,7 +215,7 @@ interface Aftermath {
   readonly tried: readonly FinishedCall[];
   /** First successful call for the same purpose; undefined if no such call followed. */
   readonly worked: FinishedCall | undefined;
-  /** Whether that call is on the branch that was continued, while the failure is on an abandoned one. */
+  /** Whether that call is on the branch that was continued, while the failure is on an abandoned branch. */
   readonly isElsewhere: boolean;
 }
 
@@ -222,7 +223,7 @@ interface Aftermath {
  * Follows the branch of a failure to the first successful call for the same purpose; if there is no such call, follows the branch
  * that was continued.
  *
- * @remarks Cost: O(entries after it), at most 200 bodies on each branch.
+ * @remarks Cost: O(entries after it), plus at most 200 bodies on each branch.
  */
 export function findAftermath(session: RecalledSession, failed: FinishedCall): Aftermath {
   const path = session.pathThrough(failed.ordinal);

@@ -30,8 +30,7 @@ export interface RecallTool {
   readonly description: string;
   readonly arguments: readonly Argument<unknown>[];
   /**
-   * Adds the results of a call to its answer; throws if an argument is invalid, or a named session or entry does not
-   * exist.
+   * Adds the results of a call to its answer; throws if an argument is invalid, or if a given session or entry does not exist.
    */
   run(recall: Recall, call: Arguments, answer: Answer): Promise<void>;
 }
@@ -41,7 +40,7 @@ export interface RecallSettings {
   readonly source: SessionSource;
   /** Folder against which relative paths are resolved; answers omit it for sessions of its project. */
   readonly cwd: string;
-  /** Project of calls that do not specify one; undefined for all projects. */
+  /** Default project for calls; undefined for all projects. */
   readonly project: string | undefined;
   readonly env: { readonly [name: string]: string | undefined };
   /** Undefined if secrets are not hidden. */
@@ -68,7 +67,7 @@ export const SESSION = requiredText(
   "session",
   "id of the session or the beginning of it, its name, or words of it",
 );
-/** Argument that names another project. */
+/** Argument that specifies another project. */
 export const PROJECT = optionalText("project", "folder of another project; default: the current one");
 /** Argument that selects all projects. */
 export const ALL = switchArgument("all", "include the sessions of all projects");
@@ -114,7 +113,7 @@ export class Recall {
     return new Recall(this.settings, { time: new CallTime(signal), cleaner: this.cleaner, caller });
   }
 
-  /** Returns a copy for part of this call, limited to a number of milliseconds. */
+  /** Returns a copy for part of this call, with a time limit in milliseconds. */
   within(milliseconds: number): Recall {
     const { time, cleaner, caller } = this;
     return new Recall(this.settings, { time: time.within(milliseconds), cleaner, caller });
@@ -162,8 +161,8 @@ export class Recall {
   }
 
   /**
-   * Opens the session that a call names: by id or name, the start of either, or words of its name or first message. A
-   * session of this project takes precedence over others.
+   * Opens the session that a call specifies: by id or name, the start of either, or words of its name or first message. A session
+   * of this project takes precedence over others.
    */
   async find(name: string): Promise<RecalledSession> {
     const { cwd } = this.settings;
@@ -203,8 +202,8 @@ export class Recall {
   }
 
   /**
-   * Creates the title of a session in a file from its cleaned entries, because the title in its row was cut before it could be
-   * cleaned. If the session cannot be read or does not begin with a prompt, the title is the file's name or the time.
+   * Creates the title of a session in a file from its cleaned entries, because the title in its row was truncated before it could
+   * be cleaned. If the session cannot be read or does not begin with a prompt, the title is the file's name or the time.
    */
   async #readTitle(row: SessionRow): Promise<string> {
     const opening = await this.#readOpening(row);

@@ -22,7 +22,7 @@ const KEPT = 200;
 /** Number of entries cleaned, or read in stored form, per batch. */
 const BATCH = 64;
 
-/** Session whose entries are cleaned, and whose abandoned branches are distinguished from the active one. */
+/** Session whose entries are cleaned, and whose abandoned branches are distinguished from the active branch. */
 export class RecalledSession implements ViewSource {
   readonly row: SessionRow;
   readonly view: SessionView;
@@ -89,7 +89,7 @@ export class RecalledSession implements ViewSource {
     return front.some((ordinal) => isSubagentEntry(toRecord(this.view.entryAt(ordinal))));
   }
 
-  /** Returns whether the session was imported from a program; `any` selects all of them. */
+  /** Returns whether the session was imported from a program; `any` matches all programs. */
   isFrom(source: string): boolean {
     const [first = NONE] = this.tree.ordinals();
     const entry = first === NONE ? undefined : this.view.entryAt(first);

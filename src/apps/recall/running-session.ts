@@ -18,7 +18,7 @@ const TURN_MS = 10 * 60_000;
  */
 const WRITE_MS = 60_000;
 
-/** Maximum number of latest sessions to examine. */
+/** Maximum number of the latest sessions to examine. */
 const MAX_LOOKED_AT = 20;
 
 /** Session that makes the call, which is omitted because the caller knows its content. */
@@ -72,8 +72,8 @@ function makeNamed(names: readonly string[], reason: string): RunningSession {
 }
 
 /**
- * Finds the project's sessions that are still being written: their last turn has not ended, or the file they were
- * imported from has changed since. Excludes sessions that have just ended.
+ * Finds the project's sessions that are still being written: their last turn has not ended, or the file that they were imported
+ * from has changed since the import. Excludes sessions that have recently ended.
  */
 export async function findWrittenSessions(recall: Recall, open: OpenSession): Promise<RunningSession> {
   const rows = await recall.list(recall.settings.project);

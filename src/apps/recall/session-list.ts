@@ -14,7 +14,7 @@ import type { SourceQuery } from "./session-source.ts";
 
 const MAX_END = 200;
 
-/** Maximum number of messages, from the end, that are searched for the last relevant one. */
+/** Maximum number of messages, starting from the end, that are searched for the last relevant message. */
 const MAX_LOOKED_AT = 200;
 
 /** Default roles of the message that shows how a session ended. */

@@ -23,7 +23,7 @@ export interface OpenedEntry {
   readonly ordinal: number;
 }
 
-/** Opens the sessions of hits, each once, and keeps track of unreadable sessions and of the running one. */
+/** Opens the sessions of hits, each once, and keeps track of unreadable sessions and the running session. */
 export class SessionOpener {
   readonly #recall: Recall;
   readonly #open = new Map<string, RecalledSession>();

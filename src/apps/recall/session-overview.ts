@@ -49,7 +49,7 @@ export const sessionOverviewTool: RecallTool = {
     ),
 };
 
-/** Time limit for reading a session, in milliseconds; writing the answer may take as long again. */
+/** Time limit for reading a session, in milliseconds; writing the answer may take equally long. */
 const MAX_MS = 1_000;
 
 /**
@@ -153,7 +153,7 @@ function formatModel(
 
 /** File named by calls. */
 interface NamedFile {
-  /** First call that names the file; the path is shown as in the clean entry. */
+  /** First call that refers to the file; the path is shown as in the cleaned entry. */
   readonly ordinal: number;
   readonly position: number;
   readonly isChanged: boolean;
@@ -264,7 +264,7 @@ const HANDOFF_BYTES = 8 * 1024;
 const REQUEST = 300;
 const LAST_TEXT = 1500;
 
-/** Number of last requests in a handoff. The first request shows the topic; the last requests show the current state. */
+/** Number of the latest requests in a handoff. The first request shows the topic; the last requests show the current state. */
 const LAST_REQUESTS = 6;
 
 /**

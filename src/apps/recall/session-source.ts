@@ -18,7 +18,7 @@ import { collectStoreUsage } from "../../stores/contract/store-usage.ts";
 /** Maximum number of bytes of a session that are searched for its first message. */
 const MAX_FRONT = 1024 * 1024;
 
-/** Search text, project, and options of a search; hits come latest first unless they are ranked. */
+/** Search text, project, and options of a search; hits are sorted latest first unless they are ranked. */
 export interface SourceQuery extends SearchSessionOptions {
   readonly text: string;
   /** Only sessions of this project. */
@@ -41,8 +41,8 @@ export interface SessionSource {
    */
   readFirstMessage(row: SessionRow, signal?: AbortSignal): Promise<string>;
   /**
-   * Returns the time of the last write to the file that a session was imported from, in Unix milliseconds; undefined if that was
-   * before the import, or is unknown.
+   * Returns the time of the last write to the file that a session was imported from, in Unix milliseconds; undefined if that time
+   * was before the import or is unknown.
    */
   findLaterWrite(row: SessionRow): number | undefined;
   search(query: SourceQuery): AsyncIterable<SearchHit>;

@@ -7,10 +7,10 @@ import { toPlainLine, toShortLine } from "../../core/facts/plain-text.ts";
 import { findCall, getTellingArgument, type ViewSource } from "../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 
-/** Emphasis and color of a kind of entry. */
+/** Emphasis and color for a kind of entry. */
 export type Tone = "user" | "assistant" | "tool" | "command" | "summary" | "quiet" | "damaged";
 
-/** Kind of an entry for people: the role of its message, or its type. */
+/** An entry's kind, as shown to people: the role of its message, or its type. */
 export interface EntryKind {
   /** At most 14 characters for known kinds. */
   readonly word: string;
@@ -83,7 +83,7 @@ export function getTypeKind(type: string): EntryKind {
  * Returns whether entries of a kind are part of the conversation: messages, tool calls, summaries, edits of the context, and
  * damage.
  *
- * By default, views hide all others: records of state, usage, and imports.
+ * By default, views hide all other kinds: records of state, usage, and imports.
  */
 export function isConversation({ isRecord }: Pick<EntryKind, "isRecord">): boolean {
   return !isRecord;
@@ -95,7 +95,7 @@ export function getMessageKind(message: unknown): EntryKind {
   return BY_ROLE.get(role) ?? (typeof role === "string" ? makeOtherKind(role) : KINDS.damaged);
 }
 
-/** Returns a kind that only its program knows, with the name from that program. */
+/** Returns a program-specific kind, with the name from that program. */
 function makeOtherKind(name: string): EntryKind {
   const word = toPlainLine(name).slice(0, 40) || "?";
   return makeKind("quiet", word, word);
@@ -106,7 +106,7 @@ export function isFailure(entry: AnySessionEntry | undefined): boolean {
   return entry !== undefined && outcomeOf(entry) === "failed";
 }
 
-/** Kinds of a session's entries, by ordinal, and the failed ones. */
+/** Kinds of a session's entries, by ordinal, and the failed entries. */
 export interface EntryKinds {
   readonly kinds: readonly EntryKind[];
   readonly failures: ReadonlySet<number>;

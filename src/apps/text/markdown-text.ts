@@ -22,7 +22,7 @@ const EMPTY = /^(?: {0,3}>)*\s*$/;
 /** Horizontal rule, which does not belong to a paragraph. */
 const RULE = /^ {0,3}-{3,}\s*$/;
 
-/** List item; an unindented underline below it does not make a heading. */
+/** List item; an unindented underline below it does not create a heading. */
 const ITEM = /^ {0,3}[-*+][ \t]+\S/;
 
 /** Number of levels by which headings in messages are lowered, so that they are below the transcript's headings. */

@@ -58,7 +58,7 @@ export function findSides(
 export type TreeRow = RowPosition &
   (
     | { readonly kind: "entry"; readonly ordinal: number }
-    /** Consecutive entries, and the number of their branches that are not drawn. */
+    /** Consecutive entries, and how many of their branches are not drawn. */
     | { readonly kind: "run"; readonly ordinals: readonly number[]; readonly branches: number }
     /** Branches of one entry that are not drawn, by their first entries. */
     | { readonly kind: "branches"; readonly heads: readonly number[] }
@@ -108,7 +108,7 @@ type Open = RowPosition & ({ readonly first: number } | { readonly heads: readon
  * Yields the rows of the tree from top to bottom: at each branch point first the side branches, indented by one more level, then
  * the entries that continue straight, at the same level.
  *
- * @remarks Cost: O(entries) in total; no recursion, and memory for the open branches.
+ * @remarks Cost: O(entries) in total; does not recurse, and uses memory only for the open branches.
  */
 export function* layOutRows(drawn: DrawnTree): Generator<TreeRow, void> {
   const open: Open[] = [];
@@ -205,8 +205,8 @@ export interface TreeMarks {
 }
 
 /**
- * Chooses the entries that always have their own rows: roots, branch points, both ends of branches, labels,
- * compactions, branch summaries, damage, the leaf, and the last message before it.
+ * Chooses the entries that always get their own rows: roots, branch points, both ends of branches, labels, compactions, branch
+ * summaries, damage, the leaf, and the last message before it.
  *
  * @param isHidden - 1 for the first entry of each branch that is not drawn; default: all branches are drawn.
  * @returns 1 for each chosen entry; the caller may add more.

@@ -91,7 +91,7 @@ test("without options, shows available sessions and writes nothing, and later th
     "codex        1 session  up to date  /code/project",
   ]);
   const nowhere = await imported([], { env: { HOME: join(home, "nobody") } });
-  expect(nowhere).toMatchObject({ code: 0, stdout: "No sessions of other programs were found.\n" });
+  expect(nowhere).toMatchObject({ code: 0, stdout: "No sessions from other programs were found.\n" });
 });
 
 test("--all writes a file for each session and each subagent, and none the second time", async () => {
@@ -496,7 +496,7 @@ test("a list without sessions shows how many each program has, and how to import
   const listed = async () => (await cli(["list", "--all"], settings)).stderr;
   const before = await listed();
   expect(before).toMatch(
-    /\nOther programs have \d+ sessions that can be imported, plus those of subagents: claude-code \d+, codex 1\.\n/,
+    /\nOther programs have \d+ sessions that can be imported, plus subagent sessions: claude-code \d+, codex 1\.\n/,
   );
   expect(before).toContain("\nTo import them: sessiontree import --all\n");
   expect((await imported(["--all"])).code).toBe(0);
@@ -608,7 +608,7 @@ test("sessions of OpenClaw need no import: list and view show them, and import r
   const { stderr } = await imported([]);
   expect(stderr).toContain("openclaw: 1 session, which need no import");
   expect(stderr).toContain(archive);
-  expect(stderr).toContain(`${database} is a database of OpenClaw 2026.9`);
+  expect(stderr).toContain(`${database} is a database from OpenClaw 2026.9`);
 });
 
 test("--lost lists prompts of deleted sessions, and saves them once", async () => {

@@ -50,7 +50,7 @@ const CHANGES = flag(
 
 interface ContextLine {
   readonly message: AgentMessage;
-  /** Entry that the message comes from; undefined if the message was created to repair a tool pair. */
+  /** Entry from which the message was created; undefined if the message was created to repair a tool pair. */
   readonly entryId: string | undefined;
 }
 

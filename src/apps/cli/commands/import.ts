@@ -131,7 +131,7 @@ async function showPreview(call: CommandCall, options: ImportSessionsOptions): P
   const groups = await previewImport(options);
   noteOpenClaw(call);
   if (groups.length === 0) {
-    out.prose("No sessions of other programs were found.");
+    out.prose("No sessions from other programs were found.");
     return;
   }
   const rows = groups.map(({ source, cwd, sessions, changed }) => [

@@ -232,14 +232,14 @@ async function writeNothing(call: CommandCall, isAll: boolean): Promise<void> {
   if (stored === undefined && call.dir === undefined && words === undefined) await noteOthers(call);
 }
 
-/** Lists the sessions of other programs that can be imported. */
+/** Lists other programs' sessions that can be imported. */
 async function noteOthers({ io, note }: CommandCall): Promise<void> {
   const found = await countImportable(io);
   if (found.length === 0) return;
   const all = found.reduce((sum, { sessions }) => sum + sessions, 0);
   const each = found.map(({ source, sessions }) => `${source} ${formatCount(sessions)}`).join(", ");
   note(
-    `Other programs have ${formatCounted(all, "session")} that can be imported, plus those of subagents: ${each}.`,
+    `Other programs have ${formatCounted(all, "session")} that can be imported, plus subagent sessions: ${each}.`,
   );
   note("To import them: sessiontree import --all");
 }
@@ -272,8 +272,8 @@ interface TableOptions {
 }
 
 /**
- * Writes one line per session: short id, day, number of messages, cost, project (if there are several), program and model (on a
- * wide terminal), and title.
+ * Writes one line per session: short id, day, number of messages, cost, project (if there is more than one), program and model
+ * (on a wide terminal), and title.
  */
 function writeTable(
   { out, io }: CommandCall,

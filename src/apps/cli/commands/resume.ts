@@ -18,7 +18,7 @@ import { getScope } from "../session-argument.ts";
 import { startProgram } from "../start-program.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** Maximum number of hits; a longer query finds fewer. */
+/** Maximum number of hits; the user can lengthen the query to find fewer. */
 const MAX_HITS = 500;
 
 const ALL = flag("--all", "start with the sessions of all projects");

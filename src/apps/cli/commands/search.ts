@@ -348,7 +348,7 @@ function readArguments(call: Pick<CommandCall, "get">): Asked {
 }
 
 /**
- * Quotes an argument with spaces to make it a phrase, unless it already contains quotes, or is a question or a regular
+ * Quotes an argument that contains spaces to make it a phrase, unless it already contains quotes, or is a question or a regular
  * expression.
  */
 function makeTerm({ get }: Pick<CommandCall, "get">, argument: string): string {

@@ -117,7 +117,7 @@ function drawTree({ out, get, note }: CommandCall, session: SessionView): void {
   new TreeWriter(session, read, out).write(noted());
   if (isFolded || hidden > 0) out.line();
   if (isFolded) {
-    out.prose("Folded to be readable; --all draws every entry.", out.colors.dim);
+    out.prose("Folded for readability; --all draws every entry.", out.colors.dim);
   }
   if (hidden > 0)
     out.prose(
@@ -213,7 +213,7 @@ function writeHeading(session: SessionView, counts: KindCount, out: Output): voi
   out.line();
 }
 
-/** Draws entries on the path to the leaf one by one, without other branches. */
+/** Draws the entries on the path to the leaf one by one, without other branches. */
 function drawTail({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): void {
   const kinds: EntryKind[] = [];
   const rows: TreeRow[] = [];
@@ -281,7 +281,7 @@ export type Landmarks = Pick<DrawnTree, "isDrawn" | "isHidden">;
  * too many, so that long sessions stay readable.
  *
  * @param hidden - Number of hidden records, which have no row.
- * @remarks Cost: O(entries), and O(n log n) for the branches.
+ * @remarks Cost: O(entries), plus O(n log n) for the branches.
  */
 export function chooseLandmarks(marks: TreeMarks, trunk: Trunk, hidden = 0): Landmarks {
   const { tree, kinds, leaf } = marks;
@@ -325,7 +325,7 @@ function chooseUserMessages(tree: EntryTree, kinds: readonly EntryKind[], leaf: 
  *
  * @param holdsMark - 1 for entries with a marked descendant; their branches are drawn.
  * @returns 1 for the first entry of each branch that is not drawn.
- * @remarks Cost: O(entries), and O(n log n) for the branches.
+ * @remarks Cost: O(entries), plus O(n log n) for the branches.
  */
 function hideBranches(tree: EntryTree, trunk: Trunk, holdsMark: Uint8Array): Uint8Array {
   const isHidden = new Uint8Array(tree.size);

@@ -131,7 +131,7 @@ function checkImages(session: SessionView, ordinal: number, entry: AnySessionEnt
   }
 }
 
-/** Reports compactions whose first kept entry is not on their path. */
+/** Reports compactions whose first kept entry is not on the compaction's path. */
 function checkCompactions(session: SessionView, compactions: readonly [number, AnySessionEntry][]): void {
   const isAncestor = makeAncestorTest(session.tree);
   for (const [ordinal, entry] of compactions) {

@@ -55,7 +55,7 @@ function makeServedIndex(call: CommandCall): ServedIndex | undefined {
   if (!isFolder && !get(ALL)) return undefined;
   if (get(ALL) && name !== undefined) throw new UsageError("Name a session, or give --all, not both.");
   if (stored !== undefined)
-    throw new UsageError("A list shows sessions in files; name one session of the database.");
+    throw new UsageError("A list shows sessions in files; name one session in the database.");
   if (get(FILE) !== undefined)
     throw new UsageError("A list of sessions cannot be written to a file; leave out -o.");
   if (get(LEAF) !== undefined) throw new UsageError("--leaf needs one session; name it.");
@@ -110,8 +110,8 @@ async function servePages(
 }
 
 /**
- * Writes a page that redirects to an address, in a folder that only its owner can read: if the address itself were an argument of
- * a browser, every user of the machine could read the token in it.
+ * Writes a page that redirects to an address, in a folder that only its owner can read: if the address itself were passed to a
+ * browser as an argument, every user of the machine could read its token.
  */
 function writeRedirectPage(url: string): string {
   const path = makePagePath("live");

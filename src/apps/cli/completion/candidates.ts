@@ -32,8 +32,8 @@ interface KnownParameter {
  * Parameters of every command, by command name: each parameter's form, description, and possible values (if there are only a
  * few).
  *
- * The commands contain the same data, but loading a command also loads all of its code, and the user is waiting. The file is
- * generated from the commands by `npm run update:cli-docs`, and a test compares the two.
+ * The commands contain the same data, but loading a command also loads all of its code, and the user is waiting. `npm run
+ * update:cli-docs` generates the file from the commands, and a test compares the two.
  */
 const PARAMETERS: {
   readonly [command: string]: { readonly [form: string]: string | Omit<KnownParameter, "form"> };
@@ -55,7 +55,7 @@ const HELP: Candidate = { value: "--help", description: "print help" };
 
 const NAMED_SESSION: Candidate = { value: "@last", description: "the latest session of this project" };
 
-/** Completions of a parameter, by the placeholder in its form. */
+/** Completions for a parameter, by the placeholder in its form. */
 const BY_PLACEHOLDER: { readonly [placeholder: string]: Candidates } = {
   session: { words: [NAMED_SESSION], lookUp: "sessions" },
   sessions: { words: [NAMED_SESSION], lookUp: "sessions" },
@@ -156,7 +156,7 @@ function findSession(
   return session === undefined ? {} : { session };
 }
 
-/** Reads the words before the one being typed. */
+/** Reads the words before the word being typed. */
 function readWords(given: readonly string[], options: readonly KnownParameter[]) {
   let awaited: KnownParameter | undefined;
   const places: string[] = [];

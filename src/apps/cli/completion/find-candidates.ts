@@ -10,10 +10,10 @@ import type { Shell } from "./scripts.ts";
 /** Maximum number of sessions; more would not be useful. */
 const MAX_SESSIONS = 200;
 
-/** Ids that every shell reads as a single word; ids of other programs may contain any character. */
+/** Matches ids that every shell reads as a single word; other programs' ids may contain any character. */
 const HARMLESS_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
-/** Names in which a shell must quote only spaces. */
+/** Matches names where a shell must quote only spaces. */
 const HARMLESS_NAME = /^[\p{L}\p{N}][\p{L}\p{N}\p{M} ._,+-]{0,79}$/u;
 
 /** Completion request of a shell, and its environment. */

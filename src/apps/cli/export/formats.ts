@@ -9,7 +9,7 @@ import { writeAtif } from "./atif.ts";
 import { writeMermaid } from "./graph.ts";
 import type { ExportSource } from "./source.ts";
 
-/** Format in which a session can be exported. */
+/** Export format for a session. */
 export interface ExportFormat {
   readonly name: string;
   /** Option that selects the format; its value is the output file. */

@@ -9,7 +9,7 @@ import { truncateLine } from "../text/width.ts";
 import { takeShortId } from "../view/entry-line.ts";
 import type { ExportSource } from "./source.ts";
 
-/** Tree of boxes, each for one entry, or for several consecutive entries. */
+/** Tree of boxes; each represents one entry or several consecutive entries. */
 export interface TreeGraph {
   readonly nodes: Iterable<GraphNode>;
   /** Names of a box and the box below it. */
@@ -44,7 +44,7 @@ const LINE_WIDTH = 48;
 const ID_LENGTH = 18;
 
 /**
- * Creates the boxes and lines of a session's tree.
+ * Creates the boxes and lines for a session's tree.
  *
  * Entries in a straight line share one box, except for both ends of branches, labels, compactions, summaries, damage, and
  * the leaf; with `isFull`, every entry has its own box.
@@ -104,10 +104,13 @@ function* makeNodes(
   }
 }
 
-/** Characters that are escaped, because they may have a meaning in Mermaid; all others are written unchanged. */
+/** Characters to escape because they may have a special meaning in Mermaid; all others are written unchanged. */
 const MEANINGFUL = /[^\p{L}\p{N} ,._-]/gu;
 
-/** Draws a session's tree as a Mermaid flowchart. Mermaid accepts 50,000 characters, or more with `maxTextSize`. */
+/**
+ * Draws a session's tree as a Mermaid flowchart. Mermaid accepts up to 50,000 characters by default; `maxTextSize` raises the
+ * limit.
+ */
 export function* writeMermaid(source: ExportSource): Generator<string, void> {
   const { nodes, edges } = makeTreeGraph(source);
   yield "flowchart TD\n";

@@ -79,9 +79,9 @@ export interface InstalledHooks {
 /**
  * Installs an agent's hooks; the caller must prevent other processes from doing so at the same time.
  *
- * Records the installation first, so that an interrupted call leaves nothing unrecorded.
+ * Records the installation first, so that even an interrupted call is recorded.
  *
- * @returns Undefined if there was nothing to do.
+ * @returns Undefined if nothing had to be done.
  * @throws {SettingsError} If the file cannot be edited.
  */
 export function installHooks(place: HookPlace, program: HookProgram): InstalledHooks | undefined {
@@ -112,7 +112,7 @@ export function installHooks(place: HookPlace, program: HookProgram): InstalledH
 
 /** Result of removing hooks. */
 export interface RemovedHooks {
-  /** `removed`: nothing remains; `gone`: the hooks were removed earlier; `left`: hooks edited by hand remain. */
+  /** `removed`: no hooks remain; `gone`: the hooks were removed earlier; `left`: manually edited hooks remain. */
   readonly outcome: "removed" | "gone" | "left";
   /** Copies that are kept because the file differs from its original content. */
   readonly backups: readonly string[];
@@ -124,7 +124,7 @@ export interface RemovedHooks {
  * A file that has not changed since its installation is restored byte for byte. From a changed file, only entries that are
  * exactly as installed are removed.
  *
- * @param rows - Commands that identify hooks that were edited by hand.
+ * @param rows - Commands that identify manually edited hooks.
  * @throws {SettingsError} If the file cannot be edited.
  */
 export function uninstallHooks(record: HookRecord, rows: AgentHooks["rows"]): RemovedHooks {

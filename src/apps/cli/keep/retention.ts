@@ -8,7 +8,7 @@ import { parseSettings } from "./settings-text.ts";
 export interface Retention {
   /** Whether the agent deletes sessions; null if unknown. */
   readonly deletes: boolean | null;
-  /** Age at which sessions are deleted, as written in the setting; null if unknown, or if deletion is not based on age. */
+  /** Age when sessions are deleted, as written in the setting; null if unknown, or if deletion is not based on age. */
   readonly after: string | null;
   /** Name of the setting; null if the agent has no such setting. */
   readonly setting: string | null;
@@ -57,7 +57,7 @@ export const KEEPS: RetentionRule = {
   }),
 };
 
-/** Retention of programs whose setting cannot be read. */
+/** Retention of programs whose settings cannot be read. */
 export const UNKNOWN: RetentionRule = {
   read: () =>
     makeUnknown("may delete tasks, depending on an editor setting that sessiontree cannot read", null),

@@ -179,7 +179,7 @@ function insertChild(text: string, parent: Node, value: unknown, name?: string):
   return text.slice(0, start) + kept + around[0] + child + around[1] + text.slice(end);
 }
 
-/** Returns the white space at the beginning of the line at an offset. */
+/** Returns the white space at the beginning of the line that contains an offset. */
 function getIndent(text: string, offset: number): string {
   const start = text.lastIndexOf("\n", offset - 1) + 1;
   return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? "";
@@ -210,7 +210,7 @@ function removeChild(text: string, parent: Node, child: Node): string {
   return text.slice(0, start) + (isEmpty ? "" : rest) + text.slice(close);
 }
 
-/** Returns the offset of the first comma at or after an offset that is not in a comment. */
+/** Returns the offset of the first comma outside comments, at or after an offset. */
 function findComma(text: string, from: number): number {
   const between = /^(?:[^,/]|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/.exec(text.slice(from))?.[0] ?? "";
   return from + between.length;

@@ -26,7 +26,7 @@ export function readPageAsset(): PageAsset {
   return { script: readFileSync(script, "utf8"), style: readFileSync(style, "utf8") };
 }
 
-/** Other session that a page can link to. */
+/** Another session that a page can link to. */
 export interface KnownSession {
   readonly path: string;
   /** Address of its page; undefined without a server. */
@@ -37,7 +37,7 @@ export interface KnownSession {
 export interface PageSource {
   /** Bytes of the session file; undefined for a page that fetches them from a server. */
   readonly bytes?: Uint8Array | undefined;
-  /** Number of bytes in the file; default: the length of `bytes`. */
+  /** Size of the file in bytes; default: the length of `bytes`. */
   readonly size?: number;
   /** Name of the file, without its folder. */
   readonly fileName: string;
@@ -138,8 +138,8 @@ function hashText(text: string): string {
 }
 
 /**
- * Encodes bytes as blocks that the page decompresses: in base64, which cannot close a block, and which preserves every line
- * break, zero byte, and invalid UTF-8.
+ * Encodes bytes as blocks that the page decompresses. Base64 cannot close a block, and preserves every line break, zero byte, and
+ * invalid UTF-8 sequence.
  */
 function encodeBlocks(bytes: Uint8Array): string {
   let blocks = "";

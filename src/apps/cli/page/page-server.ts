@@ -60,7 +60,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => 
 export class PageServer {
   readonly #token = randomBytes(TOKEN_BYTES).toString("base64url");
   readonly #index: ServedIndex | undefined;
-  /** Paths of sessions, by the key in their addresses. */
+  /** Session paths, by the key in their addresses. */
   readonly #paths = new Map<string, string>();
   readonly #failures = new FailureFinder();
   readonly #server: Server;
@@ -235,7 +235,7 @@ export class PageServer {
   }
 }
 
-/** Headers that prevent other pages from storing, embedding, or reading what is served. */
+/** Headers that prevent other pages from storing, embedding, or reading responses. */
 const HEADERS = {
   "Cache-Control": "no-store",
   "Content-Security-Policy": "frame-ancestors 'none'",
@@ -246,7 +246,7 @@ const HEADERS = {
 
 const REPLACED = "The file at this path was replaced.";
 
-/** Yields a file up to its end; throws if the file is replaced in the meantime, because its content would not match. */
+/** Yields a file to its end; throws if the file is replaced in the meantime, because the content would not match. */
 function* readFollowed(follower: FileFollower, first: FileChange | undefined): Generator<Buffer, void> {
   for (let change = first; change !== undefined; change = follower.poll()) {
     if (change.kind === "replaced") throw new Error(REPLACED);

@@ -97,7 +97,7 @@ function makeTooLargePageError(path: string, size: number): SessionError {
 /** Word in the names of fields that refer to a session. */
 const WORD = new BytePattern([..."session"].map((letter) => Buffer.from(letter + letter.toUpperCase())));
 
-/** Rest of such a name, and the JSON between it and a string. */
+/** Rest of such a field name, and the JSON between it and a string. */
 const REST_OF_NAME = /^\w{0,40}"\s{0,20}:\s{0,20}"/;
 
 /** Maximum number of bytes of that rest, and of a string that is treated as a name. */
@@ -170,7 +170,7 @@ function findFile(path: string | undefined): string | undefined {
   return callUnlessRefused(() => statSync(path))?.isFile() ? path : undefined;
 }
 
-/** Finds the file with an id: the names of session files end with the id, after the time of creation. */
+/** Finds the file with an id: session file names end with the id, after the creation time. */
 function findFileWithId(files: readonly string[], id: string): string | undefined {
   return files.find((file) => {
     const name = basename(file, ".jsonl");

@@ -31,8 +31,8 @@ const ESCAPE_MS = 50;
 /**
  * Full-screen terminal: draws on the alternate screen, and receives individual keys.
  *
- * Based on Node's readline, because the prompts of @clack/core end at every escape, close their input at ctrl-d, and redraw only
- * when a key is pressed.
+ * Based on Node's readline, because @clack/core prompts end at every escape, close their input at ctrl-d, and redraw only when a
+ * key is pressed.
  */
 export class FullScreen {
   readonly #terminal: CliTerminal;

@@ -48,12 +48,12 @@ const PREVIEW_MS = 60;
 const SEARCH_MS = 150;
 
 /**
- * Displays a picker of sessions at a terminal, and restores the terminal afterward.
+ * Displays a session picker on a terminal, and restores the terminal afterward.
  *
  * Sessions are displayed as they are found.
  *
  * @returns Undefined if the user left without choosing a session.
- * @throws Any error while drawing or finding sessions; errors about a single session are displayed instead.
+ * @throws Any error while drawing or finding sessions; errors that concern a single session are displayed instead.
  */
 export async function pickSession(world: PickerWorld): Promise<PickerRow | undefined> {
   const picker = new Picker(world);

@@ -27,14 +27,14 @@ const PREVIEW_PART = 0.4;
 
 const AGE_WIDTH = 10;
 
-/** Minimum number of columns for the number of messages. */
+/** Minimum number of columns for displaying the number of messages. */
 const COUNT_FROM = 60;
 
 const PROJECT_PART = 0.2;
 
 const TITLES = { project: "Sessions of this project", all: "Sessions of all projects", folder: "Sessions" };
 
-/** Allocation of the lines of a screen. */
+/** Allocation of the lines on a screen. */
 export interface PickerLayout {
   readonly list: number;
   /** Number of lines in the preview, without the line above it; 0 if there is no preview. */

@@ -12,7 +12,7 @@ export interface PickerRow extends FileRow {
 
 /** State of a picker, except the size of its screen. */
 export interface PickerState {
-  /** Sessions found so far, latest first. */
+  /** Sessions already found, latest first. */
   readonly sessions: readonly PickerRow[];
   readonly isComplete: boolean;
   readonly scope: PickerScope;
@@ -309,7 +309,7 @@ const TITLE_LENGTH = 200;
 /** Minimum rank of a match by letters; below it, the letters are so far apart that a match is a coincidence. */
 const MIN_RANK = 0.25;
 
-/** Rank of a session that contains all typed words anywhere: higher than any match by letters. */
+/** Rank of a session that contains all typed words: higher than any match by letters. */
 const WORDS_RANK = 2;
 
 /** Cached matches of each list, because they are requested several times between key presses. */

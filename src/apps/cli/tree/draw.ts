@@ -22,7 +22,7 @@ const NARROW_LABEL_WIDTH = 12;
 const NARROW = 60;
 const LEAF_MARK = "← leaf";
 
-/** Fraction of the width that branches may use before they are no longer indented further. */
+/** Maximum fraction of the width to use for indenting branches. */
 const MAX_INDENT = 0.3;
 
 const BULLETS: { readonly [tone in Tone]: string } = {

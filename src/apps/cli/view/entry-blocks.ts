@@ -18,7 +18,7 @@ export interface EntryDetails {
 
 /** Text of an entry, with a title. */
 export interface DetailBlock {
-  /** Title; empty for the main text of the entry. */
+  /** Title; empty for the entry's main text. */
   readonly title: string;
   readonly text: string;
   readonly isError: boolean;
@@ -45,7 +45,7 @@ export function getEntryDetails(entry: AnySessionEntry | undefined): EntryDetail
   };
 }
 
-/** Returns the text of an entry for display, without data that programs store with it. */
+/** Returns an entry's text for display, without the data that programs store with it. */
 export function getTextBlocks(entry: AnySessionEntry | undefined): DetailBlock[] {
   const { parts } = getEntryContent(entry);
   return parts

@@ -34,7 +34,7 @@ export function formatExcerptLine(facts: readonly string[], { text, isError }: E
 
 type Paint = (text: string) => string;
 
-/** Width in columns of the longest known kind. */
+/** Width, in columns, of the longest known kind. */
 export const KIND_WIDTH = 14;
 
 /** Returns the color of a tone. */

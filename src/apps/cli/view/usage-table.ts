@@ -15,14 +15,14 @@ export interface UsageRow {
   /** Empty strings for missing numbers. */
   readonly numbers: readonly string[];
   readonly isTotal?: boolean;
-  /** Value for the length of the bar, relative to the greatest value; absent for a row without a bar. */
+  /** Value that determines the length of the bar, relative to the greatest value; absent for a row without a bar. */
   readonly size?: number;
 }
 
 /**
  * Writes a table: names, columns of numbers and, on a terminal, a bar for each row with a size.
  *
- * Omits columns that do not fit, starting with the first ones.
+ * Omits columns that do not fit, starting with the first column.
  *
  * @param cut - Shortens a name to a width.
  */

@@ -23,7 +23,7 @@ export interface ContextChoice {
   readonly ordinals: readonly number[];
   /** The compaction at the start of the context; NONE if there is no compaction. */
   readonly compaction: number;
-  /** Context edits in force, by the ordinals of the entries that they change. */
+  /** Context edits in effect, by the ordinals of the entries that they change. */
   readonly edits: ReadonlyMap<number, ContextEditEntry>;
   /** Returns the messages that a chosen entry contributes; parses its body. */
   readonly project: (ordinal: number) => AgentMessage[];

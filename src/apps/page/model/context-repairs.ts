@@ -29,7 +29,7 @@ const ANSWER = {
   timestamp: 0,
 } as const;
 
-/** Entry of a context, and the messages that the model receives from it. */
+/** Entry in a context, and the messages that the model receives from it. */
 interface ContextEntry {
   readonly ordinal: number;
   /** `edited` if it differs from the stored entry. */

@@ -38,7 +38,7 @@ export interface ConversationRows<R extends ConversationRow = ConversationRow> {
 }
 
 /**
- * Lays out a conversation in rows: results share the row of their calls, and compacted entries are folded into one line until the
+ * Lays out a conversation in rows: results share their calls' rows, and compacted entries are folded into one line until the
  * reader opens it.
  *
  * A result shares its call's row unless another model answer comes between them.

@@ -10,8 +10,8 @@ interface ReadSession {
 }
 
 /**
- * Chooses the entries that may be in view when the page of a large session is first drawn: at both ends of the path, and around
- * the entry in the address.
+ * Chooses the entries that may be in view when a large session's page is first drawn: at both ends of the path, and around the
+ * entry in the address.
  *
  * @param leafId - Id of the last entry on the path; undefined for the session's leaf.
  * @param hash - Part of the address starting with `#`.

@@ -30,7 +30,7 @@ export interface ChangedFile {
 /**
  * Finds the files that tools changed on a path.
  *
- * @returns In the order of their first changes.
+ * @returns Ordered by first change.
  * @remarks Cost: O(path).
  */
 export function findChangedFiles(session: SessionModel, path: readonly number[]): ChangedFile[] {
@@ -96,8 +96,8 @@ const MAX_CHANGES = 2000;
  * Returns the changes in the arguments of an edit tool.
  *
  * @param input - Arguments of a tool call: an old and a new string, an array `edits` of such pairs, or a patch in an envelope.
- * @param path - Only changes to this file, if a patch names several; default: all.
- * @returns A comparison for each edit; empty if this is not an edit.
+ * @param path - Returns only changes to this file if a patch changes several files; default: all files.
+ * @returns A comparison for each edit; empty if the call is not an edit.
  */
 export function findEdits(input: unknown, path?: string): DiffLine[][] {
   const compared = findCallEdits(input).map(({ before, after }) => compareLines(before, after));

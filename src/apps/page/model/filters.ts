@@ -4,7 +4,7 @@ import type { SessionModel } from "./session-model.ts";
 /** Groups of filters: outcome or label, kind of entry, and tool. */
 export type FilterGroup = "mark" | "kind" | "tool";
 
-/** Value that entries can be filtered by. */
+/** Value for filtering entries. */
 export interface FilterChoice {
   readonly group: FilterGroup;
   readonly value: string;

@@ -18,13 +18,13 @@ export function formatPercent(part: number): string {
 const TIME = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
 
-/** Formats the time of day of a stored time; empty if it is not a valid time. */
+/** Formats the time of day of a stored time; empty if the time is invalid. */
 export function formatTime(timestamp: unknown): string {
   const date = parseDate(timestamp);
   return date === undefined ? "" : TIME.format(date);
 }
 
-/** Formats the date and time of day of a stored time; empty if it is not a valid time. */
+/** Formats the date and time of day of a stored time; empty if the time is invalid. */
 export function formatDateAndTime(timestamp: unknown): string {
   const date = parseDate(timestamp);
   return date === undefined ? "" : `${DATE.format(date)}, ${TIME.format(date)}`;

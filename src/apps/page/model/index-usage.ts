@@ -16,7 +16,7 @@ export interface SpentGroup extends Readonly<Spent> {
 
 /** Facts that a server returns about the sessions of a list after gathering their calls. */
 export interface IndexUsage {
-  /** The program that each session was imported from, by the session's address; empty if it was not imported. */
+  /** The program that each session was imported from, by the session's address; empty for sessions that were not imported. */
   readonly sources: ReadonlyMap<string, string>;
   /** The model with the most calls in each session, by the session's address. */
   readonly models: ReadonlyMap<string, string>;
@@ -123,7 +123,7 @@ export function parsePeriod(text: string, today: Date): Period {
   }
 }
 
-/** Formats the day of a time in the local time zone; empty if the time is invalid. */
+/** Formats a time as a day in the local time zone; empty if the time is invalid. */
 export function formatDay(time: Date): string {
   if (Number.isNaN(time.getTime())) return "";
   const two = (value: number) => String(value).padStart(2, "0");
@@ -133,7 +133,7 @@ export function formatDay(time: Date): string {
 /** Maximum number of days that get their own bars. */
 const MAX_DAYS = 120;
 
-/** Usage in a span of time: a day as `2026-11-23`, or a month as `2026-11`. */
+/** Usage in a day, such as `2026-11-23`, or a month, such as `2026-11`. */
 export interface SpentSpan {
   readonly name: string;
   /** By model; unused models are omitted. */
@@ -144,7 +144,8 @@ export interface SpentSpan {
 const MIN_SHOWN_PART = 0.005;
 
 /**
- * Drops the years at the start whose bars would not be visible, such as a year with a single call long before all others.
+ * Drops the years at the start whose bars would not be visible, such as a year that contains a single call long before all other
+ * calls.
  *
  * @param getSize - Returns the size of the bar.
  * @returns Groups with a day and a size.

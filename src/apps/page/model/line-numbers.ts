@@ -49,7 +49,7 @@ function joinLines(lines: readonly DiffLine[], without: DiffLine["sign"]): strin
     .join("\n");
 }
 
-/** Returns the number of lines in a text, at least 1. */
+/** Returns the number of lines in a string, at least 1. */
 function countLines(text: string): number {
   return text.split("\n").length;
 }

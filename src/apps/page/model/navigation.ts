@@ -31,7 +31,7 @@ export type ContextSide = "before" | "with";
 
 /** Step from one position to another. */
 export type Step =
-  /** Focuses an entry, on the shown path if it is there, otherwise on the newest path through it. */
+  /** Focuses an entry, on the shown path if that contains it, otherwise on the newest path through it. */
   | { readonly go: "entry"; readonly ordinal: number; readonly isHit?: boolean }
   /** Ends the path at an entry. */
   | { readonly go: "end"; readonly ordinal: number }
@@ -45,7 +45,7 @@ export type Step =
   | { readonly go: "whole" }
   /** Moves to the previous or next branch at a fork. */
   | { readonly go: "branch"; readonly direction: 1 | -1 }
-  /** Shows the path to an entry next to the newest path through a sibling of it, from their fork. */
+  /** Shows the path to an entry next to the newest path through one of its siblings, from their fork. */
   | { readonly go: "beside"; readonly ordinal: number; readonly sibling: number }
   /** Follows a growing session: moves to the new end, and to the end of the list if that is followed. */
   | { readonly go: "grown"; readonly end: number; readonly isFollowed: boolean }
@@ -182,7 +182,10 @@ function takePathStep(
   return target === undefined ? position : { ...position, focus: target, reveal: { align: "auto" } };
 }
 
-/** Returns whether a position shows an entry of its path: always the focus, but records only if the reader requested them. */
+/**
+ * Returns whether a position shows an entry of its path: the focus is always shown, but records only if the reader requested
+ * them.
+ */
 function isShownAt(
   session: SessionModel,
   { focus, areRecordsShown = false }: Position,

@@ -148,8 +148,8 @@ class StoredPath implements PathView {
 }
 
 /**
- * Creates the function that returns the messages that the model receives from an entry; the same array as long as the entry stays
- * parsed.
+ * Creates the function that returns the messages that the model receives from an entry; it returns the same array as long as the
+ * entry stays parsed.
  */
 function makeMessagesReader(
   session: SessionModel,

@@ -16,7 +16,7 @@ interface IndexedValue<T> {
  * @param mayHave - Returns whether an entry may have a value, without reading its body.
  * @param read - Returns the value of an entry; undefined if it has no value.
  * @returns Undefined if no entry has a value, or if none of the last 500 candidates has one.
- * @remarks Cost: O(entries), and at most 500 bodies.
+ * @remarks Cost: O(entries), plus at most 500 bodies.
  */
 export function findLastValue<T>(
   { entryAt }: Pick<SessionModel, "entryAt">,

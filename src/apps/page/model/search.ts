@@ -31,7 +31,7 @@ export interface SomeHits {
 export interface Finder {
   /** Returns all matches of all words, in their order. */
   readonly all: (text: string) => readonly TextMatch[];
-  /** Returns the match to show, where the words are closest together; undefined if the text lacks one of them. */
+  /** Returns the match to show, which is where the words are closest together; undefined if the text lacks one of them. */
   readonly best: (text: string) => TextMatch | undefined;
 }
 
@@ -64,7 +64,7 @@ export function readQuery(text: string): { readonly query: SearchQuery; readonly
   }
 }
 
-/** Separator between the parts of an entry, so that a snippet ends where its part does. */
+/** Separator between the parts of an entry, so that a snippet ends where its part ends. */
 const SEPARATOR = "\u0000";
 
 const BEFORE = 32;
@@ -112,7 +112,7 @@ export function getPageText(
 }
 
 /**
- * Returns the stored content that an entry shows, including its line if it shows only one. Notes about the entry are not
+ * Returns the stored content that an entry shows, including its line if it shows only one line. Notes about the entry are not
  * searched.
  */
 function getShownParts(entry: AnySessionEntry | undefined, { tone }: EntryKind): string[] {

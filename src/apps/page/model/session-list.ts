@@ -117,7 +117,7 @@ export function filterSessions(sessions: readonly ListedSession[], text: string)
   );
 }
 
-/** Sort orders of sessions: the latest, the most expensive, or the one with the most tokens, messages, or issues first. */
+/** Sort orders for sessions: first the latest, the most expensive, or the sessions with the most tokens, messages, or issues. */
 export const SORTS = ["latest", "cost", "tokens", "messages", "issues"] as const;
 /** Sort order of sessions. */
 export type Sort = (typeof SORTS)[number];
@@ -126,9 +126,9 @@ export type Sort = (typeof SORTS)[number];
 interface SessionChoice {
   /** Returns whether a session matches the query. */
   readonly isFound: (session: ListedSession) => boolean;
-  /** Working directory; undefined for any. */
+  /** Working directory; undefined for any directory. */
   readonly project?: string | undefined;
-  /** The program that sessions were imported from, or empty for sessions that were not imported; undefined for any. */
+  /** The program that sessions were imported from, or empty for sessions that were not imported; undefined for any sessions. */
   readonly source?: string | undefined;
   readonly period: Period;
   /** Usage of each session in the period, by its address; undefined until it is known. */
@@ -138,7 +138,7 @@ interface SessionChoice {
   readonly ranked?: readonly string[] | undefined;
 }
 
-/** Session of the list with the sessions of its subagents. */
+/** Session in the list with its subagents' sessions. */
 export interface SessionNode {
   readonly session: ListedSession;
   /** Usage in the period, including subagents; undefined until it is known. */

@@ -29,7 +29,7 @@ export interface SessionModel extends ViewSource {
   readonly tokens: readonly number[];
   /** Whether facts and tokens of every entry are known, so that entries can be counted, filtered, and drawn as a tree. */
   readonly isWhole: boolean;
-  /** Positions of the lines of the entries. */
+  /** Positions of the entries' lines. */
   readonly lines: LineSpans;
   /** Kind of each entry, by ordinal, if its facts are known. */
   readonly kinds: readonly EntryKind[];
@@ -133,8 +133,8 @@ export function getPathTo(session: Pick<SessionModel, "tree">, ordinal: number):
 }
 
 /**
- * Returns whether views hide an entry unless the reader requests records: a record of state, usage, or an import, without a
- * label, links, or sibling branches.
+ * Returns whether views hide an entry unless the reader requests records: the entry is a record of state, usage, or an import,
+ * and has no label, links, or sibling branches.
  */
 export function isHiddenRecord(session: SessionModel, ordinal: number): boolean {
   const { labels, linked } = session;
@@ -175,7 +175,7 @@ export function formatPlace(session: Pick<SessionModel, "tree" | "leaf">, end: n
     : `on the ${formatBranchName(session, end)}`;
 }
 
-/** Maximum bytes of a damaged line that are shown. */
+/** Maximum number of bytes shown of a damaged line. */
 const MAX_BYTES = 600;
 
 /** Returns the beginning of the bytes that an issue affects, as a string; invalid UTF-8 is replaced with U+FFFD. */

@@ -13,7 +13,7 @@ import { isHiddenRecord, type SessionModel } from "./session-model.ts";
 /** Level of detail in the tree: only entries that change its course; those plus user messages and failures; or every entry. */
 export type TreeDetail = "branches" | "turns" | "all";
 
-/** Row of the drawing, with the entries that follow it in a straight line without rows of their own. */
+/** Row in the tree, with the entries that follow it in a straight line but do not have their own rows. */
 export interface PageTreeRow extends RowPosition {
   readonly ordinal: number;
   /** Whether the line continues below, at the same depth. */

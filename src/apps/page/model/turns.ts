@@ -43,7 +43,7 @@ export class PathTurns {
   }
 }
 
-/** Returns the usages from one user message to the next on a path, and the time of the last entry of the turn. */
+/** Returns the usage records from one user message to the next on a path, and the time of the turn's last entry. */
 function gatherTurn(
   session: SessionModel,
   path: readonly number[],
@@ -75,7 +75,7 @@ export function getTookMs(session: SessionModel, ordinal: number): number | unde
   return milliseconds > 0 ? milliseconds : undefined;
 }
 
-/** Stretch of time that the model or a tool spent on a path. */
+/** Period of time spent by the model or a tool on a path. */
 export interface Stretch {
   /** The entry at its end. */
   readonly ordinal: number;
@@ -88,7 +88,7 @@ const MAX_STRETCHES = 300;
 
 /**
  * Returns how the time on a path was spent, in path order: on model answers, tools, and commands, excluding the user's time. If
- * there are too many stretches, neighbors are merged; a merged stretch failed if one of its parts did.
+ * there are too many stretches, neighbors are merged; a merged stretch failed if any of its parts failed.
  *
  * @remarks Cost: O(path).
  */

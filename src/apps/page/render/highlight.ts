@@ -18,8 +18,8 @@ import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
 
 /**
- * HTML into which a session cannot inject markup: only the two renderers in this folder create it, and both escape all of their
- * input. Only `Html` accepts it, and only that component sets markup from a string.
+ * HTML that is safe from markup injected by a session: only the two renderers in this folder create it, and both escape all of
+ * their input. Only `Html` accepts it, and only that component sets markup from a string.
  */
 export interface SafeHtml {
   readonly __html: string;

@@ -101,7 +101,7 @@ for (const name of ["th_open", "td_open"]) {
  * Safe by construction: with `html: false` markdown-it escapes all markup in the text and writes only its own elements; only
  * http, https, and mailto addresses are converted to links; images are converted to links.
  *
- * @param firstLevel - Level of the text's first heading, from 2.
+ * @param firstLevel - Level of the text's first heading, at least 2.
  * @returns Undefined if the text is too long: show it as plain text.
  */
 export function renderMarkdown(text: string, firstLevel = FIRST_LEVEL): SafeHtml | undefined {

@@ -8,8 +8,8 @@ import { TOUCH, WIDE } from "./viewport.ts";
 export const PLOT = { width: 760, height: 180 } as const;
 
 /**
- * Width of a chart with its labels, in the units of its `viewBox`, and the width of a character of a label. The width is close to
- * the drawn width in pixels, so that labels have the size that the style sheet sets.
+ * Width of a chart with its labels, in `viewBox` units, and the width of a label character. The width is close to the drawn width
+ * in pixels, so that labels have the size that the style sheet sets.
  */
 const FRAME = matchMedia(WIDE).matches ? { width: 822, character: 7 } : { width: 340, character: 8.4 };
 

@@ -230,7 +230,7 @@ const MAX_RANGES = 2000;
 /** Names of the highlights in the style sheet: search hits, and the line of an error. */
 type MarkName = "found" | "error-line";
 
-/** Marks ranges without changing the document; browsers without this feature show no marks. */
+/** Marks ranges without changing the document; browsers that do not support this feature do not show marks. */
 function markRanges(name: MarkName, ranges: readonly Range[]): void {
   if (!("highlights" in CSS)) return;
   if (ranges.length === 0) CSS.highlights.delete(name);
@@ -289,8 +289,8 @@ function makeRange({ nodes }: BlockText, start: number, end: number): Range {
 }
 
 /**
- * Number of frames without movement before scrolling. The list itself scrolls to the row of an entry, and again when newly drawn
- * rows change their heights.
+ * Number of frames without movement that must pass before scrolling. The list itself scrolls to the row of an entry, and again
+ * when newly drawn rows change their heights.
  */
 const STILL_FRAMES = 3;
 

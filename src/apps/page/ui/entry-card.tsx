@@ -22,7 +22,7 @@ interface EntryCardProps {
   readonly end: number;
 }
 
-/** Entry of the conversation, with the results of its calls. */
+/** Conversation entry with the results of its calls. */
 export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardProps) {
   const mark = useMark();
   const { session } = usePage();
@@ -129,7 +129,7 @@ function SystemBody({ row, parts }: { row: EntryRow; parts: readonly ContentPart
   );
 }
 
-/** Creates a component that renders again only if one of its properties changes. */
+/** Creates a component that re-renders only if one of its properties changes. */
 function memo<P extends object>(part: FunctionComponent<P>): FunctionComponent<P> {
   class Memo extends Component<P> {
     override shouldComponentUpdate(next: Readonly<P>): boolean {

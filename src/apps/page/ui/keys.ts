@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 
-/** Keys and their commands, and the help text of each row; `also` contains the keys that this text mentions. */
+/** Keys and their commands, and the help text for each row; `also` contains the other keys that this text mentions. */
 const KEYS = [
   {
     help: "next and previous entry (also ↓ and ↑)",
@@ -112,7 +112,7 @@ function canScroll(target: EventTarget | null, key: string): boolean {
   return (overflow === "auto" || overflow === "scroll") && target[whole] > target[seen];
 }
 
-/** Listens to the keys of the whole page; see `findCommand`. */
+/** Listens for key presses on the whole page; see `findCommand`. */
 export function useKeys(
   isConversation: boolean,
   commands: { readonly [command in KeyCommand]?: () => void },

@@ -31,7 +31,7 @@ const MIN_PAUSE_MS = 100;
 
 /**
  * Minimum interval between requests for the usage of a growing session in the list, because the server checks all sessions for
- * each.
+ * each request.
  */
 const SELDOM_MS = 3000;
 
@@ -115,7 +115,7 @@ function useSeldom<T>(value: T): T {
   return taken;
 }
 
-/** Appends arriving bytes to a session, in batches if they arrive quickly, and reads them without blocking the page. */
+/** Appends incoming bytes to a session, in batches if they arrive quickly, and reads them without blocking the page. */
 class GrowingSession {
   readonly #entries: SessionEntries;
   readonly #onRead: () => void;

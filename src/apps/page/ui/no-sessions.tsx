@@ -51,7 +51,7 @@ function Importable({ url }: { url: string | undefined }) {
   return (
     <>
       <p>
-        Other programs have {formatCounted(all, "session")} that can be imported, plus those of subagents:
+        Other programs have {formatCounted(all, "session")} that can be imported, plus subagent sessions:
       </p>
       <ul class="index-importable">
         {answer.value.map(({ source, sessions }) => (

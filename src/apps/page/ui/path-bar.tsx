@@ -91,7 +91,7 @@ function MarkedContext({ position: { view, focus, end } }: Pick<PathBarProps, "p
   );
 }
 
-/** The two possible ends of the context of an answer or a result: before the model wrote, and with its outcome. */
+/** The two possible ends of an answer's or result's context: before the model wrote the answer, and with its outcome. */
 function Sides({ position }: { position: Position }) {
   const { session, go } = usePage();
   const { asked } = position;
@@ -252,7 +252,7 @@ interface TimeLineProps {
   readonly focus: number;
 }
 
-/** Thin line that shows how the time of the path was split between the model and tools; each stretch links to its entry. */
+/** Thin line that shows how time on the path was split between the model and tools; each stretch links to its entry. */
 export function TimeLine({ path, focus }: TimeLineProps) {
   const { session, go } = usePage();
   const stretches = useMemo(

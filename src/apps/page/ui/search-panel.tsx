@@ -20,7 +20,7 @@ interface SearchPanelProps {
   readonly isSearching: boolean;
   /** Reason why the query cannot be searched; empty if it can. */
   readonly problem: string;
-  /** Index of the current hit; -1 if there is none. */
+  /** Index of the current hit; -1 if there is no current hit. */
   readonly current: number;
   readonly path: PathView;
   readonly onChoose: (index: number) => void;

@@ -161,7 +161,7 @@ function focusFirst(main: Main, links: string): boolean {
   return first !== undefined && first !== null;
 }
 
-/** Moves the focus among links: from elsewhere to the first link, and from the first link back to the field if there is one. */
+/** Moves the focus among links: from elsewhere to the first link, and from the first link back to the field, if any. */
 function stepAmong(
   main: Main,
   links: string,
@@ -256,7 +256,7 @@ function UsageState({ answer, damaged, isKept, onDamaged }: UsageStateProps) {
   );
 }
 
-/** Counts the listed sessions with damaged lines, including those of subagents. */
+/** Counts the listed sessions with damaged lines, including subagents' sessions. */
 function countDamaged(nodes: readonly SessionNode[]): number {
   return nodes.reduce(
     (sum, { session, subagents }) => sum + (session.issueCount > 0 ? 1 : 0) + countDamaged(subagents),

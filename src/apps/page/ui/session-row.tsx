@@ -14,7 +14,7 @@ import { ChevronIcon } from "./icons.tsx";
 import { makeLinkTo } from "./use-position.ts";
 import { useAnswer } from "./use-server.ts";
 
-/** Maximum number of hits of a session that are shown at first. */
+/** Maximum number of a session's hits that are shown initially. */
 const MAX_HITS = 3;
 
 interface SessionRowProps {
@@ -29,7 +29,7 @@ interface SessionRowProps {
   readonly leftThrough: string | undefined;
 }
 
-/** Session of the list, its hits, and on demand the sessions of its subagents. */
+/** Session in the list, its hits and, on demand, its subagents' sessions. */
 export function SessionRow({ node, usage, wanted, hits, leftThrough }: SessionRowProps) {
   const { session, spent, subagents, isAround } = node;
   const { href, title, cwd, modified, messageCount, issueCount, path, isFork } = session;
@@ -109,7 +109,7 @@ interface HitsProps {
   readonly leftThrough: string | undefined;
 }
 
-/** Hits in a session: the best matches, and on demand the others. */
+/** Hits in a session: the best matches and, on demand, the others. */
 function Hits({ found, leftThrough }: HitsProps) {
   const [isWhole, setWhole] = useState(found.slice(MAX_HITS).some(({ href }) => href === leftThrough));
   const list = useRef<HTMLDivElement>(null);
@@ -174,7 +174,10 @@ function Marked({ line, wanted }: { line: string; wanted: string }) {
   );
 }
 
-/** Number of failures in a session, which requires its whole file; nothing until it is known. Leads to the first. */
+/**
+ * Number of failures in a session, which requires reading its whole file; shows nothing until the number is known. Leads to the
+ * first.
+ */
 function Failures({ row, href }: { row: { current: HTMLElement | null }; href: string }) {
   const answer = useAnswer(`${href}/failures`, readFailures, row);
   if (answer.state === "waiting") return null;

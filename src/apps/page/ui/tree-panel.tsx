@@ -148,17 +148,17 @@ interface TreeRowProps {
   readonly onToggle: () => void;
 }
 
-/** Height of a row in pixels: more on narrow screens, for touch. */
+/** Height of a row in pixels: greater on narrow screens, for touch. */
 const TREE_ROW_HEIGHT = matchMedia(WIDE).matches ? 30 : 40;
 
-/** Pixels between the lines of two depths. */
+/** Distance between the lines of adjacent depths, in pixels. */
 const STEP = 14;
 const MIDDLE = TREE_ROW_HEIGHT / 2;
 
 /** Pattern of a failure line without a message. */
 const BARE_CODE = /^exit code -?\d+$/;
 
-/** Row of the tree: its piece of the graph, and its text. */
+/** Row of the tree: its part of the graph, and its text. */
 function TreeRowView(props: TreeRowProps) {
   const { row, failedInRun, isCurrent, isActive, position, size, path, isBelowOnPath, onChoose, onToggle } =
     props;
@@ -274,8 +274,8 @@ function Graph({ row, path, isBelowOnPath, isLeaf }: GraphProps) {
 }
 
 /**
- * Node of the graph: summaries are diamonds, failures crosses, tool results and notes of programs small circles, all others
- * circles; the leaf has a ring.
+ * Node of the graph: summaries are diamonds, failures are crosses, tool results and program notes are small circles, and all
+ * others are circles; the leaf has a ring.
  */
 function Node({ row, x, isLeaf }: { row: PageTreeRow; x: number; isLeaf: boolean }) {
   const { session } = usePage();

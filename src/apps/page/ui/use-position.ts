@@ -89,7 +89,7 @@ export function makeLinkTo(id: string): string {
  * Reads a position from the part of an address starting with `#`.
  *
  * @param opening - End of the path if the address does not specify one.
- * @returns The position; ids in the address that the session lacks are ignored.
+ * @returns The position; ignores ids in the address that do not exist in the session.
  */
 export function parseHash(session: SessionModel, hash: string, opening: number): Position {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));

@@ -19,7 +19,7 @@ const PAUSE_MS = 120;
 export interface Search {
   /** Text in the field. */
   readonly text: string;
-  /** Current query: the text, after it has not changed for a moment. */
+  /** Current query: the typed text, once it has not changed for a moment. */
   readonly query: string;
   readonly filter: Filter;
   /** Whether there is a query or a filter; otherwise there are no hits. */
@@ -29,7 +29,7 @@ export interface Search {
   readonly isSearching: boolean;
   /** Reason why the query cannot be searched; empty if it can. */
   readonly problem: string;
-  /** Index of the current hit; -1 if there is none. */
+  /** Index of the current hit; -1 if there is no current hit. */
   readonly current: number;
   /** Filters to choose from, and the number of entries that would remain with each. */
   readonly choices: readonly CountedChoice[];
@@ -63,7 +63,7 @@ interface SearchProgress {
 
 const NO_HITS: readonly SearchHit[] = [];
 
-/** Maintains a search through the session, and its filters. */
+/** Maintains a search of the session, and its filters. */
 export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) => void): Search {
   const [text, setText] = useState("");
   const [query, setQuery] = useState("");
@@ -142,8 +142,8 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
 }
 
 /**
- * Searches in slices: the first hits appear immediately, and all of them after the search; in a session that has grown, only new
- * entries are searched.
+ * Searches in slices: the first hits appear immediately, and all hits after the search ends; in a session that has grown, only
+ * new entries are searched.
  */
 function useFound(session: SessionModel, query: string): Found | undefined {
   const [found, setFound] = useState<Found>();

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 
 /**
- * The viewed entry: the focus, or the first one in view. Stored apart from the page's state, because scrolling changes it many
+ * The viewed entry: the focus, or the first entry in view. Stored apart from the page's state, because scrolling changes it many
  * times a second.
  */
 export class Sight {

@@ -23,8 +23,8 @@ interface VirtualListProps<T> {
   readonly estimate: (item: T) => number;
   readonly render: (item: T, index: number) => ComponentChildren;
   /**
-   * Returns the new index of an item of the previous list, so that the list can change around the visible items; -1 if there is
-   * none.
+   * Returns the new index of an item of the previous list, so that the list can change around the visible items; -1 if the item
+   * no longer exists.
    */
   readonly findIndex?: (item: T) => number;
   readonly jump?: Jump | undefined;
@@ -136,14 +136,14 @@ function useSizes<T>({ items, getKey, estimate }: VirtualListProps<T>) {
   }, [items]);
 }
 
-/** Maximum number of visible items that are checked for one that remains after a change. */
+/** Maximum number of visible items to check for an item that remains after a change. */
 const MAX_TRIED = 50;
 
 /**
  * Keeps the visible items in place when items change above them.
  *
- * @returns A function that moves the virtualizer, to be called after it has received the changed items, and one that moves the
- * element, to be called after they are in the document.
+ * @returns A function that moves the virtualizer, to be called after it has received the changed items, and a function that moves
+ *   the element, to be called after the items are in the document.
  */
 function usePlace<T>(virtualizer: ListVirtualizer, props: VirtualListProps<T>) {
   const before = useRef(props);

@@ -73,8 +73,8 @@ async function findLastCall(
 }
 
 /**
- * Converts each component of a path to a phrase, because calls name the path from the root or from the project, with either
- * separator.
+ * Converts each component of a path to a phrase, because calls specify the path relative to the root or to the project, with
+ * either separator.
  */
 function quoteSteps(path: string, cwd: string): string {
   const below = relative(cwd, path);

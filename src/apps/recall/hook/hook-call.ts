@@ -23,7 +23,7 @@ export interface HookCall {
   readonly event: HookEvent;
 }
 
-/** Reasons for the start of a session whose context already contains what came before. */
+/** Start reasons for sessions whose context already contains the earlier content. */
 const CONTINUED = new Set(["resume", "compact", "branch", "fork"]);
 
 /** Exit codes as agents write them in a command's output. */
@@ -35,7 +35,7 @@ const MAX_FILES = 3;
 /**
  * Parses an agent's input to a hook: Claude Code, Codex, Gemini CLI, and Qwen Code use the same fields.
  *
- * @returns Undefined for events that need no help, such as a command that worked.
+ * @returns Undefined for events that do not require help, such as a successful command.
  */
 export function parseHookCall(input: JsonRecord): HookCall | undefined {
   const eventName = toText(input["hook_event_name"]);
