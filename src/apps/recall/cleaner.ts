@@ -126,8 +126,8 @@ export class Cleaner {
 }
 
 /**
- * Returns possible readings of a string without its invisible characters: a secret may span them, or begin after one as after a
- * space.
+ * Returns possible readings of a string without its invisible characters: a secret may span them, or begin after one of them as
+ * it would after a space.
  */
 function makeReadings(pieces: readonly string[]): string[] {
   const breaks = pieces.length <= MAX_BREAKS ? pieces.slice(1) : [];

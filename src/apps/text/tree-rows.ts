@@ -105,7 +105,7 @@ export const SHORTEST_RUN = 3;
 type Open = RowPosition & ({ readonly first: number } | { readonly heads: readonly number[] });
 
 /**
- * Yields the rows of the tree from top to bottom: at each branch point first the side branches, indented by one more level, then
+ * Yields the rows of the tree from top to bottom: at each branch point, first the side branches, indented by one more level, then
  * the entries that continue straight, at the same level.
  *
  * @remarks Cost: O(entries) in total; does not recurse, and uses memory only for the open branches.

@@ -301,7 +301,7 @@ test("reports bad arguments, exits with code 2, and writes nothing", async () =>
     [["--from", "vim"], /--from must be one of atif, claude-code, cline, codex/],
     [["--since", "soon"], /--since <time> accepts "today", .* a month/],
     [[join(home, "missing.jsonl")], /missing\.jsonl does not exist/],
-    [[pi], /is a session of pi: it can be opened without an import/],
+    [[pi], /is a session from pi and can be opened without an import/],
     [[kimi], /of kimi-cli, which Kimi Code has replaced\. This version of sessiontree cannot read it/],
   ] as const) {
     const done = await imported(args);

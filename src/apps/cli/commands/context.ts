@@ -68,7 +68,7 @@ interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"
   readonly answer: string | undefined;
 }
 
-/** `sessiontree context`: shows the context that a model receives. */
+/** `sessiontree context`: shows the context that the model receives. */
 export const command: Command = {
   details: `Prints one line per message, with the entry it comes from and an estimate of the tokens of this message alone. With --full, the whole text follows.
 
@@ -129,7 +129,9 @@ async function writeChanges(call: CommandCall): Promise<void> {
     out.json({ changes });
     return;
   }
-  out.prose(`${formatCounted(changes.length, "request")} on this branch did not continue the previous one.`);
+  out.prose(
+    `${formatCounted(changes.length, "request")} on this branch did not continue the previous request.`,
+  );
   if (changes.length > 0) out.line();
   for (const { toId, message } of changes)
     for (const line of wrapText(toPlainLine(`${toId}: ${message}`), out.width)) out.line(line);

@@ -116,7 +116,7 @@ function checkPaths({ get, io }: CommandCall): void {
     const isOurs = source === "pi" || source === "oh-my-pi";
     throw new UsageError(
       isOurs
-        ? `${path} is a session of ${source}: it can be opened without an import.`
+        ? `${path} is a session from ${source} and can be opened without an import.`
         : describeForeign(path, source),
     );
   }

@@ -46,7 +46,7 @@ export async function findCandidates({
   return [...known, ...found.filter(({ value }) => value.startsWith(typed) && HARMLESS_ID.test(value))];
 }
 
-/** Finds the labels and ids of entries, latest first; returns none if the session cannot be found. */
+/** Finds the labels and ids of entries, latest first; returns an empty array if the session cannot be found. */
 async function lookUpEntries(
   session: string | undefined,
   typed: string,

@@ -100,7 +100,7 @@ export interface LinkedSession {
   readonly href: string | undefined;
 }
 
-/** Sessions that an entry refers to, and the id of the call that they belong to, which is empty if there is no call. */
+/** Sessions that an entry refers to, and the id of the call that they belong to; the id is empty without a call. */
 interface LinkedSessions {
   readonly sessions: readonly LinkedSession[];
   readonly callId: string;

@@ -31,7 +31,7 @@ export interface SomeHits {
 export interface Finder {
   /** Returns all matches of all words, in their order. */
   readonly all: (text: string) => readonly TextMatch[];
-  /** Returns the match to show, which is where the words are closest together; undefined if the text lacks one of them. */
+  /** Returns the match to show, which is where the words are closest together; undefined if the text lacks any of the words. */
   readonly best: (text: string) => TextMatch | undefined;
 }
 
@@ -78,8 +78,8 @@ interface SearchedText {
 }
 
 /**
- * Finds the entries of a session that contain all words, in any order, in the stored content that they show, their id, or their
- * label, using the same rules as every search.
+ * Finds the entries of a session that contain all words, in any order, in their visible stored content, their id, or their label,
+ * using the same rules as every search.
  *
  * @param text - Words and quoted phrases.
  * @param from - Number of entries already searched, in file order.

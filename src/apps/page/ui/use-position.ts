@@ -4,8 +4,8 @@ import { type Position, type Step, takeStep, type View } from "../model/navigati
 import { getPathTo, type SessionModel } from "../model/session-model.ts";
 
 /**
- * Keeps the reader's position in sync with the address, so that an address restores the same position. Another path or view is a
- * step in the browser's history; another entry on the same path is not.
+ * Keeps the reader's position in sync with the address, so that an address restores the same position. Another path or view adds
+ * a step to the browser's history; another entry on the same path does not.
  *
  * @param opening - Initial end of the path.
  */

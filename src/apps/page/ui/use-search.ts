@@ -25,7 +25,7 @@ export interface Search {
   /** Whether there is a query or a filter; otherwise there are no hits. */
   readonly isActive: boolean;
   readonly hits: readonly SearchHit[];
-  /** Whether there may be more hits than those already found. */
+  /** Whether more hits may still be found. */
   readonly isSearching: boolean;
   /** Reason why the query cannot be searched; empty if it can. */
   readonly problem: string;
