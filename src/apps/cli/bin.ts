@@ -17,8 +17,8 @@ async function answerCompletion(): Promise<number | undefined> {
 }
 
 /**
- * Enables Node's compile cache for the next start, if the version supports it (22.8 or later). Leaves it off for a redaction,
- * because the cache could contain strings from the run, and thus the text to be removed.
+ * Enables Node's compile cache for later runs, if this version of Node supports it (22.8 or later). Leaves it disabled for a
+ * redaction, because the cache could contain strings from the run, including the text to be removed.
  */
 function keepCompiledCode(): void {
   if (process.argv[2] === "redact") return;

@@ -4,7 +4,7 @@ import type { Output } from "./output.ts";
 import { flag, type Parameter, textOption } from "./parameters.ts";
 import type { SessionAccess } from "./sessions.ts";
 
-/** Call of a command: its parameters and its output. */
+/** Command invocation: its parameters and its output. */
 export interface CommandCall extends SessionAccess {
   readonly io: CliIo;
   readonly out: Output;
@@ -14,16 +14,13 @@ export interface CommandCall extends SessionAccess {
   readonly dir: string | undefined;
   /** Returns the value of a parameter that the command declares; throws a `UsageError` if the value is invalid. */
   get<T>(parameter: Parameter<T>): T;
-  /**
-   * Writes a message to stderr that is neither a result nor a failure: a sentence, and lines below it, which must be safe to
-   * print.
-   */
+  /** Writes a note or warning to stderr: a sentence, followed by lines that must already be safe to print. */
   warn(message: string, ...below: readonly string[]): void;
-  /** Writes a line to stderr that explains the result to a person; with `json`, writes nothing. */
+  /** Writes a line to stderr that explains the result to the user; with `json`, writes nothing. */
   note(text: string): void;
 }
 
-/** Command as listed by help and completion, before it is loaded. */
+/** Command as shown in help and completion, before it is loaded. */
 export interface ListedCommand {
   readonly name: string;
   /** One line, without a period. */
@@ -36,26 +33,26 @@ export interface ListedCommand {
 }
 
 /**
- * `sessiontree` command, one per file in commands/, with all of its data except its name.
+ * `sessiontree` command without its name; each file in commands/ exports one command.
  *
  * Parsing, help, completion, and documentation are generated from it. All commands accept `--json`, `--dir`, and `--store`, so
  * these are not listed.
  */
 export interface Command {
-  /** Further details, in paragraphs separated by an empty line; other line breaks are spaces. */
+  /** Further details, in paragraphs separated by an empty line; other line breaks are treated as spaces. */
   readonly details?: string;
-  /** For a command that supports only files: a sentence on what to do for sessions in a database. */
+  /** For a command that supports only files: a sentence that explains what to do with sessions in a database. */
   readonly filesOnly?: string;
-  /** In the order in which they are given on the command line. */
+  /** In command-line order. */
   readonly parameters: readonly Parameter<unknown>[];
-  /** Command lines without the program's name, and the purpose of each; at least one. */
+  /** Command lines without the program name, each with its purpose; at least one. */
   readonly examples: readonly (readonly [line: string, purpose: string])[];
-  /** Runs the command. If it returns no exit code, it has succeeded. */
+  /** Runs the command; no exit code means success. */
   // biome-ignore lint/suspicious/noConfusingVoidType: most commands end without a return
   run(call: CommandCall): Promise<ExitCode | void>;
 }
 
-/** Command to run, after it is loaded. */
+/** Loaded command, ready to run. */
 export interface LoadedCommand extends ListedCommand {
   readonly command: Command;
 }
@@ -68,14 +65,14 @@ export function joinCommandName(words: readonly string[], commands: readonly Lis
 
 /** Option for JSON output. */
 export const JSON_OUTPUT = flag("--json", "write JSON, one value per line");
-/** Option for the folder of the sessions. */
+/** Option for the sessions folder. */
 export const SESSION_DIR = textOption("--dir <folder>", "look for sessions in this folder");
-/** Option for the database of the sessions. */
+/** Option for the sessions database. */
 export const STORE = textOption(
   "--store <url>",
   "look for sessions in this database, PostgreSQL or sqlite:FILE",
 );
-/** Option for formatting the output as on a terminal. */
+/** Option that formats output as it would be on a terminal. */
 export const PRETTY = flag("--pretty", "format the output for reading, even in a pipe");
 /** Parameters of every command. */
 export const COMMON_PARAMETERS: readonly Parameter<unknown>[] = [JSON_OUTPUT, SESSION_DIR, STORE];

@@ -1,9 +1,11 @@
 import type { Command, ListedCommand } from "./command.ts";
 
-/** Loads the command of a file in commands/. Each is loaded only when it runs, so that startup does not load the others. */
+/**
+ * Loads the command from a file in commands/. Each command is loaded only when it runs, so that startup does not load the others.
+ */
 type Loader = () => Promise<{ command: Command }>;
 
-/** Headings of the help, each with its commands; the eight commands for reading history come first. */
+/** Help headings, each with its commands; the eight commands for reading history come first. */
 const GROUPS: readonly (readonly [
   heading: string,
   ...commands: (readonly [name: string, summary: string, load: Loader])[],
@@ -107,10 +109,10 @@ const GROUPS: readonly (readonly [
   ],
 ];
 
-/** Commands for agents rather than people, which the help does not list. */
+/** Commands for agents rather than people; the help does not list them. */
 const RARE: ReadonlySet<string> = new Set(["recall"]);
 
-/** All commands, in the order of the help. */
+/** All commands, in help order. */
 export const COMMANDS: readonly ListedCommand[] = GROUPS.flatMap(([heading, ...commands]) =>
   commands.map(([name, summary, load]) => ({
     name,
@@ -121,7 +123,7 @@ export const COMMANDS: readonly ListedCommand[] = GROUPS.flatMap(([heading, ...c
   })),
 );
 
-/** Commands of earlier releases, and their replacements. */
+/** Commands from earlier releases and their replacements. */
 const REMOVED_COMMANDS: ReadonlyMap<string, string> = new Map([
   ["watch", "tree SESSION --follow"],
   ["clone", "fork SESSION"],
@@ -131,14 +133,14 @@ const REMOVED_COMMANDS: ReadonlyMap<string, string> = new Map([
   ["migrate", "db migrate"],
 ]);
 
-/** Options of earlier releases, by command and option, and their replacements. */
+/** Options from earlier releases and their replacements, by command and option. */
 const REMOVED_OPTIONS: ReadonlyMap<string, string> = new Map([
   ["export --dot", "use --mermaid, or --html for a page"],
   ["view --force", "name a new file, or delete the old one first"],
   ["prune --keep-labelled", "use --keep-labeled"],
 ]);
 
-/** Returns the replacement of a removed command or option on a command line; undefined if there is none. */
+/** Returns the replacement for a removed command or option on a command line; undefined if nothing was removed. */
 export function findReplacement([command = "", ...words]: readonly string[]): string | undefined {
   const replacement = REMOVED_COMMANDS.get(command);
   if (replacement !== undefined) return `"${command}" was removed: use "sessiontree ${replacement}"`;

@@ -6,8 +6,7 @@ import { UsageError } from "./usage-error.ts";
 export const YES = flag("--yes", "do not ask");
 
 /**
- * Requests confirmation at the terminal, with a string that ends with a question mark. With `--yes`, returns true without
- * asking.
+ * Requests confirmation at the terminal; the question must end with a question mark. With `--yes`, returns true without asking.
  */
 export async function confirmQuestion({ get, io }: CommandCall, question: string): Promise<boolean> {
   if (get(YES)) return true;

@@ -1,7 +1,7 @@
 /**
- * Exit codes of the command line; part of its interface.
+ * Command-line exit codes, which are part of the public interface.
  *
- * - `ok` 0: success. Also if the reader of a pipe stopped reading.
+ * - `ok` 0: success. Also used if the reader of a pipe stops reading.
  * - `failed` 1: the operation failed, issues were found, or a search found nothing; stderr has the reason.
  * - `usage` 2: the command line was wrong; nothing was done.
  * - `cancelled` 130: the user closed the picker without choosing, or interrupted an import.

@@ -9,7 +9,7 @@ import type { ListedRow } from "./stored-sessions.ts";
 import { fitColumn, measureWidth, truncateLine, truncateStart, wrapText } from "./text/width.ts";
 import { formatKindColumn, formatTextAfter, MIN_TEXT_WIDTH, takeShortId } from "./view/entry-line.ts";
 
-/** Width of an id, in columns: enough for sessiontree ids, and for the beginning of longer ones. */
+/** Width of an id, in columns: enough for sessiontree ids, and for the beginning of longer ids. */
 const ID_WIDTH = 8;
 
 /** Maximum width of an id, in columns. */
@@ -21,7 +21,7 @@ export function formatFoundEntry({ session, entryId, role, snippet, branch }: Fo
   return joinTabs([session.id, entryId, role, snippet, path, ...(branch === "left" ? [branch] : [])]);
 }
 
-/** Returns an entry in the form of `--json`. */
+/** Converts an entry to the `--json` format. */
 export function toFoundEntryJson({
   session: { id, path, store, cwd, name },
   entryId,
@@ -30,7 +30,7 @@ export function toFoundEntryJson({
   return { session: { id, path, store, cwd, name }, entry: entryId, ...hit };
 }
 
-/** Writes the session of the entries that follow. */
+/** Writes the line that identifies the session of the entries below it. */
 export function writeFoundSession(
   { io, out }: CommandCall,
   session: ListedRow,

@@ -26,7 +26,7 @@ const DAY_WIDTH = 11;
 /**
  * Groups hits by session.
  *
- * @param isRanked - Whether to order sessions by their best hits; otherwise, keeps the order of the hits.
+ * @param isRanked - Whether to order sessions by their best hits; if false, keeps the order of the hits.
  */
 export async function gatherSessions(
   hits: AsyncIterable<FoundEntry>,

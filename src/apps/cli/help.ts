@@ -104,7 +104,7 @@ function formatParameters(
   });
 }
 
-/** Shortens a parameter's description, at a semicolon or colon, to fit on a line; the complete help has the rest. */
+/** Truncates a parameter's description at a semicolon or colon to fit on a line; the complete help contains all of it. */
 function shortenDescription({ description }: Described, room: number): string {
   if (measureWidth(description) <= room) return description;
   const ends = (sign: string) => {

@@ -11,7 +11,7 @@ import { UsageError } from "./usage-error.ts";
  *
  * @param maxBytes - Maximum number of bytes that are parsed.
  * @returns Empty if the input is not a JSON object.
- * @throws {UsageError} If there is no stdin, or the input is longer.
+ * @throws {UsageError} If there is no stdin, or the input is too long.
  */
 export async function readHookInput({ stdin }: CliIo, maxBytes: number): Promise<JsonRecord> {
   if (stdin === undefined || stdin.isTTY === true)

@@ -19,7 +19,7 @@ const APART = "sessiontree";
 /**
  * Imports the session that an agent specifies in the input of a hook.
  *
- * Imports a large session, and the session of an agent that is ending, in a separate process, because the agent waits for its
+ * Imports a large session, or the session of an agent that is exiting, in a separate process, because the agent waits for its
  * hooks.
  *
  * @throws {UsageError} If the input does not specify a session.

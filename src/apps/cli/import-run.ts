@@ -35,12 +35,12 @@ export function noteSkipped(
   };
 }
 
-/** Number of a program's sessions by import status, and number of their issues. */
+/** Numbers of a program's sessions by import status, and the number of their issues. */
 const NO_SESSIONS = { new: 0, grown: 0, unchanged: 0, deleted: 0, gone: 0, empty: 0, issues: 0 };
 
 type Tally = typeof NO_SESSIONS;
 
-/** Maximum number of issues printed for a person; the JSON has all. */
+/** Maximum number of issues printed without `--json`; the JSON contains all issues. */
 const MAX_PRINTED = 5;
 
 /** Imports sessions, and reports the result for each; returns false if interrupted. */
@@ -83,7 +83,7 @@ function writeTallies(
   told: readonly (readonly [path: string, issue: string])[],
   isDry: boolean,
 ): void {
-  if (tallies.size === 0) out.prose("No sessions of other programs were found.");
+  if (tallies.size === 0) out.prose("No sessions from other programs were found.");
   for (const [source, tally] of tallies) {
     const parts = [
       `${formatCount(tally.new)} new`,

@@ -1,14 +1,17 @@
 import type { CliIo } from "./io.ts";
 
-/** Number of sessions of another program that can be imported. */
+/** Number of another program's sessions that can be imported. */
 export interface ImportableSessions {
   /** Name of the program. */
   readonly source: string;
-  /** Number of sessions that are not imported, or have changed since, without subagents whose records are in the files of another session. */
+  /**
+   * Number of sessions that have not been imported or have changed since, excluding subagents whose records are in another
+   * session's files.
+   */
   readonly sessions: number;
 }
 
-/** Counts the sessions of other programs that have not been imported, so that a new user sees what is available. */
+/** Counts other programs' sessions that have not been imported, so that a new user sees what is available. */
 export async function countImportable({
   env,
   now,

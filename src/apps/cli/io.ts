@@ -26,15 +26,15 @@ export interface CliTerminal {
 /** Access to databases. */
 export interface CliStores {
   open(url: string): Promise<SessionStore>;
-  /** Creates the tables of a version, or migrates existing tables to it; default: the newest version. */
+  /** Creates the tables for a version, or migrates existing tables to that version; default: the newest version. */
   migrate(url: string, to: number | undefined): Promise<{ readonly from: number; readonly to: number }>;
   /** Returns the statements that `migrate` would run now; empty if there is nothing to do. */
   migrationSql(url: string, to: number | undefined): Promise<string[]>;
 }
 
-/** Environment of the command line: everything it reads and writes except session files. */
+/** Environment of the command line: everything that it reads and writes, except session files. */
 export interface CliIo {
-  /** Source of a session named `-`; absent if nothing can be read. */
+  /** Source of the session named `-`; absent if nothing can be read. */
   readonly stdin?: CliInput;
   readonly stdout: CliStream;
   readonly stderr: CliStream;
@@ -43,13 +43,13 @@ export interface CliIo {
   readonly cwd: string;
   /** Returns the current time, in Unix milliseconds. */
   readonly now: () => number;
-  /** Reads the user's answer to a question at the terminal; empty if there is none. Absent without a terminal. */
+  /** Reads the user's answer to a question at the terminal; empty if the user does not answer. Absent without a terminal. */
   readonly ask?: (question: string) => Promise<string>;
   /** Terminal for the picker; absent without a terminal. */
   readonly terminal?: CliTerminal;
   /** Opens a file as a double-click would; returns whether that is possible. Absent without a desktop. */
   readonly open?: (path: string) => Promise<boolean>;
-  /** Aborts when a hook must answer with what it has; absent if no agent is waiting. */
+  /** Aborts when a hook must answer with the results found until then; absent if no agent is waiting. */
   readonly deadline?: AbortSignal;
   /**
    * Runs the same command line in a separate process that outlives this one; resolves once that process has received its input.
@@ -57,9 +57,9 @@ export interface CliIo {
   readonly again?: (input: string) => Promise<void>;
   /** Default: PostgreSQL, through the package `pg`, and SQLite files. */
   readonly stores?: CliStores;
-  /** Returns a signal that is aborted by the next interrupt, which then does not end the program; default: no interrupts. */
+  /** Returns a signal that the next interrupt aborts instead of ending the program; default: no interrupts. */
   readonly untilInterrupted?: () => AbortSignal;
 }
 
-/** `CliIo` as provided by callers, in which `now` is optional; the default is the system clock. */
+/** `CliIo` as provided by callers: `now` is optional and defaults to the system clock. */
 export type CallerIo = Omit<CliIo, "now"> & Partial<Pick<CliIo, "now">>;

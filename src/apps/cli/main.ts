@@ -5,10 +5,10 @@ import { run } from "./run.ts";
 
 const { stdin, stdout, stderr, env } = process;
 
-/** Program that opens a file as a double-click would, by platform; `xdg-open` on all others. */
+/** Program that opens a file as a double-click would, by platform; `xdg-open` on all other platforms. */
 const OPENERS: { readonly [platform: string]: string } = { darwin: "open", win32: "explorer" };
 
-/** Runs the command line of this process, and returns its exit code. */
+/** Runs this process's command line, and returns its exit code. */
 export async function runMain(): Promise<ExitCode> {
   stdout.on("error", (error) => {
     // The reader has stopped reading, which is not a failure.
@@ -33,10 +33,10 @@ export async function runMain(): Promise<ExitCode> {
   });
 }
 
-/** Milliseconds after the start of Node at which a hook ends without an answer, unless the environment sets another value. */
+/** Milliseconds after Node starts before a hook exits without an answer, unless the environment sets another value. */
 const HOOK_MS = 420;
 
-/** Milliseconds before that time at which a hook answers with what it has. */
+/** Milliseconds before that deadline when a hook answers with what it has found. */
 const ANSWERING_MS = 200;
 
 /**
@@ -53,14 +53,14 @@ function limitTime(): AbortSignal {
   return AbortSignal.timeout(Math.max(0, Math.round(leftMs - ANSWERING_MS)));
 }
 
-/** Makes the engine of Node 20 optimize less, because a hook ends before optimization pays off. Later versions lack the flag. */
+/** Makes Node 20's engine optimize less, because a hook ends before optimization pays off. Later versions lack the flag. */
 async function optimizeLate(): Promise<void> {
   if (!process.versions.node.startsWith("20.")) return;
   const { setFlagsFromString } = await import("node:v8");
   setFlagsFromString("--interrupt-budget=1000000");
 }
 
-/** Opens a file in the desktop's program for it, without waiting for that program. */
+/** Opens a file in the desktop's default program for it, without waiting for that program. */
 async function openFile(path: string): Promise<boolean> {
   const { spawn } = await import("node:child_process");
   const opener = spawn(OPENERS[process.platform] ?? "xdg-open", [path], { detached: true, stdio: "ignore" });
@@ -73,7 +73,10 @@ async function openFile(path: string): Promise<boolean> {
   });
 }
 
-/** Writes a question to stderr, so that stdout can be redirected, and reads the answer; empty if there is none. */
+/**
+ * Writes a question to stderr, so that stdout can be redirected, and reads the answer; returns an empty string if there is no
+ * answer.
+ */
 async function askOnStderr(question: string): Promise<string> {
   const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: stdin, output: stderr });

@@ -13,18 +13,18 @@ export interface SessionLocation {
   readonly json: { readonly path: string } | { readonly id: string; readonly store: string };
 }
 
-/** Session named by a call, in a file, a database, or stdin. */
+/** Session that a command line refers to: in a file, a database, or stdin. */
 export interface NamedSession {
   readonly location: SessionLocation;
   /** Absolute path of its file, for operations that only files support; undefined if there is no file. */
   readonly path: string | undefined;
-  /** Id in a database; undefined elsewhere. */
+  /** Id in the database; undefined for sessions outside a database. */
   readonly id: string | undefined;
   /** Reads the session for viewing. */
   read(): Promise<SessionView>;
   /** Opens the session for appending or watching; throws for a session from stdin. */
   open(mode?: "read-only"): Promise<SessionManager>;
-  /** Yields the session's bytes, in pieces that are valid until the next one is requested. */
+  /** Yields the session's bytes in chunks; each chunk is valid until the next one is requested. */
   bytes(): AsyncIterable<Uint8Array>;
   /** Returns the session's list row; undefined if it is not a session. */
   row(): Promise<SessionRow | undefined>;
@@ -37,7 +37,7 @@ const PIPED = "-";
 /** Other names of stdin; they never refer to files. */
 const STDIN_FILES = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
 
-/** Name of the session from stdin in the output. */
+/** Name shown in the output for the session from stdin. */
 const STDIN_TEXT = "standard input";
 
 /** Returns whether a name refers to the session from stdin. */
@@ -45,7 +45,7 @@ export function isPiped(name: string): boolean {
   return name === PIPED || STDIN_FILES.includes(name);
 }
 
-/** Returns the location of a session as a fact to display. */
+/** Returns a session's location as a fact to display. */
 export function getLocationFact({ text, json }: SessionLocation): readonly [name: string, value: string] {
   return "store" in json ? ["store", json.store] : ["file", text];
 }

@@ -4,19 +4,19 @@ import { encodeParsed } from "../../core/jsonl/encode.ts";
 import type { CliIo, CliStream } from "./io.ts";
 import { measureWidth, wrapText } from "./text/width.ts";
 
-/** Functions that color a text, or return it unchanged. */
+/** Functions that color text, or return it unchanged. */
 export type Colors = ReturnType<typeof pc.createColors>;
 
-/** Number of columns if no terminal reports one. */
+/** Number of columns if no terminal reports its width. */
 const DEFAULT_WIDTH = 80;
 
-/** Minimum width at which output can be laid out. */
+/** Minimum width for laying out output. */
 const MIN_WIDTH = 40;
 
-/** Command in a sentence, which must stay whole so that it can be copied. */
+/** Command in a sentence; never broken across lines, so that it can be copied. */
 const COMMAND = /"sessiontree [^"]*"|`sessiontree [^`]*`/g;
 
-/** Substitute for a space at which a line must not break: a character that does not occur in our texts, one column wide. */
+/** Placeholder for a space at which a line must not break: a one-column character that does not occur in our messages. */
 const HELD_SPACE = "\ue000";
 
 const PIECE = 64 * 1024;
@@ -80,7 +80,7 @@ export class Output {
     this.line(toPlainJson(encodeParsed(value)));
   }
 
-  /** Writes a path: unchanged for a program, and as safe text on a terminal. */
+  /** Writes a path: unchanged for programs, and as safe text on a terminal. */
   path(path: string): void {
     this.line(this.#stream.isTTY === true ? toPlainLine(path) : path);
   }

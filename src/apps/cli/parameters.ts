@@ -1,18 +1,18 @@
 import { UsageError } from "./usage-error.ts";
 
-/** Parameter of a command: an argument or an option, and the conversion of its text to a value. */
+/** Command parameter: an argument or an option, and the conversion of its text to a value. */
 export interface Parameter<T> {
   readonly kind: "argument" | "option";
   /** Form in the help: `<session>`, `[id]`, `<sessions...>`; `--all`, `--leaf <id>`. */
   readonly form: string;
   readonly description: string;
-  /** All possible values, if there are few. */
+  /** All possible values, if there are only a few. */
   readonly values?: readonly string[];
   /** Whether it accepts several values, separated by commas. */
   readonly isList?: boolean;
   /** Whether it appears only in `help COMMAND`. */
   readonly isRare?: boolean;
-  /** Converts the value on the command line, undefined if not given; throws a `UsageError` if it is invalid. */
+  /** Converts the value from the command line, which is undefined if not given; throws a `UsageError` if it is invalid. */
   readonly parse: (given: unknown) => T;
 }
 
@@ -45,7 +45,7 @@ export function argumentOr(form: `[${string}]`, description: string, fallback: s
   return { kind: "argument", form, description, parse: (given = fallback) => parseText(form, given) };
 }
 
-/** Creates a final argument that can be repeated, and is required at least once. */
+/** Creates a final argument that must occur at least once and can be repeated. */
 export function argumentList(form: `<${string}...>`, description: string): Parameter<readonly string[]> {
   return { kind: "argument", form, description, parse: (given) => parseTexts(form, given) };
 }
@@ -55,7 +55,7 @@ export function optionalList(form: `[${string}...]`, description: string): Param
   return { kind: "argument", form, description, parse: (given) => parseTexts(form, given ?? []) };
 }
 
-/** Creates an argument for the words of another command line, any number of them; they may be empty. */
+/** Creates an argument for any number of words of another command line; the words may be empty. */
 export function foreignWords(form: `[${string}...]`, description: string): Parameter<readonly string[]> {
   const parse = (given: unknown) => (Array.isArray(given) ? given.map(String) : []);
   return { kind: "argument", form, description, parse };

@@ -14,7 +14,7 @@ export type CommandRunner = (given: GivenValues) => Promise<void>;
 
 const ABOUT = "Session memory for agents: an append-only tree in a plain JSONL file.";
 
-/** Text after the list of commands; the whole help fits on a screen of 52 lines. */
+/** Text after the list of commands; the whole help fits on a 52-line screen. */
 const BEHIND = [
   "To find failures in a session: sessiontree search --failed @last",
   "Name a session by its path, its id or the beginning of it, words of its name or first prompt, as @last (the latest of this project), or as - (standard input).",
@@ -25,11 +25,12 @@ const BEHIND = [
 /**
  * Creates the parser of the command line.
  *
- * @param commands - Commands that it accepts: all, for the list in the help and for suggestions, or only the one that is named.
+ * @param commands - Commands that it accepts: all of them, for help and suggestions, or only the command named on the command
+ *   line.
  * @param named - Command named on the command line; the others need not be loaded.
  * @param runCommand - Called after the command line is parsed.
  * @param out - Output for help and version.
- * @param isWhole - Whether to print the complete help of a command, instead of a screenful.
+ * @param isWhole - Whether to print a command's complete help instead of a screenful.
  */
 export function makeParser(
   commands: readonly ListedCommand[],

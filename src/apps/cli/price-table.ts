@@ -20,7 +20,7 @@ export function formatPriceTable(): string {
 
 const MILLION = 1_000_000;
 
-/** Returns the cost of tokens, each kind at its rate. */
+/** Returns the cost of tokens, with a separate rate for each kind. */
 export function sumAt(
   rates: { readonly [Kind in keyof PricedTokens]?: number | undefined },
   tokens: PricedTokens,
@@ -28,7 +28,7 @@ export function sumAt(
   return PRICED.reduce((sum, kind) => sum + tokens[kind] * (rates[kind] ?? 0), 0);
 }
 
-/** Creates a function that returns the price of a call from the table of the package, which is loaded at the first call. */
+/** Creates a function that returns the price of a call from the package's table, which is loaded on first use. */
 export function makeTablePrices(): PriceFunction {
   const models = new Map<string, ModelPrices>();
   let ask: AskPackage | undefined;
@@ -47,7 +47,7 @@ export function makeTablePrices(): PriceFunction {
 /** US dollars per token of each kind; null if no price is known. */
 type Rates = PricedTokens | null;
 
-/** Prices of one model: requested from the package once per period, and per call size with its own prices. */
+/** Prices of one model, requested from the package once for each period and call size with different prices. */
 class ModelPrices {
   readonly #ask: AskPackage;
   readonly #provider: string | null;
@@ -78,8 +78,8 @@ class ModelPrices {
   }
 
   /**
-   * Creates a function that returns prices at a time. If the provider does not list the model, looks the model up without the
-   * provider, because providers also resell the models of others.
+   * Creates a function that returns the prices at a given time. If the provider does not list the model, looks the model up
+   * without the provider, because providers also resell other providers' models.
    */
   #askAt(time: Date | null): (tokens: PricedTokens) => Found {
     const options = time === null ? {} : { timestamp: time };
@@ -93,10 +93,10 @@ class ModelPrices {
   }
 }
 
-/** Prices of one model during a period in which they do not change. */
+/** Prices of one model during a period without price changes. */
 class PeriodPrices {
   readonly #ask: (tokens: PricedTokens) => Found;
-  /** Numbers of input tokens above which other prices apply, in ascending order. */
+  /** Numbers of input tokens above which different prices apply, in ascending order. */
   readonly #starts: readonly number[];
   readonly #rates = new Map<number, Rates>();
 
@@ -116,7 +116,7 @@ class PeriodPrices {
     return rates === null ? undefined : sumAt(rates, tokens);
   }
 
-  /** Requests the prices of single kinds of tokens, for calls of one size. */
+  /** Requests the price of each kind of token, for calls of one size. */
   #getRates(size: number): Rates {
     const input =
       size === 0 ? Math.min(MILLION, this.#starts[0] ?? MILLION) : (this.#starts[size - 1] ?? 0) + 1;
@@ -133,7 +133,7 @@ class PeriodPrices {
   }
 }
 
-/** Result of the package; an empty record if no price is known. */
+/** The package's result; an empty record if no price is known. */
 interface Found extends JsonRecord {
   readonly total_price?: unknown;
   readonly model?: unknown;
@@ -164,7 +164,7 @@ function getStarts(prices: JsonRecord): number[] {
   return [...starts].sort((a, b) => a - b);
 }
 
-/** Converts tokens to the package's counts, in which input includes cached tokens. */
+/** Converts tokens to the package's counts, where input includes cached tokens. */
 function toPackageTokens({ input, output, cacheRead, cacheWrite }: PricedTokens): Record<string, number> {
   return {
     input_tokens: input + cacheRead + cacheWrite,
@@ -176,7 +176,7 @@ function toPackageTokens({ input, output, cacheRead, cacheWrite }: PricedTokens)
 
 type AskPackage = (tokens: Record<string, number>, model: string, options: object) => unknown;
 
-/** Loads the package on demand, because loading takes longer than everything else here. */
+/** Loads the package on demand, because loading takes longer than the rest of the work here. */
 function loadPackage(): AskPackage {
   const loaded: typeof import("@pydantic/genai-prices") = createRequire(import.meta.url)(PRICE_TABLE.name);
   return (tokens, model, options) => loaded.calcPrice(tokens, model, options);

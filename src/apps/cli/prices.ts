@@ -9,14 +9,14 @@ import { makeTablePrices, PRICED, type PricedTokens, sumAt } from "./price-table
 import { resolvePath } from "./session-argument.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Option for a file of prices, to estimate the cost of calls whose records state none. */
+/** Option for a file of prices, used to estimate the cost of calls whose records state no cost. */
 export const PRICES = textOption(
   "--prices <file>",
   "dollars per million tokens, as JSON; for calls without a stated cost",
 );
 
 /**
- * Returns the prices from the file of `--prices`, or else from a package, which is loaded when the first price is requested.
+ * Returns prices from the `--prices` file or, without one, from a package that is loaded when the first price is requested.
  *
  * @throws {UsageError} If the file cannot be read, or does not contain prices.
  */
@@ -32,9 +32,9 @@ const REST = "*";
  * Reads prices from a JSON file: an object of models (`provider/model` or `model`, each also with a `*` at the end) with dollars
  * per million tokens of `input`, `output`, `cacheRead`, and `cacheWrite`.
  *
- * Cached tokens without a price cost as much as input. A call that used another kind of tokens without a price has no price.
+ * Cached tokens without a price cost as much as input. A call that used any other kind of token without a price has no price.
  *
- * @throws {UsageError} If the file cannot be read, or has any other content.
+ * @throws {UsageError} If the file cannot be read or has invalid content.
  */
 function readPrices(path: string): PriceFunction {
   const prices = readPriceFile(path);

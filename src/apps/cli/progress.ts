@@ -3,10 +3,10 @@ import type { CommandCall } from "./command.ts";
 import { Output } from "./output.ts";
 import { measureWidth, truncateLine } from "./text/width.ts";
 
-/** Receives the progress of work that takes a long time. */
+/** Receives the progress of long-running work. */
 export type ProgressReport = (done: number, total: number) => void;
 
-/** Milliseconds before progress is first displayed, so that short work displays nothing, and between updates. */
+/** Milliseconds before progress is first displayed, and between updates; short tasks display nothing. */
 const PATIENCE_MS = 300;
 const STEP_MS = 80;
 

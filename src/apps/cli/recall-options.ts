@@ -18,7 +18,7 @@ export const SECRETS = rare(
   textOption("--secrets <file>", "regular expressions, one per line; answers hide what they match"),
 );
 
-/** Returns the sessions to use in answers: those of the database or folder that the call specifies, or else all. */
+/** Returns the sessions to use in answers: those in the database or folder that the call specifies, otherwise all. */
 export async function getSource(call: CommandCall): Promise<SessionSource> {
   const { dir, io, stored } = call;
   const { makeFileSource, makeStoreSource } = await import("../recall/session-source.ts");

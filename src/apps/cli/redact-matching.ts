@@ -19,11 +19,11 @@ import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import { getScope } from "./session-argument.ts";
 import { asUsage, UsageError } from "./usage-error.ts";
 
-/** Request to redact a text, and its scope. */
+/** Request to redact text, and its scope. */
 export interface MatchingRequest {
   readonly matching: string;
   readonly isExpression: boolean;
-  /** Undefined for all sessions of the project, or with `isAll` for all sessions. */
+  /** Undefined for all sessions of the project or, with `isAll`, for all sessions. */
   readonly session: string | undefined;
   readonly isAll: boolean;
   readonly isDryRun: boolean;
@@ -37,7 +37,7 @@ interface Reach {
 
 const MAX_ENTRIES = 5;
 
-/** Redacts a text in all places, after displaying a list and asking for confirmation, and counts the places where it remains. */
+/** Redacts all occurrences of a string after listing them and asking for confirmation, and counts the occurrences that remain. */
 export async function redactMatching(call: CommandCall, request: MatchingRequest): Promise<ExitCode> {
   if (request.session !== undefined && request.isAll)
     throw new UsageError("Name a session, or give --all, not both.");
@@ -72,7 +72,7 @@ async function findReach(
   if (stored !== undefined) {
     const id = session === undefined ? undefined : (await stored.find(session))?.id;
     if (session !== undefined && id === undefined)
-      throw new UsageError("Name a session of the database, or leave out --store for files.");
+      throw new UsageError("Name a session in the database, or leave out --store for files.");
     const which = id === undefined ? (isAll ? {} : { cwd: io.cwd }) : { ids: [id] };
     return { scopes: [], options: { ...options, ...which, store: await stored.store() } };
   }
@@ -91,7 +91,7 @@ function getScopes(call: CommandCall, isAll: boolean): CatalogScope[] {
   return isAll && call.dir === undefined ? [{ includeImported: true }, scope] : [scope];
 }
 
-/** Finds other places that contain the text, if the request did not include all sessions. */
+/** Finds other occurrences of the text if the request did not include all sessions. */
 async function findElsewhere(
   call: CommandCall,
   request: MatchingRequest,
@@ -123,7 +123,7 @@ function formatEntries(ids: readonly string[]): string {
 }
 
 interface RedactionResult extends TextRedaction {
-  /** Places that a dry run left unchanged. */
+  /** Occurrences that a dry run left unchanged. */
   readonly pending: readonly RedactedPlace[];
 }
 

@@ -23,10 +23,10 @@ import type { StoredSessions } from "./stored-sessions.ts";
 import { loadWidths, truncateLine } from "./text/width.ts";
 import { formatFailures, UsageError } from "./usage-error.ts";
 
-/** Number of sessions listed when a person runs the program without a command. */
+/** Number of sessions listed when a user runs the program without a command. */
 const BARE_LIMIT = 8;
 
-/** Width of the longest command line that is suggested below them, in columns. */
+/** Width of the longest command line suggested below the list, in columns. */
 const STEP_WIDTH = 27;
 
 /**
@@ -83,7 +83,7 @@ export async function run(argv: readonly string[], callerIo: CallerIo): Promise<
   return exitCode;
 }
 
-/** Returns whether the command line was called by an agent's hook. */
+/** Returns whether an agent's hook called the command line. */
 function isHook([command = "", ...words]: readonly string[]): boolean {
   return ["import", "recall"].includes(command) && words.includes("--hook");
 }
@@ -101,7 +101,7 @@ interface ParserInput {
   readonly commands: readonly ListedCommand[];
 }
 
-/** Joins two-word names. Converts help for an unknown command to a call of it, which fails. */
+/** Joins two-word names. Converts a request for help on an unknown command into a call of that command, which fails. */
 function prepareWords(argv: readonly string[]): ParserInput {
   const isHelp = argv[0] === "help";
   const [name, ...rest] = joinCommandName(isHelp ? argv.slice(1) : argv, COMMANDS);
@@ -136,7 +136,7 @@ async function catchError(call: () => unknown): Promise<unknown> {
   }
 }
 
-/** Returns whether an error only ends parsing, after help or the version was printed. */
+/** Returns whether an error only ends parsing after help or the version was printed. */
 function isHelp(error: unknown): error is CommanderError {
   return error instanceof CommanderError && (error.exitCode === 0 || error.code === "commander.help");
 }

@@ -18,7 +18,7 @@ export interface SessionPlace {
   readonly dir: string | undefined;
 }
 
-/** Environment variable that names one flat folder for the sessions of all projects. */
+/** Environment variable that specifies a single flat folder for the sessions of all projects. */
 const FOLDER_VARIABLE = "PI_CODING_AGENT_SESSION_DIR";
 
 /** Name of the session that `list` shows first. */
@@ -27,7 +27,7 @@ export const LATEST = "@last";
 /** Argument that names a session; default: the latest session of the project. */
 export const SESSION_OR_LATEST = argumentOr("[session]", `the session; default: ${LATEST}`, LATEST);
 
-/** Matches names that are paths, not ids: with a separator or the suffix of session files, in the home folder, or for stdin. */
+/** Matches names that are paths rather than ids: with a separator or a session file suffix, in the home folder, or for stdin. */
 const LOOKS_LIKE_PATH = /[/\\]|\.jsonl$|^~|^-$/;
 
 /**
@@ -91,12 +91,12 @@ async function findLatest(place: SessionPlace): Promise<string> {
   throw new SessionError("SESSION_NOT_FOUND", message);
 }
 
-/** Returns whether a word can only be the name of a session, and not a word to search for. */
+/** Returns whether a word can only be a session name, not a word to search for. */
 export function isSessionName(text: string): boolean {
   return text === LATEST || isLikePath(text);
 }
 
-/** Returns the command that lists the failures of a session, with the name that the user gave. */
+/** Returns the command that lists the failures of a session, using the name that the user gave. */
 export function makeFailuresCommand(name: string): string {
   const word = quoteForShell(toPlainLine(name));
   return `sessiontree search --failed ${isSessionName(name) ? "" : '"" '}${word}`;
@@ -123,12 +123,12 @@ export function makeFilePath(cwd: string, file: string): string {
   throw new UsageError(`The folder ${folder} does not exist; create it first.`);
 }
 
-/** Converts a path typed by a user to an absolute path, relative to the folder of the command line. */
+/** Converts a user's path to an absolute path, relative to the working directory of the command line. */
 export function resolvePath(cwd: string, path: string): string {
   return /^(?:~|file:\/\/)/.test(path) ? toAbsolutePath(path) : resolve(cwd, path);
 }
 
-/** Lists all sessions that can be found: those of all projects, and those next to given files. */
+/** Lists all sessions that can be found: the sessions of all projects, and sessions next to given files. */
 export async function listKnownSessions(call: SessionPlace, paths: readonly string[]): Promise<FileRow[]> {
   const { listSessions } = await import("../../catalog/list/list-sessions.ts");
   const found = new Map<string, FileRow>();
@@ -142,10 +142,10 @@ export async function listKnownSessions(call: SessionPlace, paths: readonly stri
   return [...found.values()];
 }
 
-/** Name of the program that writes sessions of this format into its own folders. */
+/** Name of the program that writes sessions in this format to its own folders. */
 export const OPENCLAW = "openclaw";
 
-/** Returns the folders in which other programs keep sessions of this format; empty if the call specifies a folder. */
+/** Returns the folders where other programs store sessions in this format; empty if the call specifies a folder. */
 export function listOtherFolders(place: SessionPlace): readonly string[] {
   const isNamed = getScope(place, true).includeImported !== true;
   return isNamed ? [] : findOpenClaw(place.io.env).folders;

@@ -5,8 +5,8 @@ import type { CommandCall } from "./command.ts";
 import { getScope } from "./session-argument.ts";
 
 /**
- * Returns the number of characters of session ids to display, so that every command accepts the shortened ids, even with the
- * sessions of all projects.
+ * Returns the number of characters of session ids to display, so that every command accepts the shortened ids, even across all
+ * projects.
  *
  * @param shown - Sessions whose ids are displayed.
  * @param isWhole - Whether these are all sessions.

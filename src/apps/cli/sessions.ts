@@ -24,7 +24,7 @@ export interface SessionAccess {
   findFile(name: string): Promise<string>;
 }
 
-/** Creates access to sessions in files, to those in a database if the call names one, and to the one from stdin. */
+/** Creates access to sessions in files, in the call's database, if any, and from stdin. */
 export function accessSessions(place: {
   readonly io: CliIo;
   readonly dir: string | undefined;

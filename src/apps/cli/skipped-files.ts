@@ -12,8 +12,7 @@ const REASONS: { readonly [reason in SkippedFile["reason"]]?: string } = {
 /**
  * Creates a report that warns about skipped sessions.
  *
- * If a folder contains sessions of pi's version 4, only the first one is reported. Other files that are not sessions are not
- * reported.
+ * If a folder contains pi version 4 sessions, only the first is reported. Other files that are not sessions are not reported.
  */
 export function warnOfSkipped({ warn }: Pick<CommandCall, "warn">): SkipReport {
   let isNamed = false;

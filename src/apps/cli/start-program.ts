@@ -23,7 +23,7 @@ export async function startProgram(
 }
 
 /**
- * Runs a program without a shell, on our terminal, and waits for its exit code: as in a shell, 128 plus the number of the signal
+ * Runs a program without a shell, on our terminal, and returns its exit code or, as in a shell, 128 plus the number of the signal
  * that ended it. Interrupts end only that program.
  */
 async function runProgram(command: readonly string[], cwd: string): Promise<number> {

@@ -2,22 +2,22 @@ import { UsageError } from "./usage-error.ts";
 
 /** Address of a database, and its form in output. */
 export interface StoreAddress {
-  /** As given, including the password if there is one. */
+  /** As given, including any password. */
   readonly url: string;
   /** Without secrets, for output. */
   readonly shown: string;
 }
 
-/** Environment variable that names a database if neither `--store` nor `--dir` is given. */
+/** Environment variable that specifies a database if neither `--store` nor `--dir` is given. */
 export const STORE_VARIABLE = "SESSIONTREE_STORE";
 
-/** Settings of an address that identify the sessions; all others are the driver's, and may be secrets. */
+/** Settings in an address that identify the sessions; all others belong to the driver and may be secrets. */
 const SHOWN_SETTINGS = ["schema", "tenant"] as const;
 
-/** Beginning of an address of an SQLite file; a path follows. */
+/** Beginning of an SQLite file's address; followed by a path. */
 const SQLITE = /^sqlite:/i;
 
-/** Returns whether a text is intended as the address of a database. */
+/** Returns whether a string is intended as a database address. */
 export function isStoreUrl(text: string): boolean {
   return SQLITE.test(text) || /^postgres(?:ql)?:\/\//i.test(text);
 }
@@ -51,7 +51,7 @@ function maskAddress(text: string): string {
   return `${protocol}//${user}${host}${pathname}${settings.size > 0 ? `?${settings}` : ""}`;
 }
 
-/** Removes passwords from all addresses in a text, including invalid ones. */
+/** Removes passwords from all addresses in a string, including invalid addresses. */
 export function withoutPasswords(text: string): string {
   return text
     .replace(/\b(postgres(?:ql)?:\/\/[^\s:@]*):\S*@/gi, "$1:…@")

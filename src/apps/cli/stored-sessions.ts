@@ -58,7 +58,7 @@ export function getStores({ stores, cwd }: CliIo): CliStores {
   return stores ?? makeStores(cwd);
 }
 
-/** Sessions of a database during one run of the command line; nothing is opened before it is needed. */
+/** Sessions in a database during a single run of the command line; nothing is opened until it is needed. */
 export class StoredSessions {
   /** Address of the database, as in output. */
   readonly address: string;
@@ -82,7 +82,7 @@ export class StoredSessions {
    * of its first message, or `@last`.
    *
    * @returns Undefined if the name refers to a file.
-   * @remarks Cost: O(sessions whose name contains the text), and 1,000 sessions if there are none.
+   * @remarks Cost: O(sessions whose name contains the text), plus 1,000 sessions if no name does.
    */
   async find(name: string, match: NameMatch = "words"): Promise<NamedSession | undefined> {
     if (name === LATEST) return this.#named(await this.#latest());
@@ -148,7 +148,7 @@ export class StoredSessions {
     throw new SessionError("SESSION_NOT_FOUND", message);
   }
 
-  /** Returns the sessions that best match a text. */
+  /** Returns the sessions that best match a string. */
   async #candidates(text: string, match: NameMatch): Promise<SessionRow[]> {
     if (text === "") return [];
     const found = new Map<string, SessionRow>();
@@ -169,7 +169,7 @@ export class StoredSessions {
   }
 }
 
-/** Deletes a session, and marks it, so that no import restores it. */
+/** Deletes a session and marks it as deleted, so that imports do not restore it. */
 async function deleteStored(store: SessionStore, id: string): Promise<void> {
   const origins = markedOriginsInFront(await readFrontBytes(store.exportBytes(id)));
   await deleteMarked(origins, () => store.delete(id));

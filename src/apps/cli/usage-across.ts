@@ -74,8 +74,8 @@ export const ACROSS_PARAMETERS: readonly Parameter<unknown>[] = [
 ];
 
 /**
- * Returns whether a call requests sums across sessions. Any of these parameters does so, except prices, which also apply to a
- * single session.
+ * Returns whether a call requests sums across sessions. Any of these parameters requests them, except prices, which also apply to
+ * a single session.
  */
 export function isAcross({ get }: CommandCall): boolean {
   return ACROSS_PARAMETERS.some((parameter) => {
@@ -84,7 +84,7 @@ export function isAcross({ get }: CommandCall): boolean {
   });
 }
 
-/** Writes the usage and cost of model calls across sessions: as JSON, one line per group, or else as a table. */
+/** Writes the usage and cost of model calls across sessions: as JSON, with one line per group, or as a table. */
 export async function writeUsageAcross(call: CommandCall): Promise<ExitCode> {
   const { get, json, out, note, stored, warn } = call;
   const by: readonly UsageKey[] = get(BY) ?? ["day"];
@@ -125,7 +125,7 @@ async function countFiles(call: CommandCall, options: GroupOptions): Promise<Usa
   return report;
 }
 
-/** Counts the sessions of a database, reading each once, because a database stores no sums. */
+/** Totals the sessions in a database, reading each session once, because databases do not store totals. */
 async function countStore(
   { get, io }: CommandCall,
   stored: StoredSessions,
@@ -215,7 +215,7 @@ const NOT_SAID = {
   source: "(not imported)",
 } as const;
 
-/** Maximum width, in columns, of a key that is followed by others, so that a long name leaves space for them. */
+/** Maximum width, in columns, of a key that is followed by other keys, so that a long name leaves space for them. */
 const MAX_KEY_WIDTH = 32;
 
 /** Formats groups by their keys, in columns; the last key has no maximum width. */

@@ -6,7 +6,7 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Converts errors caused by a user's text to usage errors: an invalid query or pattern, or a version that does not exist. */
+/** Converts errors caused by user input to usage errors: an invalid query or pattern, or a version that does not exist. */
 export async function asUsage<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

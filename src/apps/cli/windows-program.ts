@@ -40,7 +40,7 @@ export function makeWindowsProgram(
   };
 }
 
-/** Returns the path of the file for a program's name; undefined if there is none. */
+/** Returns the path of the file for a program's name; undefined if there is no such file. */
 function findProgram(program: string, env: NodeJS.ProcessEnv): string | undefined {
   const suffixes = extname(program) === "" ? (env["PATHEXT"] ?? ".COM;.EXE;.BAT;.CMD").split(";") : [""];
   const isPath = /[/\\]/.test(program);

@@ -5,9 +5,10 @@ import { toText } from "../../core/context/message-parts.ts";
 const MAX_ID = 200;
 
 /**
- * Returns the ids of the calling session from the `_meta` of a client's request; empty if there are none.
+ * Returns the ids of the calling session from the `_meta` of a client's request; empty if it has no ids.
  *
- * Codex specifies its thread in three places. For a subagent, they differ, and the caller knows the content of all of them.
+ * Codex specifies its thread in three places. For a subagent, the three ids differ, and the caller knows the content of all three
+ * threads.
  */
 export function getCallerIds(meta: unknown): string[] {
   const { threadId, sessionId, "x-codex-turn-metadata": turn } = toRecord(meta);

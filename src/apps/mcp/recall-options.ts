@@ -8,20 +8,20 @@ import { makeFileSource, makeStoreSource } from "../recall/session-source.ts";
 
 /** Options for the sessions that agents can query, and for the content they receive. */
 export interface RecallOptions {
-  /** Project of calls that do not specify one. */
+  /** Default project for calls. */
   readonly cwd: string;
   /** Store that contains the sessions. Default: session files. */
   readonly store?: SessionStore;
   /**
-   * A single flat folder of session files, used as a whole. Default: the folders of all projects, including imported
+   * A single flat folder of session files, which is searched as a whole. Default: the folders of all projects, including imported
    * sessions.
    */
   readonly sessionDir?: string;
   /** Locations of session files, if they differ from pi's. */
   readonly places?: SessionPlaces;
   /**
-   * Removes secrets from texts before any further processing. An error that it throws becomes the answer. Default: texts are
-   * unchanged.
+   * Removes secrets from strings before any further processing. An error that it throws is returned as the answer. Default: texts
+   * are unchanged.
    */
   readonly hideSecrets?: HideSecrets;
   /** Returns prices for calls of models whose records state no cost. */

@@ -10,7 +10,7 @@ export interface ServeStreams {
   readonly onError: (error: Error) => void;
 }
 
-/** Answers requests of one client until the client ends its stream. */
+/** Answers requests from one client until the client ends its stream. */
 export async function serveRecall(recall: Recall, { input, output, onError }: ServeStreams): Promise<void> {
   await loadSdk();
   const { serveStdio, StdioServerTransport } = await loadStdio();

@@ -29,7 +29,7 @@ async function startPage(root: HTMLElement): Promise<void> {
   }
 }
 
-/** Reads the content of the page, and removes its source elements so that the data is not kept twice. */
+/** Reads the content of the page, and removes its source elements so that the data is not stored twice. */
 async function takeContent(): Promise<ComponentChild> {
   const [session, sessions] = [document.getElementById("session"), document.getElementById("sessions")];
   session?.remove();

@@ -27,10 +27,10 @@ export interface Block {
 }
 
 /**
- * Answer to an agent: text that never exceeds a number of bytes, and the server's only form of output. Session content is framed
- * as records; only our own words follow the frame.
+ * Answer to an agent: text that never exceeds a given number of bytes; the server's only form of output. Session content is
+ * framed as records; only our own words follow the frame.
  *
- * Complete lines are cleaned before any of them is cut; records are cut only between lines. As a safeguard, `finish` cleans,
+ * Complete lines are cleaned before any line is truncated; records are cut only between lines. As a safeguard, `finish` cleans,
  * frames, and limits all of it again.
  */
 export class Answer {
@@ -83,10 +83,9 @@ export class Answer {
   }
 
   /**
-   * Adds as many lines of a text as fit, or the fitting part of a first line that is too long.
+   * Adds as many lines of text as fit, or as much of the first line as fits if it is too long.
    *
-   * @returns Number of characters of the text that were added, line breaks included; less than its length if it was
-   *   cut.
+   * @returns Number of characters of the text that were added, including line breaks; less than its length if it was truncated.
    */
   addText(text: string): number {
     const lines = text.split("\n");
@@ -109,13 +108,13 @@ export class Answer {
 
   /**
    * Adds text that names a session or an entry, such as how to continue, at the end of the records; text that does not fit is
-   * cut.
+   * truncated.
    */
   addLast(text: string | undefined): void {
     if (text !== undefined) this.#lastLines.push(text);
   }
 
-  /** Adds our own words, unless undefined, after the records; text that does not fit is cut. */
+  /** Adds our own words, unless undefined, after the records; text that does not fit is truncated. */
   note(text: string | undefined): void {
     if (text !== undefined) this.#notes.push(text);
   }
@@ -144,7 +143,7 @@ function cutToBytes(text: string, maxBytes: number): string {
   return head === "" ? "" : `${head}…`;
 }
 
-/** Returns the start of a string up to a number of bytes; never splits a character. */
+/** Returns the start of a string, up to a maximum number of bytes; never splits a character. */
 function takeStartOfBytes(text: string, maxBytes: number): string {
   if (maxBytes <= 0) return "";
   const bytes = Buffer.from(takeStart(text, maxBytes)).subarray(0, maxBytes);

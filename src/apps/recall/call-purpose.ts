@@ -30,14 +30,14 @@ const WRAPPER_OPTION = /^(?:-\S*|\d+\w?)$/;
 
 const SHELL_PROGRAM = /^(?:\S*\/)?(?:ba|z|da|k)?sh$/;
 
-/** Commands that only prepare others, or print. */
+/** Commands that only prepare other commands, or print. */
 const PREPARING = /^(?:cd|pushd|popd|export|unset|set|source|\.|echo|printf|true|:|sleep|pwd)$/;
 
 /** Programs that only filter another program's output. */
 const FILTER = /^(?:tail|head|[ef]?grep|rg|sed|awk|tee|cat|less|more|wc|sort|uniq|cut|tr|jq)$/;
 
 /**
- * Returns the purposes of a call, by which calls are compared: the tool and its main argument; for a command line, the first
+ * Returns the purposes of a call, which are used to compare calls: the tool and its main argument; for a command line, the first
  * words of each of its commands, in order, without commands that only prepare others or filter output. Never empty.
  */
 export function getPurposes({ name, input }: Pick<StoredCall, "name" | "input">): string[] {
@@ -61,7 +61,7 @@ function getCommandPurposes(text: string, depth = 0): string[] {
   return (main.length > 0 ? main : purposes).flatMap((one) => one.purposes);
 }
 
-/** Returns the purposes of a program with its arguments; for a shell with a command, those of the command. */
+/** Returns the purposes of a program with its arguments; for a shell with a command, returns the purposes of that command. */
 function getPurposesOfWords(words: readonly string[], depth = 0): string[] {
   const [program = "", option = ""] = words;
   if (SHELL_PROGRAM.test(program) && /^-\w*c$/.test(option) && depth < MAX_NESTED)

@@ -1,13 +1,15 @@
 import { isSessionError } from "../../core/format/errors.ts";
 import { Pace } from "../../session/files/time-slices.ts";
 
-/** Time of a call, which ends when the client cancels the call. Part of a call can have a limit in milliseconds. */
+/**
+ * Time available to a call, which ends when the client cancels the call. Part of a call can have a time limit, in milliseconds.
+ */
 export class CallTime {
   readonly signal: AbortSignal | undefined;
   readonly #limit: AbortSignal | undefined;
   readonly #pace: Pace;
 
-  /** @param limit - Aborts when the time for part of the call is over; `signal` then aborts as well. */
+  /** @param limit - Aborts when the time for part of the call is up; `signal` then aborts as well. */
   constructor(signal?: AbortSignal, limit?: AbortSignal) {
     this.signal = signal;
     this.#limit = limit;
@@ -20,7 +22,7 @@ export class CallTime {
   }
 
   /**
-   * Yields to other calls if this one has run for several milliseconds.
+   * Yields to other calls if this call has run for several milliseconds.
    *
    * @throws {SessionError} `ABORTED` if time runs out.
    */
@@ -29,7 +31,7 @@ export class CallTime {
     else this.#pace.check();
   }
 
-  /** Returns whether an error means that the time for part of the call is over, rather than that the call was canceled. */
+  /** Returns whether an error means that the time for part of the call is up, rather than that the call was canceled. */
   hasEnded(error: unknown): boolean {
     return this.#limit?.aborted === true && isSessionError(error, "ABORTED");
   }

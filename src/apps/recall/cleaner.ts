@@ -10,7 +10,7 @@ export type HideSecrets = (texts: readonly string[]) => readonly string[];
 /** Fields that define a record, which could no longer be read if parts of them were hidden. */
 const STRUCTURE = new Set(["type", "role", "id", "parentId", "toolCallId", "timestamp"]);
 
-/** Fields in which programs store arbitrary data under any name. */
+/** Fields where programs store arbitrary data under any name. */
 const FREE = new Set(["arguments", "data", "details"]);
 
 /** Maximum depth of nested values; deeper values are omitted. */
@@ -38,7 +38,7 @@ type Clean = (text: string) => string;
 /**
  * Removes invisible characters and secrets from session content.
  *
- * A text must be cleaned before it is cut: half a secret is not recognizable.
+ * Text must be cleaned before it is truncated, because part of a secret is not recognizable.
  */
 export class Cleaner {
   readonly #hide: HideSecrets | undefined;
@@ -59,10 +59,10 @@ export class Cleaner {
   }
 
   /**
-   * Cleans strings, all of them in two passes. Also finds secrets around or next to an invisible character, and secrets
+   * Cleans all strings in two passes. Also finds secrets around or next to an invisible character, and secrets that are
    * recognizable only after escapes are decoded; such a string is returned decoded.
    *
-   * @throws {TypeError} If the function that hides secrets does not return a string for each.
+   * @throws {TypeError} If the function that hides secrets does not return a string for each input string.
    */
   cleanTexts(texts: readonly string[]): string[] {
     if (this.#hide === undefined) return texts.map((text) => withoutHarmful(text));
@@ -126,8 +126,8 @@ export class Cleaner {
 }
 
 /**
- * Returns possible readings of a text with invisible characters removed: a secret may span them, or begin after one as
- * after a space.
+ * Returns possible readings of a string without its invisible characters: a secret may span them, or begin after one of them as
+ * it would after a space.
  */
 function makeReadings(pieces: readonly string[]): string[] {
   const breaks = pieces.length <= MAX_BREAKS ? pieces.slice(1) : [];
@@ -184,14 +184,14 @@ function mapValue(value: unknown, clean: Clean, isFree: boolean, depth: number):
 
 const HIDDEN = "[secret]";
 
-/** Time limit for matching patterns in a batch of texts, in milliseconds, in addition to time that depends on their length. */
+/** Time limit for matching patterns in a batch of strings, in milliseconds, in addition to time that depends on their length. */
 const REPLACEMENT_MS = 1_000;
 
 /** Script that replaces all matches of all patterns in one run. */
 const REPLACED = `texts.map((text) =>
   expressions.reduce((shown, one) => shown.replace(one, (found) => found && replacement), text))`;
 
-/** Placeholder that a pattern has matched and replaced again. */
+/** Placeholder that another pattern has matched and replaced again. */
 const HIDDEN_AGAIN = /\[*\[secret\]\]+/g;
 
 /**

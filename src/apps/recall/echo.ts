@@ -10,7 +10,7 @@ const RECALL_TOOL =
 /** Opening tag of an answer; some agents escape and wrap a hook's output. */
 const FRAME = /(?:<hook_context>)?(?:<|&lt;)past-sessions(?:>|&gt;)/;
 
-/** Answer with the line after its frame; an answer that was cut has no end. */
+/** Answer with the line after its frame; a truncated answer has no end. */
 const FRAMES = new RegExp(
   `${FRAME.source}[\\s\\S]*?(?:(?:<|&lt;)/past-sessions(?:>|&gt;)(?:\\n[^\\n]*)?(?:</hook_context>)?|$)`,
   "g",
@@ -21,7 +21,7 @@ export function isRecallTool(name: string): boolean {
   return RECALL_TOOL.test(name);
 }
 
-/** Returns a text without recalled content. */
+/** Returns text without recalled content. */
 export function withoutRecalled(text: string): string {
   return text.replace(FRAMES, "").trim();
 }

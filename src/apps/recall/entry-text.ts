@@ -8,7 +8,7 @@ import { formatImage } from "../text/stored-values.ts";
 import { formatEntryTime, joinFacts } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 
-/** Formats facts about an entry in one line: its id, kind, time, outcome, label, and whether it is on an abandoned branch. */
+/** Formats facts about an entry on one line: its id, kind, time, outcome, label, and whether it is on an abandoned branch. */
 export function formatEntryHeading(session: RecalledSession, ordinal: number): string {
   const { tree, view } = session;
   const entry = session.entryAt(ordinal);

@@ -74,7 +74,7 @@ async function findCalls(recall: Recall, call: Arguments, sessions: SessionOpene
   return calls;
 }
 
-/** Returns the calls of an entry that name a file. */
+/** Returns an entry's calls that refer to a file. */
 export function findCallsAt({ session, ordinal }: OpenedEntry, path: string, heading: string): FileCall[] {
   const { row, tree } = session;
   const test = makePathTest(path);

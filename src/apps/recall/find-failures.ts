@@ -32,7 +32,7 @@ const MAX_HITS = 200;
 
 const MAX_READ = 40;
 
-/** Minimum share of an error's words, by weight, that a similar failure contains. */
+/** Minimum share of an error's words, by weight, that a similar failure must contain. */
 const ALIKE = 0.4;
 
 /** Maximum number of characters of an error from which words are taken. */
@@ -124,7 +124,7 @@ export function measureLikeness(
   return sum(words.filter((word) => text.includes(word))) / sum(words);
 }
 
-/** Returns the search text for an error without words. */
+/** Returns the search text for an error that contains no words. */
 function findSigns(error: string): string {
   return toShortLine(error, LINE).split(" ", MAX_SEARCHED_WORDS).join(" ");
 }
@@ -139,7 +139,7 @@ export function findWords(error: string): string[] {
   return [...new Set(words)].filter((word) => !COMMON.has(word)).sort((a, b) => b.length - a.length);
 }
 
-/** Writes a failure in lines: the request, the reply, later attempts, and the call that then worked. */
+/** Writes a failure line by line: the request, the reply, later attempts, and the call that then worked. */
 export function formatFailureLines({ session, ordinal }: OpenedEntry): string[] {
   const { tree } = session;
   const message = toRecord(session.entryAt(ordinal))["message"];
@@ -159,7 +159,7 @@ export function formatFailureLines({ session, ordinal }: OpenedEntry): string[] 
   ];
 }
 
-/** Returns the model's reply to a failure, without its calls, in one line; empty if there was none. */
+/** Returns the model's reply to a failure, without its calls, on one line; empty if the model did not reply. */
 function findReply(session: RecalledSession, ordinal: number): string {
   const path = session.pathThrough(ordinal);
   for (const at of path.slice(path.indexOf(ordinal) + 1)) {
@@ -195,7 +195,8 @@ interface FinishedCall {
 const MAX_FOLLOWED = 200;
 
 /**
- * Returns the call that produced an entry, if the entry is a result, or the command that an entry records; undefined for others.
+ * Returns the call that produced an entry, if the entry is a result, or the command that an entry records; undefined for other
+ * entries.
  */
 export function findFinishedCall(session: RecalledSession, ordinal: number): FinishedCall | undefined {
   const entry = session.entryAt(ordinal);
@@ -212,17 +213,17 @@ export function findFinishedCall(session: RecalledSession, ordinal: number): Fin
 interface Aftermath {
   /** In order, without the call that worked. */
   readonly tried: readonly FinishedCall[];
-  /** First successful call for the same purpose; undefined if none followed. */
+  /** First successful call for the same purpose; undefined if no such call followed. */
   readonly worked: FinishedCall | undefined;
-  /** Whether that call is on the branch that was continued, while the failure is on an abandoned one. */
+  /** Whether that call is on the branch that was continued, while the failure is on an abandoned branch. */
   readonly isElsewhere: boolean;
 }
 
 /**
- * Follows the branch of a failure to the first successful call for the same purpose; without one, follows the branch
+ * Follows the branch of a failure to the first successful call for the same purpose; if there is no such call, follows the branch
  * that was continued.
  *
- * @remarks Cost: O(entries after it), at most 200 bodies on each branch.
+ * @remarks Cost: O(entries after it), plus at most 200 bodies on each branch.
  */
 export function findAftermath(session: RecalledSession, failed: FinishedCall): Aftermath {
   const path = session.pathThrough(failed.ordinal);

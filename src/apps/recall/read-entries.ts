@@ -13,7 +13,7 @@ const MAX_AROUND = 10;
 /** Maximum number of entries added to keep calls and results together. */
 const MAX_ADDED = 20;
 
-/** Number of entries, the leaf included, that are read if the call specifies no entry. */
+/** Number of entries, including the leaf, that are read if the call does not specify an entry. */
 const LAST = 6;
 
 const ENTRY = optionalText(
@@ -96,16 +96,16 @@ function getWindow(
   return { first, last };
 }
 
-/** Position at which an answer ended within its entries. */
+/** Position within its entries where an answer ended. */
 interface End {
-  /** First entry that is not shown completely, by position in the list; the list's length if all are. */
+  /** First entry that is not shown completely, by position in the list; the list's length if all entries are shown completely. */
   readonly position: number;
   readonly shown: number;
   /** Number of entries shortened because the caller limited their length. */
   readonly shortened: number;
 }
 
-/** Limits for the content shown of entries. */
+/** Limits on the content of entries that is shown. */
 interface Reading {
   readonly cleaner: Cleaner;
   /** Maximum number of characters per entry. */

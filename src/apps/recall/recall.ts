@@ -30,8 +30,7 @@ export interface RecallTool {
   readonly description: string;
   readonly arguments: readonly Argument<unknown>[];
   /**
-   * Adds the results of a call to its answer; throws if an argument is invalid, or a named session or entry does not
-   * exist.
+   * Adds the results of a call to its answer; throws if an argument is invalid, or if a given session or entry does not exist.
    */
   run(recall: Recall, call: Arguments, answer: Answer): Promise<void>;
 }
@@ -41,7 +40,7 @@ export interface RecallSettings {
   readonly source: SessionSource;
   /** Folder against which relative paths are resolved; answers omit it for sessions of its project. */
   readonly cwd: string;
-  /** Project of calls that do not specify one; undefined for all projects. */
+  /** Default project for calls; undefined for all projects. */
   readonly project: string | undefined;
   readonly env: { readonly [name: string]: string | undefined };
   /** Undefined if secrets are not hidden. */
@@ -50,13 +49,13 @@ export interface RecallSettings {
   readonly prices: PriceFunction | undefined;
 }
 
-/** Signal that cancels a call, and the ids of the calling session, if its program names it. */
+/** Signal that cancels a call, and the ids of the calling session, if its program specifies them. */
 export interface CallOrigin {
   readonly signal?: AbortSignal | undefined;
   readonly caller?: readonly string[];
 }
 
-/** Parts of a call that are its own or are shared with another. */
+/** Parts that a call either shares with another call or replaces with its own. */
 interface RecallParts {
   readonly time?: CallTime;
   readonly cleaner?: Cleaner;
@@ -68,7 +67,7 @@ export const SESSION = requiredText(
   "session",
   "id of the session or the beginning of it, its name, or words of it",
 );
-/** Argument that names another project. */
+/** Argument that specifies another project. */
 export const PROJECT = optionalText("project", "folder of another project; default: the current one");
 /** Argument that selects all projects. */
 export const ALL = switchArgument("all", "include the sessions of all projects");
@@ -88,7 +87,7 @@ const MAX_NAMED = 8;
 
 const MAX_TITLE = 80;
 
-/** Maximum number of entries that are cleaned to find the prompt of a title. */
+/** Maximum number of entries that are cleaned to find the prompt for a title. */
 const MAX_OPENING_ENTRIES = 250;
 
 /** Shared state of all tools during one call. */
@@ -96,7 +95,7 @@ export class Recall {
   readonly settings: RecallSettings;
   readonly cleaner: Cleaner;
   readonly time: CallTime;
-  /** Ids of the calling session, as its program names it; empty if it does not. */
+  /** Ids of the calling session, as specified by its program; empty if unspecified. */
   readonly caller: readonly string[];
 
   constructor(
@@ -114,7 +113,7 @@ export class Recall {
     return new Recall(this.settings, { time: new CallTime(signal), cleaner: this.cleaner, caller });
   }
 
-  /** Returns a copy for part of this call, limited to a number of milliseconds. */
+  /** Returns a copy for part of this call, with a time limit in milliseconds. */
   within(milliseconds: number): Recall {
     const { time, cleaner, caller } = this;
     return new Recall(this.settings, { time: time.within(milliseconds), cleaner, caller });
@@ -162,8 +161,8 @@ export class Recall {
   }
 
   /**
-   * Opens the session that a call names: by id or name, the start of either, or words of its name or first message. A
-   * session of this project takes precedence over others.
+   * Opens the session that a call specifies: by id or name, the start of either, or words of its name or first message. A session
+   * of this project takes precedence over others.
    */
   async find(name: string): Promise<RecalledSession> {
     const { cwd } = this.settings;
@@ -203,8 +202,8 @@ export class Recall {
   }
 
   /**
-   * Creates the title of a session in a file from its cleaned entries, because the title in its row was cut before it could be
-   * cleaned. If the session cannot be read or does not begin with a prompt, the title is the file's name or the time.
+   * Creates the title of a session in a file from its cleaned entries, because the title in its row was truncated before it could
+   * be cleaned. If the session cannot be read or does not begin with a prompt, the title is the file's name or the time.
    */
   async #readTitle(row: SessionRow): Promise<string> {
     const opening = await this.#readOpening(row);
@@ -228,17 +227,17 @@ export class Recall {
   }
 }
 
-/** Writes facts in one line; empty ones are left out. */
+/** Writes facts on one line; omits empty facts. */
 export function joinFacts(...facts: readonly string[]): string {
   return joinedBy(" · ", ...facts);
 }
 
-/** Writes a moment in UTC, to the minute; empty if it is invalid. */
+/** Writes a time in UTC, to the minute; empty if it is invalid. */
 export function formatMoment(timeMs: number): string {
   return Number.isNaN(timeMs) ? "" : `${new Date(timeMs).toISOString().slice(0, 16).replace("T", " ")}Z`;
 }
 
-/** Formats the time of an entry, or the time of its session if the entry has none and is therefore read as the epoch. */
+/** Formats an entry's time, or its session's time if the entry has no time and is therefore read as the epoch. */
 export function formatEntryTime(timeMs: number | undefined, { modified }: SessionRow): string {
   return formatMoment(timeMs || modified.getTime());
 }
@@ -263,7 +262,7 @@ export function pageArguments(
   };
 }
 
-/** Adds the requested page of results, as far as it fits, and a note on how to continue. */
+/** Adds as much of the requested page of results as fits, and a note on how to continue. */
 export async function addPage<T>(
   answer: Answer,
   { get }: Arguments,
@@ -288,7 +287,7 @@ interface Shown {
   readonly next: number;
 }
 
-/** Adds blocks as they are found, until the requested number is shown or no more fit; skips undefined ones. */
+/** Adds blocks as they are found, until the requested number is shown or no more fit; skips undefined blocks. */
 export async function addFound<T>(
   answer: Answer,
   { get }: Arguments,

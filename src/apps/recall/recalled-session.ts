@@ -22,7 +22,7 @@ const KEPT = 200;
 /** Number of entries cleaned, or read in stored form, per batch. */
 const BATCH = 64;
 
-/** Session whose entries are cleaned, and whose abandoned branches are distinguished from the active one. */
+/** Session whose entries are cleaned, and whose abandoned branches are distinguished from the active branch. */
 export class RecalledSession implements ViewSource {
   readonly row: SessionRow;
   readonly view: SessionView;
@@ -68,9 +68,9 @@ export class RecalledSession implements ViewSource {
   }
 
   /**
-   * Yields entries in stored form, to decide which to show. They are not clean, so never show them.
+   * Yields entries in stored form, to decide which to show. Never show these entries, because they have not been cleaned.
    *
-   * @throws {SessionError} `ABORTED` between two batches, once the time of the call is over.
+   * @throws {SessionError} `ABORTED` between two batches, once the call's time is up.
    */
   async *readStored(
     ordinals: Iterable<number>,
@@ -89,7 +89,7 @@ export class RecalledSession implements ViewSource {
     return front.some((ordinal) => isSubagentEntry(toRecord(this.view.entryAt(ordinal))));
   }
 
-  /** Returns whether the session was imported from a program; `any` selects all of them. */
+  /** Returns whether the session was imported from a program; `any` matches all programs. */
   isFrom(source: string): boolean {
     const [first = NONE] = this.tree.ordinals();
     const entry = first === NONE ? undefined : this.view.entryAt(first);
@@ -126,7 +126,7 @@ export class RecalledSession implements ViewSource {
     }
   }
 
-  /** Returns the user's last request above an entry, in one line; empty if there is none. */
+  /** Returns the user's last request above an entry, on one line; empty if there is no request above it. */
   askedAbove(ordinal: number, longest: number): string {
     for (let at = ordinal; at !== NONE; at = this.tree.parentAt(at)) {
       if (this.tree.typeAt(at) !== "message") continue;

@@ -6,19 +6,19 @@ import type { SessionRow } from "../../session/files/session-row.ts";
 import type { Recall } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 
-/** Environment variables in which programs pass the id of their session to child processes. */
+/** Environment variables that programs use to pass the id of their session to child processes. */
 const SESSION_VARIABLES = ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "PI_SESSION_ID"];
 
-/** Maximum age of the last message for an unfinished turn to count as running. */
+/** Maximum age of the last message for an unfinished turn to be considered running. */
 const TURN_MS = 10 * 60_000;
 
 /**
- * Maximum age of the last write to an imported session's source, after its import, for the source to count as still being
+ * Maximum age of the last write to an imported session's source, after its import, for the source to be treated as still being
  * written.
  */
 const WRITE_MS = 60_000;
 
-/** Maximum number of latest sessions to examine. */
+/** Maximum number of the latest sessions to examine. */
 const MAX_LOOKED_AT = 20;
 
 /** Session that makes the call, which is omitted because the caller knows its content. */
@@ -72,8 +72,8 @@ function makeNamed(names: readonly string[], reason: string): RunningSession {
 }
 
 /**
- * Finds the project's sessions that are still being written: their last turn has not ended, or the file they were
- * imported from has changed since. Excludes sessions that have just ended.
+ * Finds the project's sessions that are still being written: their last turn has not ended, or the file that they were imported
+ * from has changed since the import. Excludes sessions that have recently ended.
  */
 export async function findWrittenSessions(recall: Recall, open: OpenSession): Promise<RunningSession> {
   const rows = await recall.list(recall.settings.project);

@@ -95,7 +95,7 @@ async function addHits(
   else answer.note('Nothing found. Try fewer words, or {"all": true} for other projects.');
 }
 
-/** Yields the entries that contain all words, then those that contain some. */
+/** Yields the entries that contain all words, then the entries that contain only some of them. */
 async function* findAnswers(
   sessions: SessionOpener,
   query: SourceQuery,
@@ -135,7 +135,7 @@ function makeQuery(recall: Recall, call: Arguments): SourceQuery {
   };
 }
 
-/** Writes a hit in one line; undefined if its session no longer exists. */
+/** Writes a hit on one line; undefined if its session no longer exists. */
 async function formatHitLine(
   recall: Recall,
   hit: SearchHit,
@@ -156,7 +156,7 @@ async function formatHitLine(
   return text === undefined ? undefined : `${facts}: ${toShortLine(text, MAX_SNIPPET)}`;
 }
 
-/** Returns a line around the match from the clean entry: a snippet of the stored entry may contain part of a secret. */
+/** Returns a line around the match from the cleaned entry, because a snippet of the stored entry may contain part of a secret. */
 async function cleanSnippet(
   { session: row, entryId, snippet, match }: SearchHit,
   sessions: SessionOpener,

@@ -14,7 +14,7 @@ import type { SourceQuery } from "./session-source.ts";
 
 const MAX_END = 200;
 
-/** Maximum number of messages, from the end, that are searched for the last relevant one. */
+/** Maximum number of messages, starting from the end, that are searched for the last relevant message. */
 const MAX_LOOKED_AT = 200;
 
 /** Default roles of the message that shows how a session ended. */
@@ -24,8 +24,8 @@ const ROLES = ["user", "assistant", "toolResult", "bashExecution"];
 export type ListQuery = Pick<SourceQuery, "cwd" | "roles" | "since" | "until" | "source">;
 
 /**
- * Adds the sessions with messages between two times, latest first: the period of these messages, and the last one of the
- * requested roles. Omits the running session, and those of subagents.
+ * Adds the sessions with messages between two times, latest first: the period of these messages, and the last message with a
+ * requested role. Omits the running session and subagents' sessions.
  */
 export async function addSessionList(
   recall: Recall,
@@ -75,7 +75,7 @@ async function makeBlock(
   return { heading: await recall.formatRow(row), lines: [`  ${facts} · ${end}`] };
 }
 
-/** Writes the last message of the given roles that was not recalled; empty if none is found. */
+/** Writes the last message with one of the given roles that was not recalled; empty if no such message is found. */
 function formatEnd(session: RecalledSession, ordinals: readonly number[], roles: readonly string[]): string {
   for (const at of ordinals.slice(-MAX_LOOKED_AT).reverse()) {
     const entry = session.entryAt(at);

@@ -14,7 +14,7 @@ import { isUnreadable, type SourceQuery } from "./session-source.ts";
 /** Maximum number of open sessions, because a large session uses a lot of memory. */
 const MAX_OPEN = 8;
 
-/** Maximum number of sessions on which an expression may take too long. */
+/** Maximum number of sessions where an expression may take too long. */
 const MAX_SLOW = 4;
 
 /** Entry of a hit, in its open session. */
@@ -23,7 +23,7 @@ export interface OpenedEntry {
   readonly ordinal: number;
 }
 
-/** Opens the sessions of hits, each once, and keeps track of unreadable sessions and of the running one. */
+/** Opens the sessions of hits, each once, and keeps track of unreadable sessions and the running session. */
 export class SessionOpener {
   readonly #recall: Recall;
   readonly #open = new Map<string, RecalledSession>();
@@ -81,8 +81,8 @@ export class SessionOpener {
   /**
    * Searches, and yields hits outside the running session.
    *
-   * Omits sessions that cannot be read, and those on which an expression takes too long; after a few of the latter the
-   * search ends, because each takes a quarter of a second.
+   * Omits sessions that cannot be read, or where an expression takes too long; after a few timeouts the search ends, because each
+   * takes a quarter of a second.
    */
   async *search(query: SourceQuery): AsyncGenerator<SearchHit, void, undefined> {
     const { settings, time } = this.#recall;

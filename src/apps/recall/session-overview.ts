@@ -49,7 +49,7 @@ export const sessionOverviewTool: RecallTool = {
     ),
 };
 
-/** Time limit for reading a session, in milliseconds; writing the answer may take as long again. */
+/** Time limit for reading a session, in milliseconds; writing the answer may take equally long. */
 const MAX_MS = 1_000;
 
 /**
@@ -72,7 +72,7 @@ export async function runInTime(
 /**
  * Adds an overview of a session; lines that do not fit are omitted from the end.
  *
- * @throws {SessionError} `ABORTED` if time runs out before the end; the answer then has what was read.
+ * @throws {SessionError} `ABORTED` if time runs out before the end; the answer then contains what was read.
  */
 export async function writeOverview(recall: Recall, session: RecalledSession, answer: Answer): Promise<void> {
   const facts = new SessionFacts();
@@ -124,7 +124,7 @@ function formatFacts(session: RecalledSession, facts: SessionFacts): string[] {
   ];
 }
 
-/** Writes the last elements of an array, and the number of the others. */
+/** Writes the last elements of an array, and the number of remaining elements. */
 function formatSome<T>(
   all: readonly T[],
   max: number,
@@ -153,7 +153,7 @@ function formatModel(
 
 /** File named by calls. */
 interface NamedFile {
-  /** First call that names the file; the path is shown as in the clean entry. */
+  /** First call that refers to the file; the path is shown as in the cleaned entry. */
   readonly ordinal: number;
   readonly position: number;
   readonly isChanged: boolean;
@@ -172,7 +172,7 @@ class SessionFacts {
   source = "";
   readonly #models = new ModelsInUse();
 
-  /** @throws {SessionError} `ABORTED`; the facts are then those of the first entries. */
+  /** @throws {SessionError} `ABORTED` if time runs out; the facts then cover only the first entries. */
   async read(session: RecalledSession): Promise<void> {
     for await (const [ordinal, entry] of session.readStored(session.tree.ordinals())) {
       this.kinds.push(getEntryKind(entry));
@@ -194,7 +194,7 @@ class SessionFacts {
   }
 }
 
-/** Returns the files named in an entry's calls, except those of recall tools. */
+/** Returns the files named in an entry's calls, except calls of recall tools. */
 function findOwnFiles(entry: AnySessionEntry | undefined): TouchedFile[] {
   return getToolCalls(entry).flatMap((call) => (isRecallTool(call.name) ? [] : findCallFiles(call)));
 }
@@ -264,7 +264,7 @@ const HANDOFF_BYTES = 8 * 1024;
 const REQUEST = 300;
 const LAST_TEXT = 1500;
 
-/** Number of last requests in a handoff. The first request shows the topic, the last ones the current state. */
+/** Number of the latest requests in a handoff. The first request shows the topic; the last requests show the current state. */
 const LAST_REQUESTS = 6;
 
 /**
@@ -301,11 +301,11 @@ async function findLatestSession(recall: Recall): Promise<RecalledSession> {
   }
   throw new SessionError(
     "SESSION_NOT_FOUND",
-    "The project has no past session. Name one of another project.",
+    "The project has no past session. Name a session of another project.",
   );
 }
 
-/** Adds the last summary, the first request and the last ones on the active branch, and the last answer. */
+/** Adds the last summary, the first and last requests on the active branch, and the last answer. */
 async function addSaid(answer: Answer, session: RecalledSession, { cleaner }: Recall): Promise<void> {
   const { tree, view } = session;
   const path = [...tree.path(view.leaf)];

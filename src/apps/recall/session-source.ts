@@ -18,7 +18,7 @@ import { collectStoreUsage } from "../../stores/contract/store-usage.ts";
 /** Maximum number of bytes of a session that are searched for its first message. */
 const MAX_FRONT = 1024 * 1024;
 
-/** Search text, project, and options of a search; hits come latest first unless they are ranked. */
+/** Search text, project, and options of a search; hits are sorted latest first unless they are ranked. */
 export interface SourceQuery extends SearchSessionOptions {
   readonly text: string;
   /** Only sessions of this project. */
@@ -32,18 +32,17 @@ export interface SourceUsage extends GroupOptions {
 
 /** Read-only source of sessions. Every method fails with `ABORTED` when its signal aborts. */
 export interface SessionSource {
-  /** Lists the sessions of a project, or of all if none is named, latest first. */
+  /** Lists the sessions of a project, or of all projects if none is specified, latest first. */
   list(cwd: string | undefined, signal?: AbortSignal): Promise<readonly SessionRow[]>;
   /** @throws {SessionError} `NOT_A_SESSION`, `SESSION_NOT_FOUND` or `STORE_UNAVAILABLE` */
   read(row: SessionRow, signal?: AbortSignal): Promise<SessionView>;
   /**
-   * Returns the whole first message of a session, because a row may have only its start; empty if it is not near the
-   * front.
+   * Returns the whole first message of a session, because a row may have only its start; empty if it is not near the beginning.
    */
   readFirstMessage(row: SessionRow, signal?: AbortSignal): Promise<string>;
   /**
-   * Returns the time of the last write to the file that a session was imported from, in Unix milliseconds; undefined if that was
-   * before the import, or is unknown.
+   * Returns the time of the last write to the file that a session was imported from, in Unix milliseconds; undefined if that time
+   * was before the import or is unknown.
    */
   findLaterWrite(row: SessionRow): number | undefined;
   search(query: SourceQuery): AsyncIterable<SearchHit>;

@@ -65,7 +65,7 @@ async function getGroupName(
   );
 }
 
-/** Formats a name. A name that exceeds the limit is not shown, because it may have been cut within a secret. */
+/** Formats a name. A name that exceeds the limit is not shown, because it may have been truncated within a secret. */
 function formatName(name: string | null): string {
   if (name === null) return "(not recorded)";
   return name.length > MAX_NAME ? "(name too long)" : name.replace(PICTURES, "");

@@ -7,10 +7,10 @@ import { toPlainLine, toShortLine } from "../../core/facts/plain-text.ts";
 import { findCall, getTellingArgument, type ViewSource } from "../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 
-/** Emphasis and color of a kind of entry. */
+/** Emphasis and color for a kind of entry. */
 export type Tone = "user" | "assistant" | "tool" | "command" | "summary" | "quiet" | "damaged";
 
-/** Kind of an entry for people: the role of its message, or its type. */
+/** An entry's kind, as shown to people: the role of its message, or its type. */
 export interface EntryKind {
   /** At most 14 characters for known kinds. */
   readonly word: string;
@@ -28,7 +28,7 @@ function makeRecordKind(word: string, many?: string): EntryKind {
   return { ...makeKind("quiet", word, many), isRecord: true };
 }
 
-/** Kinds that are displayed in special ways. Compare a kind with these, not its words. */
+/** Kinds that are displayed in special ways. Compare a kind with these constants, not by its words. */
 export const KINDS = {
   user: makeKind("user", "user", "user"),
   assistant: makeKind("assistant", "assistant", "assistant"),
@@ -41,7 +41,7 @@ export const KINDS = {
 const COMPACTION = makeKind("summary", "compaction");
 const BRANCH_SUMMARY = makeKind("summary", "branch summary", "branch summaries");
 
-/** Kinds by role, in the order in which their counts are listed. */
+/** Kinds by role, in the order used to list their counts. */
 const BY_ROLE: ReadonlyMap<unknown, EntryKind> = new Map([
   ["user", KINDS.user],
   ["assistant", KINDS.assistant],
@@ -83,7 +83,7 @@ export function getTypeKind(type: string): EntryKind {
  * Returns whether entries of a kind are part of the conversation: messages, tool calls, summaries, edits of the context, and
  * damage.
  *
- * By default, views hide all others: records of state, usage, and imports.
+ * By default, views hide all other kinds: records of state, usage, and imports.
  */
 export function isConversation({ isRecord }: Pick<EntryKind, "isRecord">): boolean {
   return !isRecord;
@@ -95,7 +95,7 @@ export function getMessageKind(message: unknown): EntryKind {
   return BY_ROLE.get(role) ?? (typeof role === "string" ? makeOtherKind(role) : KINDS.damaged);
 }
 
-/** Returns a kind that only its program knows, with the name from that program. */
+/** Returns a program-specific kind, with the name from that program. */
 function makeOtherKind(name: string): EntryKind {
   const word = toPlainLine(name).slice(0, 40) || "?";
   return makeKind("quiet", word, word);
@@ -106,7 +106,7 @@ export function isFailure(entry: AnySessionEntry | undefined): boolean {
   return entry !== undefined && outcomeOf(entry) === "failed";
 }
 
-/** Kinds of a session's entries, by ordinal, and the failed ones. */
+/** Kinds of a session's entries, by ordinal, and the failed entries. */
 export interface EntryKinds {
   readonly kinds: readonly EntryKind[];
   readonly failures: ReadonlySet<number>;
@@ -123,7 +123,7 @@ export function readKinds(session: ViewSource): EntryKinds {
   return { kinds, failures };
 }
 
-/** Known kinds in the order in which their counts are listed, with the conversation first. */
+/** Known kinds in the order used to list their counts, with the conversation first. */
 const ORDER = [...BY_ROLE.values(), ...BY_TYPE.values()];
 
 /** Number of entries of each kind. */
@@ -145,7 +145,7 @@ export class KindCount {
     return [...this.#numbers.values()].sort((a, b) => rank(a) - rank(b));
   }
 
-  /** Number of entries of each kind, in words; empty if there are none. */
+  /** Number of entries of each kind, in words; empty if there are no entries. */
   get kinds(): string {
     return this.list()
       .map(({ kind: { word, many }, number }) => formatCounted(number, word, many))

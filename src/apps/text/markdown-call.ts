@@ -20,14 +20,14 @@ const CONTENTS = ["content", "contents", "file_text", "new_source"];
 
 const PATCH = /^\*\*\* Begin Patch/m;
 
-/** Maximum length of a value in the line of the call. */
+/** Maximum length of a value on the line of the call. */
 const LONGEST_VALUE = 120;
 
 /**
  * Formats a tool call: a line with the tool and its short arguments, followed by blocks of code. Commands, edits, and text
- * written to files are in their own language; other long arguments are in JSON.
+ * written to files are formatted in their own language, and other long arguments as JSON.
  *
- * @param bounds - Maximum size of the code; undefined for all of it.
+ * @param bounds - Maximum size of the code; undefined for no limit.
  */
 export function layOutCall({ name, input }: ShownCall, bounds?: LineBounds): string[] {
   const fence = (text: string, language: string) =>
@@ -71,7 +71,7 @@ export function layOutCall({ name, input }: ShownCall, bounds?: LineBounds): str
   return [makeCallTitle(name, rest), ...blocks];
 }
 
-/** Returns the language of the first file that a call names, as used by highlighters; empty if there is none. */
+/** Returns the language of the first file that a call names, as used by highlighters; empty if it is unknown. */
 export function findLanguage(call: ShownCall): string {
   const [file] = findCallFiles(call);
   const name = file?.path.split(/[/\\]/).at(-1)?.toLowerCase() ?? "";
@@ -79,7 +79,7 @@ export function findLanguage(call: ShownCall): string {
   return /\.([a-z][a-z0-9]{0,9})$/.exec(name)?.[1] ?? "";
 }
 
-/** Removes and returns a command that is an array: the last element of `bash -lc …`, or all words. */
+/** Removes and returns a command given as an array: the last element of `bash -lc …`, or all words. */
 function takeCommand(rest: Record<string, unknown>): string {
   const name = COMMANDS.find((one) => Array.isArray(rest[one]));
   if (name === undefined) return "";
@@ -116,7 +116,7 @@ const TELLING: ReadonlySet<string> = new Set([
 /** Number of unchanged lines before and after a change, unless all are requested. */
 const CONTEXT = 1;
 
-/** Formats a change as lines of a diff, with only some of the common lines at the beginning and end. */
+/** Formats a change as lines of a diff, with a limited number of common lines at the beginning and end. */
 function formatEdit(before: string, after: string, context: number): string {
   const [old, now] = [splitLines(before), splitLines(after)];
   const shortest = Math.min(old.length, now.length);

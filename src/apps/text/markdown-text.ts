@@ -6,7 +6,7 @@ const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
 /** Fenced block that begins on the line of a list's marker. */
 const FENCE_IN_LIST = /^(\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)+)((?:`{3,}|~{3,}).*)$/;
 
-/** Part of a fence's info string that is kept. Some readers parse a longer one as a table. */
+/** Part of a fence's info string that is kept. Some Markdown parsers treat a longer info string as a table. */
 const LANGUAGE = /^ *[\w+#.-]+/;
 
 const TABLE = /^[\s|:-]*-[\s|:-]*$/;
@@ -22,17 +22,17 @@ const EMPTY = /^(?: {0,3}>)*\s*$/;
 /** Horizontal rule, which does not belong to a paragraph. */
 const RULE = /^ {0,3}-{3,}\s*$/;
 
-/** List item; an unindented underline below it does not make a heading. */
+/** List item; an unindented underline below it does not create a heading. */
 const ITEM = /^ {0,3}[-*+][ \t]+\S/;
 
-/** Number of levels by which headings in messages are lowered, so that they are below those of the transcript. */
+/** Number of levels by which headings in messages are lowered, so that they are below the transcript's headings. */
 const HEADING_SHIFT = 3;
 const LOWEST_HEADING = 6;
 
 /** Escaped characters, runs of backticks, addresses in angle brackets, and possible beginnings of HTML elements. */
 const SPANS = /\\[!-/:-@[-`{-~]|`+|<(?:https?:\/\/|mailto:)[^\s<>]*>|<(?=[A-Za-z/!?])/g;
 
-/** Characters with a meaning in Markdown in the middle of a line. */
+/** Characters with a special meaning in the middle of a Markdown line. */
 const SPECIAL = /[\\`*_{}[\]<>#|~&!]/g;
 
 /** Formats a fenced block whose fence is longer than any run of backticks in the text; the language only affects colors. */
@@ -60,7 +60,7 @@ export function formatCode(text: string): string {
  * Adapts Markdown from a message so that it stays within its entry: lowers its headings, escapes underlines of headings, closes
  * an open code block, and escapes possible HTML elements outside of code.
  *
- * Text counts as code only if that is certain: in lists, fences are moved to the margin, and a code span must end on its own
+ * Text is treated as code only if that is certain: in lists, fences are moved to the margin, and a code span must end on its own
  * line.
  */
 export function adoptMarkdown(text: string): string {

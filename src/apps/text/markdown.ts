@@ -38,7 +38,7 @@ interface MarkdownSource {
   };
   /** Ordinal of the entry at which the branch ends, or NONE. */
   readonly leaf: number;
-  /** Returns the label of an entry; undefined if it has none. */
+  /** Returns the label of an entry; undefined if it has no label. */
   readonly getLabel: (ordinal: number) => string | undefined;
   readonly withImages: boolean;
   /** Level of detail of output from tools and commands. */
@@ -56,7 +56,7 @@ const INSTRUCTION_BOUNDS: LineBounds = { maxLines: 20, maxLineLength: 400 };
 /** Maximum number of lines of a result that is not folded. */
 const SHORT_RESULT = 3;
 
-/** Entry types that a transcript mentions in one line. */
+/** Entry types that a transcript mentions on one line. */
 const MENTIONED: ReadonlyMap<string, string> = new Map([
   ["model_change", "Model"],
   ["thinking_level_change", "Thinking level"],
@@ -65,8 +65,8 @@ const MENTIONED: ReadonlyMap<string, string> = new Map([
 
 /**
  * Formats a branch as a Markdown transcript: a heading for the session, then a heading per turn with its messages, calls, and
- * results. Omits state of extensions, labels as entries, and usage records. If a setting, such as the model,
- * changes several times before a message, includes only the last change.
+ * results. Omits extension state, label entries, and usage records. If a setting, such as the model, changes several times before
+ * a message, includes only the last change.
  */
 export function* writeMarkdown(source: MarkdownSource): Generator<string, void> {
   const { session, leaf, getLabel, withImages, results } = source;
@@ -104,7 +104,7 @@ export function* writeMarkdown(source: MarkdownSource): Generator<string, void> 
   for (const block of mentions.take()) yield `\n${block}\n`;
 }
 
-/** Setting changes to mention: the last of each kind, if it differs from the previously mentioned one. */
+/** Setting changes to mention: the last change of each kind, if its value differs from the last value mentioned. */
 class Mentions {
   readonly #told = new Map<string, string>();
   readonly #open = new Map<string, string>();
@@ -142,7 +142,7 @@ interface Around {
   /** Current label, formatted for a heading. */
   readonly mark: string;
   readonly time: string;
-  /** Whether the heading of an answer is above, without a user message since then. */
+  /** Whether an answer heading has been written since the last user message. */
   readonly isAnswering: boolean;
   readonly withImages: boolean;
   readonly results: ResultDetail;
@@ -174,7 +174,7 @@ function makeEntryBlocks(
   return isSilent && parts.length > 0 ? said : [heading, ...said];
 }
 
-/** Formats the result of a tool: short results in full, longer ones folded and shortened. */
+/** Formats the result of a tool: short results in full, longer results folded and shortened. */
 function makeResultBlocks(parts: readonly ContentPart[], around: Around): string[] {
   const { call, mark, results } = around;
   const output = parts.find((part) => part.kind === "output");

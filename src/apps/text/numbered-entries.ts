@@ -9,7 +9,7 @@ export interface NumberedEntry {
 
 const BATCH = 64;
 
-/** Yields entries with their bodies, in the order of the ordinals, in small batches to limit memory use. */
+/** Yields entries with their bodies, in the order of their ordinals, in small batches to limit memory use. */
 export function* readNumberedEntries(
   session: Pick<ViewSource, "readEntries">,
   ordinals: Int32Array,

@@ -3,7 +3,7 @@ import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import { type EntryKind, isConversation, KINDS } from "./entry-kind.ts";
 
 /**
- * For each entry, the child that continues its line in the drawing; all other children are branches to the side.
+ * For each entry, the child that continues its line in the drawing; all other children are side branches.
  *
  * On the path to the leaf, it is the next entry of the path, so that the path is the straight line at the left edge.
  * Elsewhere, it is the child whose subtree contains the newest tip.
@@ -18,7 +18,7 @@ export interface Trunk {
   readonly newestTip: Int32Array;
 }
 
-/** Finds the straight line through every entry; `leaf` is NONE in a session without one. */
+/** Finds the straight line through every entry; `leaf` is NONE in a session without a leaf. */
 export function findTrunk(tree: EntryTree, leaf: number): Trunk {
   const order = sortParentsFirst(tree);
   const newestTip = findNewestTips(tree, order);
@@ -58,7 +58,7 @@ export function findSides(
 export type TreeRow = RowPosition &
   (
     | { readonly kind: "entry"; readonly ordinal: number }
-    /** Consecutive entries, and the number of their branches that are not drawn. */
+    /** Consecutive entries, and how many of their branches are not drawn. */
     | { readonly kind: "run"; readonly ordinals: readonly number[]; readonly branches: number }
     /** Branches of one entry that are not drawn, by their first entries. */
     | { readonly kind: "branches"; readonly heads: readonly number[] }
@@ -68,9 +68,9 @@ export type TreeRow = RowPosition &
 export interface RowPosition {
   /** Depth of the branch; 0 is the path to the leaf. */
   readonly depth: number;
-  /** Whether a branch to the side or a root begins here. */
+  /** Whether a side branch or a root begins here. */
   readonly start: "branch" | "root" | undefined;
-  /** Lines that pass to its left, from the left: one for each smaller depth, up to `DEEPEST`. */
+  /** Lines that pass to its left, from left to right: one for each smaller depth, up to `DEEPEST`. */
   readonly passing: readonly PassingLine[];
 }
 
@@ -105,10 +105,10 @@ export const SHORTEST_RUN = 3;
 type Open = RowPosition & ({ readonly first: number } | { readonly heads: readonly number[] });
 
 /**
- * Yields the rows of a drawing from top to bottom: at each branch point first the branches to the side, indented by one more
- * level, then the entries that continue straight, at the same level.
+ * Yields the rows of the tree from top to bottom: at each branch point, first the side branches, indented by one more level, then
+ * the entries that continue straight, at the same level.
  *
- * @remarks Cost: O(entries) in total; no recursion, and memory for the open branches.
+ * @remarks Cost: O(entries) in total; does not recurse, and uses memory only for the open branches.
  */
 export function* layOutRows(drawn: DrawnTree): Generator<TreeRow, void> {
   const open: Open[] = [];
@@ -164,7 +164,7 @@ function* runRows(
   }
 }
 
-/** Pushes children to the stack so that the branches to the side come first, and the child that continues straight last. */
+/** Pushes children to the stack so that the side branches come first, and the child that continues straight last. */
 function openChildren(
   { tree, trunk, isHidden, rootDepth }: DrawnTree,
   open: Open[],
@@ -205,8 +205,8 @@ export interface TreeMarks {
 }
 
 /**
- * Chooses the entries that always have their own rows: roots, branch points, both ends of branches, labels,
- * compactions, branch summaries, damage, the leaf, and the last message before it.
+ * Chooses the entries that always get their own rows: roots, branch points, both ends of branches, labels, compactions, branch
+ * summaries, damage, the leaf, and the last message before it.
  *
  * @param isHidden - 1 for the first entry of each branch that is not drawn; default: all branches are drawn.
  * @returns 1 for each chosen entry; the caller may add more.
@@ -235,7 +235,7 @@ export function chooseRows(
   return isDrawn;
 }
 
-/** Chooses the entries that people read: all except those that only programs read, unless these always have their own rows. */
+/** Chooses the entries that people read: all except entries that only programs read, unless those always have their own rows. */
 export function chooseConversation(marks: TreeMarks, trunk: Pick<Trunk, "next" | "root">): Uint8Array {
   const isDrawn = chooseRows(marks, trunk);
   marks.kinds.forEach((kind, ordinal) => {
@@ -245,8 +245,8 @@ export function chooseConversation(marks: TreeMarks, trunk: Pick<Trunk, "next" |
 }
 
 /**
- * Finds the records of state, usage, and imports that a drawing can omit: those without a label that are neither branch points
- * nor the leaf.
+ * Finds the records of state, usage, and imports that a drawing can omit: unlabeled records that are neither branch points nor
+ * the leaf.
  *
  * @returns 1 for each such entry.
  * @remarks Cost: O(entries).

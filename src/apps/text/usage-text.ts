@@ -3,7 +3,7 @@ import { countInputTokens, findUsage, formatModelName, getModelNames } from "../
 import type { UsageTotals } from "../../core/facts/usage-tally.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 
-/** Size of a context in tokens, with the part counted by the model and the estimated part. */
+/** Size of a context in tokens, split into a part counted by the model and an estimated part. */
 export interface ContextSize {
   readonly tokens: number;
   readonly usageTokens: number;

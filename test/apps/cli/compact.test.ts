@@ -41,7 +41,7 @@ test("without --dry-run appends a summary that was created without a model", asy
   const { code, lines } = await cli(["compact", path, "--keep", "300"]);
   const session = SessionManager.open(path);
   expect(code).toBe(0);
-  expect(lines.at(-1)).toBe(`Compacted without a model: entry ${session.getLeafId()} holds the summary.`);
+  expect(lines.at(-1)).toBe(`Compacted without a model: entry ${session.getLeafId()} contains the summary.`);
   expect(session.getLeafEntry()).toMatchObject({
     type: "compaction",
     firstKeptEntryId: Object(plan).firstKeptEntryId,

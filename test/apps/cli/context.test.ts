@@ -225,7 +225,7 @@ test("--changes shows which request did not continue the previous one, and why",
   scribe.user("Second");
   const second = scribe.assistant("Two");
   const none = await cli(["context", scribe.path, "--changes"]);
-  expect(none.lines).toEqual(["0 requests of this branch did not continue the previous one."]);
+  expect(none.lines).toEqual(["0 requests on this branch did not continue the previous request."]);
   const compaction = scribe.session.appendCompaction("Notes", second, 10);
   scribe.user("Third");
   const third = scribe.assistant("Three");

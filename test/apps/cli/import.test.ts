@@ -91,7 +91,7 @@ test("without options, shows available sessions and writes nothing, and later th
     "codex        1 session  up to date  /code/project",
   ]);
   const nowhere = await imported([], { env: { HOME: join(home, "nobody") } });
-  expect(nowhere).toMatchObject({ code: 0, stdout: "No sessions of other programs were found.\n" });
+  expect(nowhere).toMatchObject({ code: 0, stdout: "No sessions from other programs were found.\n" });
 });
 
 test("--all writes a file for each session and each subagent, and none the second time", async () => {
@@ -301,7 +301,7 @@ test("reports bad arguments, exits with code 2, and writes nothing", async () =>
     [["--from", "vim"], /--from must be one of atif, claude-code, cline, codex/],
     [["--since", "soon"], /--since <time> accepts "today", .* a month/],
     [[join(home, "missing.jsonl")], /missing\.jsonl does not exist/],
-    [[pi], /is a session of pi: it can be opened without an import/],
+    [[pi], /is a session from pi and can be opened without an import/],
     [[kimi], /of kimi-cli, which Kimi Code has replaced\. This version of sessiontree cannot read it/],
   ] as const) {
     const done = await imported(args);
@@ -466,7 +466,7 @@ test("--watch writes a line for each change, and exits successfully when interru
   const watched = await imported(["--watch"], { onOutput, untilInterrupted: () => interruption.signal });
   expect([watched.code, watched.stderr]).toEqual([
     0,
-    "sessiontree: Watching; an interrupt (Ctrl-C) ends it.\n",
+    "sessiontree: Watching for changes; press Ctrl-C to stop.\n",
   ]);
   expect(watched.lines.map((line) => line.split("  ").slice(1, 3))).toEqual([
     ["codex", "new"],
@@ -496,7 +496,7 @@ test("a list without sessions shows how many each program has, and how to import
   const listed = async () => (await cli(["list", "--all"], settings)).stderr;
   const before = await listed();
   expect(before).toMatch(
-    /\nOther programs have \d+ sessions that can be imported, plus those of subagents: claude-code \d+, codex 1\.\n/,
+    /\nOther programs have \d+ sessions that can be imported, plus subagent sessions: claude-code \d+, codex 1\.\n/,
   );
   expect(before).toContain("\nTo import them: sessiontree import --all\n");
   expect((await imported(["--all"])).code).toBe(0);
@@ -608,7 +608,7 @@ test("sessions of OpenClaw need no import: list and view show them, and import r
   const { stderr } = await imported([]);
   expect(stderr).toContain("openclaw: 1 session, which need no import");
   expect(stderr).toContain(archive);
-  expect(stderr).toContain(`${database} is a database of OpenClaw 2026.9`);
+  expect(stderr).toContain(`${database} is a database from OpenClaw 2026.9`);
 });
 
 test("--lost lists prompts of deleted sessions, and saves them once", async () => {

@@ -190,7 +190,7 @@ describe("keep", () => {
     const before = readFileSync(join(home, CLAUDE));
     put(".codex/hooks.json", "{}");
     const { code, stderr } = await keep("--yes");
-    expect([code, stderr]).toEqual([1, expect.stringContaining(`settings.json is left alone: `)]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`settings.json was not changed: `)]);
     expect(stderr).toContain(problem);
     expect(stderr).toContain('Fix that, and run "sessiontree keep" again.');
     expect(readFileSync(join(home, CLAUDE))).toEqual(before);
@@ -204,7 +204,7 @@ describe("keep", () => {
     const before = [read(CLAUDE), list(".claude")];
     chmodSync(join(home.home, CLAUDE), 0o440);
     const { code, stderr } = await keep(line);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("is left alone: it is read-only")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("was not changed: it is read-only")]);
     expect([read(CLAUDE), list(".claude")]).toEqual(before);
     expect(await getState(home)).toBe(line.includes("off") ? "installed" : "absent");
   });

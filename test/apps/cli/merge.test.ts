@@ -77,10 +77,10 @@ describe("merge", () => {
     const { laptop, server, both, root } = diverged();
     SessionManager.open(server).redactEntry(root);
     const aside = await cli(["merge", laptop, server, "-o", both]);
-    expect(aside.stdout).toContain("a still holds the content of 1 entry that is redacted now");
+    expect(aside.stdout).toContain("a still contains the content of 1 entry that is redacted now");
     expect(aside.stdout).not.toContain("b still holds");
     const { stdout } = await cli(["merge", laptop, server, "--in-place"]);
-    expect(stdout).toContain("No backup was kept: it would hold the content of 1 redacted entry.");
+    expect(stdout).toContain("No backup was kept: it would contain the content of 1 redacted entry.");
     expect(existsSync(`${laptop}.bak`)).toBe(false);
     expect(readFileSync(laptop, "utf8")).not.toContain("start");
   });

@@ -202,7 +202,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     });
     expect([code, stderr]).toEqual([
       0,
-      `sessiontree: Following ${ID} in ${SHOWN_STORE}; an interrupt (Ctrl-C) ends it.\n`,
+      `sessiontree: Following ${ID} in ${SHOWN_STORE}; press Ctrl-C to stop.\n`,
     ]);
   });
 

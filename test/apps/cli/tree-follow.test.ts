@@ -25,10 +25,7 @@ test("shows each entry when it arrives, and stops when interrupted", async () =>
   const scribe = new Scribe(temporaryFolder());
   scribe.user("before");
   const { code, stdout, stderr } = await watchWhileWriting(scribe, ["one", "two \u001b[2J"]);
-  expect([code, stderr]).toEqual([
-    0,
-    `sessiontree: Following ${scribe.path}; an interrupt (Ctrl-C) ends it.\n`,
-  ]);
+  expect([code, stderr]).toEqual([0, `sessiontree: Following ${scribe.path}; press Ctrl-C to stop.\n`]);
   expect(stdout).toMatch(/^22:03 [0-9a-f]{8} user {12}one\n22:04 [0-9a-f]{8} user {12}two ␛\[2J\n$/);
 });
 

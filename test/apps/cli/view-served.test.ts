@@ -60,7 +60,7 @@ test("--live serves the page on the loopback address, at an unguessable address,
   expect(await bytes.text()).toBe(readFileSync(path, "utf8"));
 
   const { code, stderr } = await stop();
-  expect([code, stderr]).toEqual([0, "sessiontree: Serving until an interrupt (Ctrl-C).\n"]);
+  expect([code, stderr]).toEqual([0, "sessiontree: Serving; press Ctrl-C to stop.\n"]);
   await expect(fetch(url)).rejects.toThrow();
 });
 

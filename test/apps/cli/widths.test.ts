@@ -75,7 +75,7 @@ test.each([40, 80, 200])(
       [["diff", P, failed], FAILURE, "totals.ts"],
       [["context", P, "--tail", "5"], "npm test", "estimated"],
       [["context", P, "--before", failed], "Fix the rounding"],
-      [["import"], "No sessions of other programs"],
+      [["import"], "No sessions from other programs"],
       [["verify", P], "OK"],
       [["compact", P, "--dry-run"], "compact"],
       [["prune", "--older-than", "1h", "--dry-run", "--all"], "Checkout rounding", "to delete"],

@@ -50,7 +50,7 @@ interface ExplainedPlan {
   readonly summarized: Portion;
   readonly turnPrefix: Portion;
   readonly kept: Portion;
-  /** Whether the context, or most of it, was counted by a provider. */
+  /** Whether a provider counted all or most of the context. */
   readonly isCounted: boolean;
 }
 
@@ -168,7 +168,7 @@ function writePlan(plan: ExplainedPlan, compacted: Compacted | undefined, out: O
   writeFiles("modified", modifiedFiles, out);
   out.line();
   if (compacted === undefined) out.line("Nothing was changed; this is the plan.");
-  else out.prose(`Compacted without a model: entry ${compacted.entry} holds the summary.`);
+  else out.prose(`Compacted without a model: entry ${compacted.entry} contains the summary.`);
 }
 
 function writePortions({ summarized, turnPrefix, kept }: ExplainedPlan, out: Output): void {

@@ -50,25 +50,25 @@ const CHANGES = flag(
 
 interface ContextLine {
   readonly message: AgentMessage;
-  /** Entry that the message comes from; undefined if the message was created to repair a tool pair. */
+  /** Entry from which the message was created; undefined if the message was created to repair a tool pair. */
   readonly entryId: string | undefined;
 }
 
-/** Context of a model, and the changes that make it a valid request. */
+/** A model's context and the changes that make it a valid request. */
 interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"> {
   readonly lines: readonly ContextLine[];
-  /** Number of all messages, including those not shown. */
+  /** Total number of messages, including messages that are not shown. */
   readonly count: number;
   readonly repairs: readonly ToolPairRepair[] | undefined;
-  /** Ids of answers that no provider receives, because they failed or were aborted. */
+  /** Ids of answers that are not sent to a provider because they failed or were aborted. */
   readonly leftOut: readonly string[] | undefined;
   /** Size of the context, as shown by `stats` and the page. */
   readonly size: ContextSize;
-  /** Description of the entry that follows the context, and of its usage; undefined without `--before`. */
+  /** Description of the entry after the context and of its usage; undefined without `--before`. */
   readonly answer: string | undefined;
 }
 
-/** `sessiontree context`: shows the context that a model receives. */
+/** `sessiontree context`: shows the context that the model receives. */
 export const command: Command = {
   details: `Prints one line per message, with the entry it comes from and an estimate of the tokens of this message alone. With --full, the whole text follows.
 
@@ -129,18 +129,20 @@ async function writeChanges(call: CommandCall): Promise<void> {
     out.json({ changes });
     return;
   }
-  out.prose(`${formatCounted(changes.length, "request")} of this branch did not continue the previous one.`);
+  out.prose(
+    `${formatCounted(changes.length, "request")} on this branch did not continue the previous request.`,
+  );
   if (changes.length > 0) out.line();
   for (const { toId, message } of changes)
     for (const line of wrapText(toPlainLine(`${toId}: ${message}`), out.width)) out.line(line);
 }
 
-/** Values without `--llm`, because messages change only for a request. */
+/** Values used without `--llm`, because messages are changed only for a request. */
 const AS_STORED = { repairs: undefined, leftOut: undefined };
 
 interface AskedAnswer {
   readonly text: string;
-  /** Model that wrote the answer; undefined if the entry is not an answer, or does not specify a model. */
+  /** Model that wrote the answer; undefined if the entry is not an answer or does not specify a model. */
   readonly model: ModelChoice | undefined;
   /** Usage of the answer, if known. */
   readonly used: UsageTotals | undefined;

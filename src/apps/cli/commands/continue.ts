@@ -25,7 +25,7 @@ const DRY_RUN = flag("--dry-run", "write nothing; print what would be written");
 const RUN = flag("--run", "run the program");
 const MODEL = rare(textOption("--model <model>", "the model for OpenCode to use: PROVIDER/MODEL"));
 
-/** `sessiontree continue`: writes a session in another program's format, where that program finds it. */
+/** `sessiontree continue`: writes a session in another program's format to a location where that program finds it. */
 export const command: Command = {
   details: `Writes what the model sees at the leaf as a session of the program, with every tool call and its result, and prints the command that continues it there. A compaction remains a compaction if the program supports them.
 
@@ -94,7 +94,7 @@ function printContinuation(
   out.line(toPlainText(words.join(" && ")));
 }
 
-/** Returns the first issue of each code, and the number of issues with that code. */
+/** Returns the first issue with each code, and the number of issues with that code. */
 function countIssues(issues: readonly ExportIssue[]): (readonly [first: ExportIssue, count: number])[] {
   const codes = [...new Set(issues.map(({ code }) => code))];
   return codes.flatMap((code) => {

@@ -69,7 +69,7 @@ async function openTarget({ get, io }: CommandCall): Promise<Target> {
   };
 }
 
-/** Copies a session and reports the result. A failure does not prevent the other copies, unless the database is unavailable. */
+/** Copies a session and reports the result. A failure does not stop the remaining copies unless the database is unavailable. */
 async function copyOne(call: CommandCall, name: string, { store, getLocation }: Target): Promise<boolean> {
   const { findSession, json, out, warn } = call;
   let subject = name;

@@ -67,9 +67,7 @@ export const command: Command = {
   },
 };
 
-/**
- * Returns the last common entry to show: unless records are shown, the last common entry of the conversation, if there is one.
- */
+/** Returns the last common entry to show: if records are hidden, the last common entry in the conversation, if any. */
 function findShownAncestor(
   { get }: CommandCall,
   view: SessionView,
@@ -107,7 +105,7 @@ async function isSession({ findSession }: CommandCall, name: string): Promise<bo
   }
 }
 
-/** Creates the error for a second session in place of an entry. */
+/** Creates the error for a second session given instead of an entry. */
 function makeTwoSessionsError(...names: readonly string[]): UsageError {
   const copies = names.map((one) => quoteForShell(toPlainLine(one))).join(" ");
   return new UsageError(
@@ -145,7 +143,7 @@ function writeEntries(
   }
 }
 
-/** Width in columns of "modified" and a gap. */
+/** Width, in columns, of "modified" and the gap after it. */
 const WHAT_WIDTH = 10;
 
 function writeFiles({ out }: CommandCall, what: string, files: readonly string[]): void {

@@ -87,7 +87,7 @@ export const command: Command = {
   },
 };
 
-/** Returns the requested format, and the file to write; undefined for stdout. */
+/** Returns the requested format and the output file, which is undefined for stdout. */
 function getFormat({ get }: CommandCall): { format: ExportFormat; file: string | undefined } {
   const chosen = EXPORT_FORMATS.filter(({ option }) => Boolean(get(option)));
   const [format] = chosen;
@@ -103,7 +103,7 @@ function getFormat({ get }: CommandCall): { format: ExportFormat; file: string |
   return { format, file: output ?? (typeof given === "string" ? given : undefined) };
 }
 
-/** @throws {UsageError} If the session is missing, possibly because its name was parsed as the file to write. */
+/** @throws {UsageError} If the session is missing, possibly because its name was parsed as the output file. */
 function getSessionName({ get }: CommandCall, { name, option }: ExportFormat): string {
   const session = get(SESSION);
   if (session !== undefined) return session;
@@ -115,7 +115,7 @@ function getSessionName({ get }: CommandCall, { name, option }: ExportFormat): s
   );
 }
 
-/** @throws {UsageError} If the choices do not apply to the format. */
+/** @throws {UsageError} If the options do not apply to the format. */
 function getAtifChoices({ get, io }: CommandCall, { name }: ExportFormat, folder: string): AtifChoices {
   const [isContext, isLossless, assets] = [get(CONTEXT), get(LOSSLESS), get(ASSETS)];
   if (name !== "atif" && (isContext || isLossless || assets !== undefined))
@@ -124,7 +124,7 @@ function getAtifChoices({ get, io }: CommandCall, { name }: ExportFormat, folder
   return { isContext, isLossless, assets: relative(folder, resolve(io.cwd, assets)).replaceAll(sep, "/") };
 }
 
-/** Reads the sessions of subagents, from the sessions folders and the folder of the session. */
+/** Reads subagents' sessions from the sessions folders and from the session's own folder. */
 async function readSubagents({ path }: NamedSession, { dir, io }: CommandCall): Promise<SessionView[]> {
   if (path === undefined) return [];
   const scopes = [getScope({ io, dir }, true), { sessionDir: dirname(path) }];

@@ -54,7 +54,7 @@ async function* encodeLines(lines: Iterable<string | Uint8Array>): AsyncGenerato
   for (const line of lines) yield Buffer.from(line);
 }
 
-/** Closes a session that was created from another, prints its path or id, and describes it on stderr. */
+/** Closes a session that was created from another session, prints its path or id, and describes it on stderr. */
 async function writeNewSession(call: CommandCall, session: SessionManager): Promise<void> {
   const { json, note, out, stored } = call;
   const path = session.getSessionFile();

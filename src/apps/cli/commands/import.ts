@@ -116,7 +116,7 @@ function checkPaths({ get, io }: CommandCall): void {
     const isOurs = source === "pi" || source === "oh-my-pi";
     throw new UsageError(
       isOurs
-        ? `${path} is a session of ${source}: it can be opened without an import.`
+        ? `${path} is a session from ${source} and can be opened without an import.`
         : describeForeign(path, source),
     );
   }
@@ -131,7 +131,7 @@ async function showPreview(call: CommandCall, options: ImportSessionsOptions): P
   const groups = await previewImport(options);
   noteOpenClaw(call);
   if (groups.length === 0) {
-    out.prose("No sessions of other programs were found.");
+    out.prose("No sessions from other programs were found.");
     return;
   }
   const rows = groups.map(({ source, cwd, sessions, changed }) => [
@@ -148,7 +148,7 @@ async function showPreview(call: CommandCall, options: ImportSessionsOptions): P
   if (groups.some(({ changed }) => changed > 0)) out.line("\nsessiontree import --all imports them.");
 }
 
-/** Lists sessions that were deleted except for their prompts; with `--all`, stores the prompts. */
+/** Lists deleted sessions whose prompts remain; with `--all`, stores the prompts. */
 async function showLost(
   { get, json, out, note }: CommandCall,
   options: ImportSessionsOptions,
@@ -169,7 +169,7 @@ async function showLost(
   else if (!isKept) note("sessiontree import --lost --all keeps them as sessions of prompts.");
 }
 
-/** Reports files of OpenClaw, whose sessions do not need to be imported. */
+/** Reports OpenClaw files, whose sessions do not need to be imported. */
 function noteOpenClaw({ io, note, warn }: CommandCall): void {
   const { sessions, archives, databases } = findOpenClaw(io.env);
   if (sessions.length > 0)
@@ -180,7 +180,7 @@ function noteOpenClaw({ io, note, warn }: CommandCall): void {
     note(`${OPENCLAW}: ${toPlainLine(path)} is an archive; to open it, copy it to a file named *.jsonl.`);
   for (const path of databases)
     warn(
-      `${path} is a database of OpenClaw 2026.9 or later, which this version of sessiontree cannot read; it reads sessions of earlier versions.`,
+      `${path} is a database from OpenClaw 2026.9 or later, which this version of sessiontree cannot read; it can read sessions from earlier versions.`,
     );
 }
 
@@ -190,7 +190,7 @@ async function watchSources(call: CommandCall, options: ImportSessionsOptions): 
   if (get(DRY_RUN) || get(AGAIN) || get(FRESH))
     throw new UsageError("--watch cannot be combined with --again, --fresh, or --dry-run.");
   const signal = io.untilInterrupted?.();
-  warn("Watching; an interrupt (Ctrl-C) ends it.");
+  warn("Watching for changes; press Ctrl-C to stop.");
   for await (const one of watchSessions({ ...options, ...(signal && { signal }) })) {
     if (json) out.json(toImportJson(one));
     else out.line(changeLine(one, io.now()));

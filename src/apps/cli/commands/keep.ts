@@ -65,7 +65,7 @@ Settings keep their layout and comments, a copy of the file stays next to it (.s
   },
 };
 
-/** Returns the requested agents, or all agents if none were requested; warns about those that were not found. */
+/** Returns the requested agents, or all agents if none were requested; warns about requested agents that were not found. */
 function selectAgents({ get, io, warn }: CommandCall): FoundAgent[] {
   const names = get(AGENTS);
   const found = findAgents(io.env);
@@ -74,7 +74,7 @@ function selectAgents({ get, io, warn }: CommandCall): FoundAgent[] {
   return names.length === 0 ? found : found.filter(({ id }) => names.includes(id));
 }
 
-/** Returns ids of agents, each once; throws a `UsageError` for an unknown agent. */
+/** Returns agent ids without duplicates; throws a `UsageError` for an unknown agent. */
 function parseAgentNames(given: readonly unknown[]): readonly string[] {
   const names = [...new Set(given.map(String))];
   const wrong = names.find((name) => !AGENT_IDS.includes(name));
@@ -128,7 +128,7 @@ function makeQuestion(changed: number, places: readonly HookPlace[]): string {
   return sessions === "" ? `Add hooks to ${files}?` : `${sessions}, and add hooks to ${files}?`;
 }
 
-/** Installs the hooks of an agent; returns false if its settings were not changed. */
+/** Installs an agent's hooks; returns false if its settings were not changed. */
 function turnOn(call: CommandCall, place: HookPlace, program: HookProgram): boolean {
   const { json, out } = call;
   const { agent, path, hooks } = place;
@@ -168,7 +168,7 @@ async function turnOff(call: CommandCall): Promise<ExitCode> {
   return isDone ? EXIT_CODES.ok : EXIT_CODES.failed;
 }
 
-/** Returns the records of installed hooks, of some agents or of all; undefined, after a warning, if they cannot be read. */
+/** Returns the records of installed hooks for some or all agents; warns and returns undefined if they cannot be read. */
 function findRecords({ warn }: CommandCall, names: readonly string[]): HookRecord[] | undefined {
   try {
     return readHookRecords().filter(({ agent }) => names.length === 0 || names.includes(agent));
@@ -199,7 +199,7 @@ function removeOne(call: CommandCall, record: HookRecord): boolean {
   return false;
 }
 
-/** Edits a file; returns undefined, after a warning, if the file was not changed. */
+/** Edits a file; warns and returns undefined if the file was not changed. */
 function attempt<T>(call: CommandCall, path: string, line: string, edit: () => T): T | "nothing" | undefined {
   try {
     return edit() ?? "nothing";
@@ -211,5 +211,5 @@ function attempt<T>(call: CommandCall, path: string, line: string, edit: () => T
 }
 
 function warnLeft({ warn }: CommandCall, path: string, problem: string, line: string): void {
-  warn(`${path} is left alone: ${problem}. Fix that, and run "sessiontree ${line}" again.`);
+  warn(`${path} was not changed: ${problem}. Fix that, and run "sessiontree ${line}" again.`);
 }

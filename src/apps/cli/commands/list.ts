@@ -119,7 +119,7 @@ In a pipe: one line per session, with tabs between id, time of the last message,
 
 /** Program and model of a session. */
 interface Origin {
-  /** Program that the session was imported from; null if it was not imported. */
+  /** Program that the session was imported from; null for a session that was not imported. */
   readonly program: string | null;
   /** Model that made most of its calls. */
   readonly model: string | null;
@@ -232,14 +232,14 @@ async function writeNothing(call: CommandCall, isAll: boolean): Promise<void> {
   if (stored === undefined && call.dir === undefined && words === undefined) await noteOthers(call);
 }
 
-/** Lists the sessions of other programs that can be imported. */
+/** Lists other programs' sessions that can be imported. */
 async function noteOthers({ io, note }: CommandCall): Promise<void> {
   const found = await countImportable(io);
   if (found.length === 0) return;
   const all = found.reduce((sum, { sessions }) => sum + sessions, 0);
   const each = found.map(({ source, sessions }) => `${source} ${formatCount(sessions)}`).join(", ");
   note(
-    `Other programs have ${formatCounted(all, "session")} that can be imported, plus those of subagents: ${each}.`,
+    `Other programs have ${formatCounted(all, "session")} that can be imported, plus subagent sessions: ${each}.`,
   );
   note("To import them: sessiontree import --all");
 }
@@ -272,8 +272,8 @@ interface TableOptions {
 }
 
 /**
- * Writes one line per session: short id, day, number of messages, cost, project (if there are several), program and model (on a
- * wide terminal), and title.
+ * Writes one line per session: short id, day, number of messages, cost, project (if there is more than one), program and model
+ * (on a wide terminal), and title.
  */
 function writeTable(
   { out, io }: CommandCall,
@@ -348,8 +348,8 @@ function measureColumn(title: string, texts: readonly string[]): number {
 }
 
 /**
- * Chooses columns in order of importance while space for a name remains; the first is always included. A column of width 0 is
- * omitted.
+ * Chooses columns in order of importance as long as space for a name remains; the first column is always included. A column of
+ * width 0 is omitted.
  */
 function chooseColumns(widths: readonly number[], order: readonly number[], width: number): Set<number> {
   const [first = 0] = order;

@@ -6,7 +6,7 @@ import { getPrices, PRICES } from "../prices.ts";
 import { getSecrets, getSource, PROJECT, SECRETS } from "../recall-options.ts";
 import { resolvePath } from "../session-argument.ts";
 
-/** Environment variable in which Claude Code passes the project's folder to servers. */
+/** Environment variable that Claude Code uses to pass the project folder to servers. */
 const PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR";
 
 /** `sessiontree mcp`: answers agents' questions about past sessions. */
@@ -58,7 +58,7 @@ async function serveMcp(call: CommandCall): Promise<void> {
   await serveRecall(recall, { input, output, onError: (error) => warn(getErrorMessage(error)) });
 }
 
-/** Converts pieces to bytes, because the protocol's stream accepts only bytes. */
+/** Converts chunks to bytes, because the protocol's stream accepts only bytes. */
 async function* toBytes(pieces: Iterable<never> | CliInput): AsyncGenerator<Uint8Array, void> {
   for await (const piece of pieces) yield Buffer.from(piece);
 }

@@ -88,7 +88,7 @@ function writeResult({ get, out }: CommandCall, result: MergeFilesResult, a: str
   );
   if (get(IN_PLACE) && unredacted.a.length > 0)
     writeHeading(
-      `No backup was kept: it would hold the content of ${formatCounted(unredacted.a.length, "redacted entry", "redacted entries")}.`,
+      `No backup was kept: it would contain the content of ${formatCounted(unredacted.a.length, "redacted entry", "redacted entries")}.`,
       out,
     );
   else writeUnredacted("a", unredacted.a, out);
@@ -110,7 +110,7 @@ function writeResult({ get, out }: CommandCall, result: MergeFilesResult, a: str
 function writeUnredacted(side: MergeSide, { length }: readonly string[], out: Output): void {
   if (length === 0) return;
   const entries = formatCounted(length, "entry that is", "entries that are");
-  writeHeading(`${side} still holds the content of ${entries} redacted now; redact it there, too.`, out);
+  writeHeading(`${side} still contains the content of ${entries} redacted now; redact it there, too.`, out);
 }
 
 function writeConflicts(conflicts: readonly MergeConflict[], out: Output): void {

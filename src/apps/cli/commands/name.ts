@@ -11,7 +11,7 @@ const NAME = optionalArgument("[name-or-entry]", "the new name; or an entry, to 
 const LABEL = optionalArgument("[label]", "the new label of the entry");
 const CLEAR = flag("--clear", "remove the name, or the label of the entry");
 
-/** Minimum length of a word that can be the beginning of an id; a shorter word is a name. */
+/** Minimum length of a word that can be the beginning of an id; a shorter word is treated as a name. */
 const MIN_ID_LENGTH = 8;
 
 /** `sessiontree name`: shows or sets the name of a session, or the label of an entry. */
@@ -43,7 +43,7 @@ function isEntry(view: SessionView, word: string): boolean {
   return word.length >= MIN_ID_LENGTH && [...listIds(view.tree)].some((id) => id.startsWith(word));
 }
 
-/** Sets the name, if a new one is given, or displays it. */
+/** Sets the session's name, or displays it if no new name is given. */
 async function nameSession(
   { json, out }: CommandCall,
   session: NamedSession,
@@ -62,7 +62,7 @@ async function nameSession(
   else out.line(isChanged ? `The session is named "${toPlainLine(name)}".` : toPlainLine(name));
 }
 
-/** Sets the label of an entry, removes it if the new one is null, or displays it. */
+/** Sets an entry's label, removes it if the new label is null, or displays it if no new label is given. */
 async function labelEntry(
   { json, out }: CommandCall,
   session: NamedSession,

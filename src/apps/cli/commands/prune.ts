@@ -115,8 +115,8 @@ function hasLabels(path: string): boolean {
 }
 
 /**
- * Deletes sessions one by one. Keeps those that were changed in the meantime or that the system refuses to delete, and ignores
- * those that another process deleted.
+ * Deletes sessions one by one. Keeps sessions that were changed in the meantime or that the system refuses to delete; ignores
+ * sessions that another process deleted.
  */
 async function carryOut(call: CommandCall, rows: readonly Row[]): Promise<ExitCode> {
   let done = 0;
@@ -142,7 +142,9 @@ async function carryOut(call: CommandCall, rows: readonly Row[]): Promise<ExitCo
   return left.length === 0 ? EXIT_CODES.ok : EXIT_CODES.failed;
 }
 
-/** Returns whether a session has not changed since the plan: it may have been continued while the question was displayed. */
+/**
+ * Returns whether a session is unchanged since the plan was made: it may have been continued while the question was displayed.
+ */
 async function isAsPlanned({ path, size, modified }: Row): Promise<boolean> {
   if (callIfPresent(() => statSync(path))?.size !== size) return false;
   return (await summarizeSession(path))?.modified.getTime() === modified.getTime();

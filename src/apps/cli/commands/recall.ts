@@ -9,10 +9,10 @@ import { getSecrets, getSource, PROJECT, SECRETS } from "../recall-options.ts";
 import { resolvePath } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** Maximum size of the input, in bytes: agents include the output of a command, or a file that they write. */
+/** Maximum size of the input, in bytes: agents include a command's output or the content of a file that they write. */
 const MAX_INPUT_BYTES = 4 * 1024 * 1024;
 
-/** Environment variables in which agents pass the project's folder. The working directory may be a subfolder of it. */
+/** Environment variables that agents use to pass the project folder. The working directory may be a subfolder of it. */
 const PROJECT_VARIABLES = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "QWEN_PROJECT_DIR"];
 
 const HOOK = flag("--hook", "answer the event that an agent writes to stdin when it calls a hook");

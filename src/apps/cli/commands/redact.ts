@@ -60,7 +60,7 @@ With --matching, it replaces a text wherever it occurs, and nothing else: in eve
 async function redactEntry(call: CommandCall): Promise<ExitCode> {
   const [name, entryName] = [call.get(SESSION), call.get(ENTRY)];
   if (name === undefined || entryName === undefined)
-    throw new UsageError("Name a session and an entry, or give --matching and a text.");
+    throw new UsageError("Name a session and an entry, or give --matching and the text.");
   const only = [REGEX, ALL, DRY_RUN].find((one) => call.get(one));
   if (only !== undefined) throw new UsageError(`${only.form} requires --matching.`);
   const named = await call.findSession(name);

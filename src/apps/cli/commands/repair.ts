@@ -47,7 +47,7 @@ interface RepairResult extends RepairReport {
   readonly isDryRun: boolean;
   /** Version before an upgrade. */
   readonly version: number;
-  /** Whether the file was upgraded, or would be. */
+  /** Whether the file was, or would be, upgraded. */
   readonly isOld: boolean;
 }
 

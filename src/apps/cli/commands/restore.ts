@@ -59,7 +59,7 @@ async function listTrashedSessions(call: CommandCall): Promise<TrashedSession[]>
   return dir === undefined ? trashed : trashed.filter(({ path }) => dirname(path) === sessionDir);
 }
 
-/** Finds the named session; if several have the same path, the path in the trash identifies one. */
+/** Finds the named session; if several have the same path, their paths in the trash distinguish them. */
 function findTrashed(name: string, trashed: readonly TrashedSession[], { io }: CommandCall): TrashedSession {
   const [latest] = trashed;
   if (name === LATEST && latest !== undefined) return latest;

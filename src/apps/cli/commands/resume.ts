@@ -18,7 +18,7 @@ import { getScope } from "../session-argument.ts";
 import { startProgram } from "../start-program.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** Maximum number of hits; a longer query finds fewer. */
+/** Maximum number of hits; the user can lengthen the query to find fewer. */
 const MAX_HITS = 500;
 
 const ALL = flag("--all", "start with the sessions of all projects");
@@ -70,14 +70,14 @@ async function resumeSession(call: CommandCall): Promise<ExitCode> {
     : startProgram(call, withPath(command, chosen.path), call.io.cwd);
 }
 
-/** Finds sessions, and reads the kinship of each. */
+/** Finds sessions, and determines how each is related to other sessions. */
 async function* findSessions(
   scope: Parameters<typeof iterateSessions>[0],
 ): AsyncGenerator<PickerRow, void, undefined> {
   for await (const session of iterateSessions(scope)) yield { ...session, kinship: formatKinship(session) };
 }
 
-/** Finds entries that contain a string, in the latest sessions first. */
+/** Finds entries that contain a string, starting with the latest sessions. */
 async function* findContents(
   call: CommandCall,
   query: string,
@@ -100,7 +100,7 @@ function printCommand(call: CommandCall, chosen: { path: string; id: string; cwd
 
 const MAX_ENTRIES = 200;
 
-/** Tones of the entries shown in a preview; tool results and settings are not informative. */
+/** Tones of entries shown in a preview; tool results and settings are omitted because they are not informative. */
 const SHOWN: ReadonlySet<Tone> = new Set<Tone>(["user", "assistant", "command", "summary", "damaged"]);
 
 /** Returns the last messages of a session's active branch, latest last. */
@@ -123,7 +123,7 @@ function makePreviewLine(entry: AnySessionEntry | undefined): PreviewLine | unde
 /** Placeholder for the session's path in a command line. */
 const PLACE = "{}";
 
-/** Inserts a path into a command line: at each placeholder, or else at the end. */
+/** Inserts a path into a command line: at each placeholder, or at the end if there is no placeholder. */
 function withPath(command: readonly string[], path: string): string[] {
   const isPlaced = command.some((part) => part.includes(PLACE));
   return isPlaced ? command.map((part) => part.split(PLACE).join(path)) : [...command, path];

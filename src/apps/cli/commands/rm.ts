@@ -75,7 +75,7 @@ async function getCandidates(call: CommandCall): Promise<Candidate[]> {
   });
 }
 
-/** Finds the named sessions, each once: all in files, or all in a database. */
+/** Finds the named sessions without duplicates; all must be in files, or all in a database. */
 async function findNamedSessions({ findKeptSession, get }: CommandCall): Promise<NamedSession[]> {
   const found = new Map<string, NamedSession>();
   // With `--yes`, words of a name do not identify a session, because no user confirms the match.

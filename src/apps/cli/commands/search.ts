@@ -185,14 +185,14 @@ async function runSearch(call: CommandCall): Promise<ExitCode> {
       ),
     );
   if (isLaidOut && number === limit && call.get(LIMIT) === undefined)
-    note(`These are the best ${limit}; --limit shows more, --sort latest all of them.`);
+    note(`These are the best ${limit}; --limit shows more, and --sort latest shows all of them.`);
   if (missing !== undefined && missing.length > 0)
     note(`None of them contains: ${toPlainLine(missing.join(", "))}.`);
   if (call.get(FAILED)) writeNextSteps(call, first, asked.name);
   return EXIT_CODES.ok;
 }
 
-/** Writes the sessions of hits, in the order of their best hits, or as they are found. */
+/** Writes the sessions that contain hits, ordered by their best hits or as they are found. */
 async function listFoundSessions(
   call: CommandCall,
   asked: Asked,
@@ -216,7 +216,7 @@ function intersect(all: readonly string[] | undefined, some: readonly string[]):
   return all === undefined ? some : all.filter((one) => some.includes(one));
 }
 
-/** Returns whether the best hits come first; without words, all hits are equal. */
+/** Returns whether the best hits come first; without words, all hits rank equally. */
 function isRanked(call: CommandCall, text: string): boolean {
   if (call.get(ANY)) return true;
   return (call.get(SORT) ?? (text === "" ? "latest" : "score")) === "score";
@@ -227,7 +227,7 @@ function getLimit(call: CommandCall, text: string): number | undefined {
   return call.get(LIMIT) ?? (isCut ? MAX_SHOWN : undefined);
 }
 
-/** Groups ranked hits by session, in the order of each session's best hit. */
+/** Groups ranked hits by session, ordering sessions by their best hit. */
 async function* bySession(hits: AsyncIterable<FoundEntry>): AsyncGenerator<FoundEntry, void, undefined> {
   const sessions = new Map<string, FoundEntry[]>();
   for await (const hit of hits) {
@@ -242,7 +242,7 @@ interface Asked {
   readonly name: string | undefined;
 }
 
-/** Starts a search in the scope of the call: a session, the sessions of a database, or files. */
+/** Starts a search in the scope of the call: a session, a database, or files. */
 async function startSearch(call: CommandCall): Promise<Asked & { hits: AsyncIterable<FoundEntry> }> {
   const { get, stored } = call;
   const { text: first, name } = await withSessionId(call, readArguments(call));
@@ -264,7 +264,9 @@ async function startSearch(call: CommandCall): Promise<Asked & { hits: AsyncIter
   return { text, name, hits: addLocations(location.json, hits) };
 }
 
-/** Notes whether the last argument was treated as a session or as words of the text, if the user may have meant the other. */
+/**
+ * Reports whether the last argument was treated as a session or as part of the search text, if the user may have meant the other.
+ */
 function noteMeaning(call: CommandCall, name: string, text: string, isSession: boolean): void {
   const term = makeTerm(call, name);
   const shown = toPlainLine(name);
@@ -275,7 +277,7 @@ function noteMeaning(call: CommandCall, name: string, text: string, isSession: b
     call.note(`No session is called ${shown}: searching for ${toPlainLine(text)}.`);
 }
 
-/** Minimum length of a word that can be the beginning of an id; a shorter word is part of the text. */
+/** Minimum length of a word that can be the beginning of an id; a shorter word is treated as part of the search text. */
 const MIN_ID_LENGTH = 4;
 
 /** Treats a word after --failed as a session if the session's id begins with it. */
@@ -296,7 +298,7 @@ function checkQuestion({ get }: CommandCall): void {
   if (get(SORT) === "latest") throw new UsageError("--any orders by score: leave out --sort latest.");
 }
 
-/** Finds the session with this name; returns undefined if the word is part of the text instead. */
+/** Finds the session with this name; returns undefined if the word is part of the search text. */
 async function findSessionOrWord(
   word: string,
   text: string,
@@ -313,7 +315,7 @@ async function findSessionOrWord(
 }
 
 /**
- * Parses the arguments into the searched text and the name of the session.
+ * Parses the arguments into the search text and the session name.
  *
  * If several words follow the text, only the last can identify a session, and only if its form is unambiguous.
  *
@@ -346,7 +348,7 @@ function readArguments(call: Pick<CommandCall, "get">): Asked {
 }
 
 /**
- * Quotes an argument with spaces to make it a phrase, unless it already contains quotes, or is a question or a regular
+ * Quotes an argument that contains spaces to make it a phrase, unless it already contains quotes, or is a question or a regular
  * expression.
  */
 function makeTerm({ get }: Pick<CommandCall, "get">, argument: string): string {

@@ -72,12 +72,12 @@ An answer is shown with its tokens, its cost, and the results of its calls; a to
   },
 };
 
-/** Returns at most `max` entries of the conversation before an entry, in order. */
+/** Returns at most `max` conversation entries before an entry, in order. */
 function listBefore(session: SessionView, ordinal: number, max: number): number[] {
   return takeConversation(session, max, ordinal, (at) => session.tree.parentAt(at)).reverse();
 }
 
-/** Returns at most `max` entries of the conversation after an entry, along the line drawn by `tree`. */
+/** Returns at most `max` conversation entries after an entry, along the line drawn by `tree`. */
 function listAfter(session: SessionView, ordinal: number, max: number): number[] {
   const { next } = findTrunk(session.tree, session.leaf);
   return takeConversation(session, max, ordinal, (at) => next[at] ?? NONE);
@@ -196,7 +196,7 @@ function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: nu
   return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
 }
 
-/** Writes the text of an entry, shortened, and omits its other data. */
+/** Writes an entry's text, shortened, and omits its other data. */
 function showNeighbor({ get, out }: CommandCall, session: SessionView, ordinal: number): ExitCode {
   const { colors } = out;
   const entry = session.entryAt(ordinal);
@@ -211,7 +211,7 @@ function showNeighbor({ get, out }: CommandCall, session: SessionView, ordinal: 
   return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
 }
 
-/** Formats facts about the cost of an entry: its call and answer, its tokens and cost, its results, and the next answer. */
+/** Formats facts about an entry's cost: its call and answer, its tokens and cost, its results, and the next answer. */
 function formatCostFacts(session: SessionView, { ordinal, entry }: LocatedEntry): Facts {
   const idAt = (at: number) => session.tree.idAt(at);
   const call = findCall(session, ordinal);

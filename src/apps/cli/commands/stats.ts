@@ -95,13 +95,13 @@ With --all, --project or --by: adds up model calls across sessions. A call that 
 interface ShownStats extends SessionStats {
   readonly title: string;
   readonly location: SessionLocation;
-  /** Entry whose path was counted; undefined if all branches were. */
+  /** Entry whose path was counted; undefined if all branches were counted. */
   readonly leafId: string | undefined;
   /** Size of the context, as shown by `context` and the page. */
   readonly size: ContextUsageEstimate;
   /** Usage and cost of the counted calls, by model. */
   readonly costs: ModelCosts;
-  /** Times of the first and the last counted message, in Unix milliseconds; NaN if there are none. */
+  /** Times of the first and the last counted message, in Unix milliseconds; NaN if no messages were counted. */
   readonly timeRange: readonly [firstMs: number, lastMs: number];
 }
 

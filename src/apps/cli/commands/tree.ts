@@ -56,7 +56,7 @@ const FOLLOW = flag("--follow", "show entries as they are appended, until interr
 /** Width of an id in the line of an appended entry, in columns. */
 const ID_WIDTH = 8;
 
-/** Position of the entries on the path to the leaf. */
+/** Position of a row on the path to the leaf. */
 const ON_PATH: RowPosition = { depth: 0, start: undefined, passing: [] };
 
 /** `sessiontree tree`: draws a session's tree. */
@@ -117,7 +117,7 @@ function drawTree({ out, get, note }: CommandCall, session: SessionView): void {
   new TreeWriter(session, read, out).write(noted());
   if (isFolded || hidden > 0) out.line();
   if (isFolded) {
-    out.prose("Folded to be readable; --all draws every entry.", out.colors.dim);
+    out.prose("Folded for readability; --all draws every entry.", out.colors.dim);
   }
   if (hidden > 0)
     out.prose(
@@ -137,7 +137,7 @@ function drawTree({ out, get, note }: CommandCall, session: SessionView): void {
     );
 }
 
-/** Returns the last entry of the path to the leaf at which another branch begins; NONE if there is none. */
+/** Returns the last entry on the path to the leaf where another branch begins; NONE if there is no such entry. */
 function findPartingEntry(tree: EntryTree, leaf: number): number {
   let at = leaf === NONE ? NONE : tree.parentAt(leaf);
   while (at !== NONE && [...tree.children(at)].length < 2) at = tree.parentAt(at);
@@ -162,7 +162,7 @@ async function followSession({ findKeptSession, get, io, json, out, warn }: Comm
   const session = await named.open("read-only");
   const signal = io.untilInterrupted?.();
   // Also informs a program that started this command: no entry appended after this line is missed.
-  warn(`Following ${toPlainLine(named.location.text)}; an interrupt (Ctrl-C) ends it.`);
+  warn(`Following ${toPlainLine(named.location.text)}; press Ctrl-C to stop.`);
   for await (const entry of session.watch(signal && { signal })) {
     if (json) out.json(entry);
     else if (!get(RECORDS) && !isConversation(getEntryKind(entry))) continue;
@@ -213,7 +213,7 @@ function writeHeading(session: SessionView, counts: KindCount, out: Output): voi
   out.line();
 }
 
-/** Draws entries on the path to the leaf one by one, without other branches. */
+/** Draws the entries on the path to the leaf one by one, without other branches. */
 function drawTail({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): void {
   const kinds: EntryKind[] = [];
   const rows: TreeRow[] = [];
@@ -256,10 +256,13 @@ function writeEntries({ out }: CommandCall, session: SessionView, ordinals: Iter
   });
 }
 
-/** Approximate number of user messages drawn besides the required entries; if there are more, every second, third, and so on. */
+/**
+ * Approximate number of user messages drawn in addition to the required entries; if there are more, draws every other message,
+ * every third, and so on.
+ */
 const USER_MESSAGES = 40;
 
-/** Number of last user messages before the leaf that are always drawn, because people return to them. */
+/** Number of the latest user messages before the leaf that are always drawn, because users return to them. */
 const LAST_USER_MESSAGES = 5;
 
 /** Maximum number of branches drawn at one entry; if there are more, only the first and the last are drawn. */
@@ -267,18 +270,18 @@ const MAX_BRANCHES_AT_ENTRY = 10;
 const FIRST = 2;
 const LAST = 6;
 
-/** Maximum number of branches to the side in total; if there are more, the largest are drawn. */
+/** Maximum total number of side branches; if there are more, the largest are drawn. */
 const MAX_BRANCHES = 100;
 
 /** Entries and branches to draw. */
 export type Landmarks = Pick<DrawnTree, "isDrawn" | "isHidden">;
 
 /**
- * Chooses the entries that get their own rows: those that always have one, and a selection of user messages. If there are too
- * many branches, hides some, so that long sessions stay readable.
+ * Chooses the entries that get their own rows: the required entries and a selection of user messages. Hides branches if there are
+ * too many, so that long sessions stay readable.
  *
  * @param hidden - Number of hidden records, which have no row.
- * @remarks Cost: O(entries), and O(n log n) for the branches.
+ * @remarks Cost: O(entries), plus O(n log n) for the branches.
  */
 export function chooseLandmarks(marks: TreeMarks, trunk: Trunk, hidden = 0): Landmarks {
   const { tree, kinds, leaf } = marks;
@@ -318,11 +321,11 @@ function chooseUserMessages(tree: EntryTree, kinds: readonly EntryKind[], leaf: 
 }
 
 /**
- * Chooses the branches to the side that are not drawn, if there are too many to read.
+ * Chooses the side branches to hide if there are too many to read.
  *
  * @param holdsMark - 1 for entries with a marked descendant; their branches are drawn.
  * @returns 1 for the first entry of each branch that is not drawn.
- * @remarks Cost: O(entries), and O(n log n) for the branches.
+ * @remarks Cost: O(entries), plus O(n log n) for the branches.
  */
 function hideBranches(tree: EntryTree, trunk: Trunk, holdsMark: Uint8Array): Uint8Array {
   const isHidden = new Uint8Array(tree.size);

@@ -29,7 +29,7 @@ const SESSIONS = optionalList("[sessions...]", `the sessions to check; default: 
 const ALL = flag("--all", "check the sessions of all projects, and print those with issues");
 const SCHEMA = rare(flag("--schema", "also warn about entries that differ from the documented format"));
 
-/** Difference from the documented format that does not count as damage. */
+/** Difference from the documented format that is not considered damage. */
 interface Warning {
   readonly line: number;
   readonly offset: number;
@@ -65,7 +65,7 @@ export const command: Command = {
   },
 };
 
-/** Checks all sessions, and prints those with issues and their number. */
+/** Checks all sessions; prints the sessions that have issues and their number. */
 async function verifyAll(call: CommandCall, names: readonly string[]): Promise<ExitCode> {
   if (names.length > 0) throw new UsageError("Name sessions, or check all with --all, not both.");
   if (call.stored !== undefined) throw new UsageError("--all checks files; leave --store out.");
@@ -115,7 +115,7 @@ async function inspectSession({ get }: CommandCall, named: NamedSession): Promis
   return { session, location, issues: session.issues.sort((a, b) => a.offset - b.offset), warnings };
 }
 
-/** Reports a message of another SDK that was stored as if it were in this format. */
+/** Reports a message from another SDK that was stored as if it were in this format. */
 function checkMessage(session: SessionView, ordinal: number, entry: AnySessionEntry): void {
   const problems = findStoredMessageProblems(getMessageFields(entry));
   if (problems.length > 0) session.report("MESSAGE_FOREIGN", ordinal, problems.join("; "));
@@ -131,7 +131,7 @@ function checkImages(session: SessionView, ordinal: number, entry: AnySessionEnt
   }
 }
 
-/** Reports compactions whose first kept entry is not on their path. */
+/** Reports compactions whose first kept entry is not on the compaction's path. */
 function checkCompactions(session: SessionView, compactions: readonly [number, AnySessionEntry][]): void {
   const isAncestor = makeAncestorTest(session.tree);
   for (const [ordinal, entry] of compactions) {

@@ -55,9 +55,9 @@ function makeServedIndex(call: CommandCall): ServedIndex | undefined {
   if (!isFolder && !get(ALL)) return undefined;
   if (get(ALL) && name !== undefined) throw new UsageError("Name a session, or give --all, not both.");
   if (stored !== undefined)
-    throw new UsageError("A list shows sessions in files; name one session of the database.");
+    throw new UsageError("A list shows sessions in files; name one session in the database.");
   if (get(FILE) !== undefined)
-    throw new UsageError("A list of sessions is not written to a file; leave out -o.");
+    throw new UsageError("A list of sessions cannot be written to a file; leave out -o.");
   if (get(LEAF) !== undefined) throw new UsageError("--leaf needs one session; name it.");
   if (isFolder) return { scope: { sessionDir: folder }, name: folder, prices: getPrices(call) };
   const scope = { ...getScope(call, true), otherDirs: listOtherFolders(call) };
@@ -81,7 +81,7 @@ async function serveSession(call: CommandCall): Promise<void> {
   await servePages(call, new PageServer(undefined), (server) => `${server.makeUrl(path)}${hash}`);
 }
 
-/** Serves pages, and opens the one at an address, until the command is interrupted. */
+/** Opens the page at an address, and serves pages until the command is interrupted. */
 async function servePages(
   call: CommandCall,
   server: PageServer,
@@ -96,7 +96,7 @@ async function servePages(
     if (json) out.json({ url });
     else out.line(url);
     out.flush();
-    warn("Serving until an interrupt (Ctrl-C).");
+    warn("Serving; press Ctrl-C to stop.");
     door = call.get(OPEN) && io.open !== undefined ? writeRedirectPage(url) : undefined;
     if (door !== undefined) await openPage(call, door);
     await new Promise<void>((resolve) => {
@@ -110,8 +110,8 @@ async function servePages(
 }
 
 /**
- * Writes a page that redirects to an address, in a folder that only its owner can read: if the address itself were an argument of
- * a browser, every user of the machine could read the token in it.
+ * Writes a page that redirects to an address, in a folder that only its owner can read: if the address itself were passed to a
+ * browser as an argument, every user of the machine could read its token.
  */
 function writeRedirectPage(url: string): string {
   const path = makePagePath("live");

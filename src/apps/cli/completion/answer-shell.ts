@@ -5,11 +5,11 @@ import { SHELLS } from "./candidates.ts";
 import { findCandidates, formatLineFor } from "./find-candidates.ts";
 
 /**
- * Answers the request that a shell's script sends at each key press, `completion SHELL -- WORDS`. Avoids loading the
- * command-line parser and everything else that is not required, because the user is waiting.
+ * Answers the request that a completion script sends on each key press, `completion SHELL -- WORDS`. Does not load the
+ * command-line parser or other code that is not required, because the user is waiting.
  *
  * @param given - Arguments of `completion`.
- * @returns Exit code; undefined if the arguments are not such a request.
+ * @returns Exit code; undefined if the arguments are not a completion request.
  */
 export async function answerShell(
   [named, dashes, ...words]: readonly string[],

@@ -14,9 +14,9 @@ export interface Candidates {
   readonly words: readonly Candidate[];
   /** Sessions, sessions in the trash, entries of a session, or nothing. */
   readonly lookUp?: "sessions" | "trashed" | "entries";
-  /** Session whose entries to look up, as given on the command line. */
+  /** Session whose entries are looked up, as given on the command line. */
   readonly session?: string;
-  /** Folder of sessions that is given on the command line. */
+  /** Sessions folder given on the command line. */
   readonly dir?: string;
 }
 
@@ -29,11 +29,11 @@ interface KnownParameter {
 }
 
 /**
- * Parameters of every command: by the command's name, the description of each parameter by its form, with its values if
- * they are few.
+ * Parameters of every command, by command name: each parameter's form, description, and possible values (if there are only a
+ * few).
  *
- * The commands contain the same data, but loading one also loads all its code, and the user is waiting. The file is generated
- * from the commands by `npm run update:cli-docs`, and a test compares the two.
+ * The commands contain the same data, but loading a command also loads all of its code, and the user is waiting. `npm run
+ * update:cli-docs` generates the file from the commands, and a test compares the two.
  */
 const PARAMETERS: {
   readonly [command: string]: { readonly [form: string]: string | Omit<KnownParameter, "form"> };
@@ -55,7 +55,7 @@ const HELP: Candidate = { value: "--help", description: "print help" };
 
 const NAMED_SESSION: Candidate = { value: "@last", description: "the latest session of this project" };
 
-/** Completions of a parameter, by the placeholder in its form. */
+/** Completions for a parameter, by the placeholder in its form. */
 const BY_PLACEHOLDER: { readonly [placeholder: string]: Candidates } = {
   session: { words: [NAMED_SESSION], lookUp: "sessions" },
   sessions: { words: [NAMED_SESSION], lookUp: "sessions" },
@@ -74,10 +74,10 @@ const BY_PLACEHOLDER: { readonly [placeholder: string]: Candidates } = {
 /**
  * Returns the possible completions of a command line.
  *
- * If there are none, the shell uses its default: files.
+ * If there are no completions, the shell completes file names.
  *
  * @param words - Words after the program's name; the last one is being typed, and may be empty.
- * @returns Words that begin with the last one; looked-up names must also begin with it.
+ * @returns Words that begin with the last word; looked-up names must also begin with it.
  */
 export function completeLine(words: readonly string[], commands: readonly ListedCommand[]): Candidates {
   const before = words.slice(0, -1);
@@ -156,7 +156,7 @@ function findSession(
   return session === undefined ? {} : { session };
 }
 
-/** Reads the words before the one being typed. */
+/** Reads the words before the word being typed. */
 function readWords(given: readonly string[], options: readonly KnownParameter[]) {
   let awaited: KnownParameter | undefined;
   const places: string[] = [];

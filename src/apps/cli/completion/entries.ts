@@ -3,13 +3,13 @@ import { SessionView } from "../../../session/manager/session-view.ts";
 import { getEntryKind } from "../../text/entry-kind.ts";
 import { type Candidate, shortenToDescription } from "./candidates.ts";
 
-/** Maximum number of entries; more are not useful to a user. */
+/** Maximum number of entries; more would not be useful. */
 const MAX_ENTRIES = 200;
 
 /**
  * Returns the labels and entry ids of a session that begin with the typed text, latest first.
  *
- * @param isDescribed - Whether a shell displays descriptions; bodies are read only for these.
+ * @param isDescribed - Whether a shell displays descriptions; bodies are read only in that case.
  */
 export function listEntryCandidates(path: string, typed: string, isDescribed: boolean): Candidate[] {
   const session = SessionView.at(path);

@@ -7,18 +7,18 @@ import { findSession, getScope, isLikePath } from "../session-argument.ts";
 import { type Candidate, completeLine, shortenToDescription } from "./candidates.ts";
 import type { Shell } from "./scripts.ts";
 
-/** Maximum number of sessions; more are not useful to a user. */
+/** Maximum number of sessions; more would not be useful. */
 const MAX_SESSIONS = 200;
 
-/** Ids that every shell reads as a single word; ids of other programs may contain any character. */
+/** Matches ids that every shell reads as a single word; other programs' ids may contain any character. */
 const HARMLESS_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
-/** Names in which a shell must quote only spaces. */
+/** Matches names where a shell must quote only spaces. */
 const HARMLESS_NAME = /^[\p{L}\p{N}][\p{L}\p{N}\p{M} ._,+-]{0,79}$/u;
 
 /** Completion request of a shell, and its environment. */
 export interface AskedCompletion extends Pick<CommandCall, "io" | "dir"> {
-  /** Command line so far; the last word is being typed, and may be empty. */
+  /** Command line as typed; the last word may be incomplete or empty. */
   readonly words: readonly string[];
   readonly commands: readonly ListedCommand[];
   /** Whether sessions are in a database, unless the command line specifies a folder. */
@@ -46,7 +46,7 @@ export async function findCandidates({
   return [...known, ...found.filter(({ value }) => value.startsWith(typed) && HARMLESS_ID.test(value))];
 }
 
-/** Finds labels and ids of entries, latest first; none if the session cannot be found. */
+/** Finds the labels and ids of entries, latest first; returns an empty array if the session cannot be found. */
 async function lookUpEntries(
   session: string | undefined,
   typed: string,
@@ -85,7 +85,8 @@ async function listSessionCandidates(
 }
 
 /**
- * Yields the project's sessions if nothing is typed; otherwise, those of all projects, because a typed id or name can be in any.
+ * Yields the project's sessions if nothing is typed; otherwise, the sessions of all projects, because a typed id or name can
+ * belong to any project.
  */
 async function* listMeantSessions(
   typed: string,
@@ -113,7 +114,10 @@ function listWords({ id, name = "" }: FileRow, typed: string): string[] {
   return [...(isName ? [rest] : []), ...(isId ? [id] : [])];
 }
 
-/** Returns the part of a name from the word that begins with the typed text, as typed; undefined if no word matches. */
+/**
+ * Returns the end of a name, from the word that begins with the typed text; keeps the text as typed; undefined if no word
+ * matches.
+ */
 function findNameEnd(name: string, typed: string): string | undefined {
   const [line, begin] = [toPlainLine(name), typed.toLowerCase()];
   const at = ` ${line.toLowerCase()}`.indexOf(` ${begin}`);
@@ -122,7 +126,7 @@ function findNameEnd(name: string, typed: string): string | undefined {
   return line.toLowerCase().endsWith(rest.toLowerCase()) ? rest : undefined;
 }
 
-/** Formats a candidate for the shell's script. */
+/** Formats a candidate for a shell's completion script. */
 export function formatLineFor(shell: Shell, { value, description }: Candidate): string {
   if (shell === "bash") return value;
   if (shell === "fish") return `${value}\t${description}`;

@@ -4,8 +4,8 @@ import type { SHELLS } from "./candidates.ts";
 export type Shell = (typeof SHELLS)[number];
 
 /**
- * Shell completion scripts. Each calls the program for the possible completions, so that a script remains valid when the
- * program gets new commands.
+ * Shell completion scripts. Each script gets the possible completions from the program, and so remains valid when commands are
+ * added.
  */
 export const SCRIPTS: { readonly [shell in Shell]: string } = {
   bash: `# Completion of sessiontree for bash. In ~/.bashrc:  eval "$(sessiontree completion bash)"

@@ -8,12 +8,12 @@ import type { SessionView } from "../../../session/manager/session-view.ts";
 import { readNumberedEntries } from "../../text/numbered-entries.ts";
 import type { ExportSource } from "./source.ts";
 
-/** Formats a branch as a document of the Agent Trajectory Interchange Format. */
+/** Formats a branch as an Agent Trajectory Interchange Format (ATIF) document. */
 export function* writeAtif(source: ExportSource): Generator<string, void> {
   yield `${encodeParsed((source.exported ?? makeTrajectory(source)).trajectory)}\n`;
 }
 
-/** Converts a branch to a document of ATIF. */
+/** Converts a branch to an ATIF document. */
 export function makeTrajectory({ session, leaf, atif = {} }: ExportSource): ExportedTrajectory {
   const { isContext, isLossless, assets, subagents = [] } = atif;
   return exportAtif(toSource(session, leaf), {

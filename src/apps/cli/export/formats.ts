@@ -9,18 +9,18 @@ import { writeAtif } from "./atif.ts";
 import { writeMermaid } from "./graph.ts";
 import type { ExportSource } from "./source.ts";
 
-/** Format in which a session can be exported. */
+/** Export format for a session. */
 export interface ExportFormat {
   readonly name: string;
-  /** Option that selects the format; its value is the file to write. */
+  /** Option that selects the format; its value is the output file. */
   readonly option: Parameter<string | true | undefined>;
   /** Whether it shows all branches, so that `--leaf` does not apply; `jsonl` does so on request. */
   readonly isWhole: boolean;
-  /** Yields the content, piece by piece, without writing anything. */
+  /** Yields the content in chunks, without writing anything. */
   readonly render: (source: ExportSource) => Iterable<string | Uint8Array>;
 }
 
-/** Defines a format. The value of its option, if any, is the file to write. */
+/** Defines a format. The value of its option, if any, is the output file. */
 function exportFormat(
   name: string,
   description: string,
@@ -39,7 +39,7 @@ function* writeHtml({ session, leaf }: ExportSource): Generator<string, void> {
   yield makeSessionPage(session, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
 }
 
-/** All formats, in the order of the help. */
+/** All formats, in help order. */
 export const EXPORT_FORMATS: readonly ExportFormat[] = [
   exportFormat("jsonl", "a session file of the branch; of all branches with --full", false, writeJsonl),
   exportFormat("markdown", "a transcript of the branch", false, writeTranscript),
@@ -49,7 +49,7 @@ export const EXPORT_FORMATS: readonly ExportFormat[] = [
 ];
 
 /**
- * Yields the content of a session file: a branch under the header of its session, or all branches.
+ * Yields the content of a session file: a branch after its session's header, or all branches.
  *
  * @throws {SessionError} `VERSION_TOO_NEW`
  * @remarks Cost: O(bytes copied).

@@ -9,7 +9,7 @@ import { truncateLine } from "../text/width.ts";
 import { takeShortId } from "../view/entry-line.ts";
 import type { ExportSource } from "./source.ts";
 
-/** Tree of boxes, each for one entry, or for several consecutive entries. */
+/** Tree of boxes; each represents one entry or several consecutive entries. */
 export interface TreeGraph {
   readonly nodes: Iterable<GraphNode>;
   /** Names of a box and the box below it. */
@@ -26,7 +26,7 @@ export interface GraphNode {
   readonly isLeaf: boolean;
 }
 
-/** Colors of boxes that are readable on light and dark backgrounds. */
+/** Box colors that are readable on light and dark backgrounds. */
 const LOOKS: {
   readonly [tone in GraphNode["tone"]]: { readonly fill: string; readonly stroke: string };
 } = {
@@ -44,7 +44,7 @@ const LINE_WIDTH = 48;
 const ID_LENGTH = 18;
 
 /**
- * Creates the boxes and lines of a session's tree.
+ * Creates the boxes and lines for a session's tree.
  *
  * Entries in a straight line share one box, except for both ends of branches, labels, compactions, summaries, damage, and
  * the leaf; with `isFull`, every entry has its own box.
@@ -58,7 +58,7 @@ export function makeTreeGraph({ session, leaf, isFull }: ExportSource): TreeGrap
   const marks = { tree, leaf, kinds: read.kinds, labeled: session.labeled() };
   const isDrawn = isFull ? chooseAll(tree) : chooseRows(marks, trunk);
   const runs = new Map<number, KindCount>();
-  /** For each entry, the first entry of its box. */
+  /** For each entry, the first entry in its box. */
   const heads = Int32Array.from(tree.ordinals());
   for (const row of layOutRows({ tree, trunk, isDrawn, rootDepth: 0 })) {
     if (row.kind !== "run") continue;
@@ -104,10 +104,13 @@ function* makeNodes(
   }
 }
 
-/** Characters that are escaped, because they may have a meaning in Mermaid; all others are written unchanged. */
+/** Characters to escape because they may have a special meaning in Mermaid; all others are written unchanged. */
 const MEANINGFUL = /[^\p{L}\p{N} ,._-]/gu;
 
-/** Draws a session's tree as a Mermaid flowchart. Mermaid accepts 50,000 characters, or more with `maxTextSize`. */
+/**
+ * Draws a session's tree as a Mermaid flowchart. Mermaid accepts up to 50,000 characters by default; `maxTextSize` raises the
+ * limit.
+ */
 export function* writeMermaid(source: ExportSource): Generator<string, void> {
   const { nodes, edges } = makeTreeGraph(source);
   yield "flowchart TD\n";

@@ -7,7 +7,7 @@ export interface ExportSource {
   readonly session: SessionView;
   /** Ordinal of the entry at which the branch ends, or NONE. */
   readonly leaf: number;
-  /** Whether to export everything: all branches, or every entry of a drawing. */
+  /** Whether to export everything: all branches, or every entry in a drawing. */
   readonly isFull: boolean;
   readonly withImages: boolean;
   /** Level of detail of output from tools and commands in Markdown. */

@@ -4,7 +4,7 @@ import type { CatalogScope } from "../../../session/files/session-files.ts";
 import type { SessionRow } from "../../../session/files/session-row.ts";
 
 /**
- * Finds the sessions of a session's subagents, including nested ones.
+ * Finds the sessions of a session's subagents, including nested subagents.
  *
  * @param path - Absolute path of the session.
  * @param scopes - Scopes to search in order, until the session is found.

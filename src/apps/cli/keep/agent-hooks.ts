@@ -1,16 +1,16 @@
 import type { JsonRecord } from "../../../core/format/json.ts";
 import type { HookEntry } from "./settings-text.ts";
 
-/** Command of `sessiontree` that an agent runs at one of its events. */
+/** `sessiontree` command that an agent runs on one of its events. */
 export interface HookRow {
   readonly event: string;
-  /** Command line after the name of the program. */
+  /** Command line after the program name. */
   readonly command: string;
   /** Time limit, in the unit that the agent uses. */
   readonly timeout: number;
 }
 
-/** Format of a hook: in a group with the hooks of one matcher, or on its own with a command per shell. */
+/** Format of a hook: grouped with other hooks under a matcher, or separate, with a command for each shell. */
 export type HookForm = "group" | "single";
 
 /** Hooks of an agent. */
@@ -20,15 +20,15 @@ export interface AgentHooks {
   /** `script`: the file itself is the hook; otherwise, it contains hooks in this format. */
   readonly form: HookForm | "script";
   readonly rows: readonly HookRow[];
-  /** Setting in the same file that turns hooks off, and the value that does so. */
+  /** Setting in the same file that disables hooks, and the value that disables them. */
   readonly offSwitch?: { readonly path: readonly string[]; readonly value: boolean };
-  /** Sentence describing a step that remains to be done in the agent. */
+  /** Sentence that describes a step that the user must still perform in the agent. */
   readonly afterwards?: string;
 }
 
 const IMPORT = "import --hook";
 
-/** Hooks by agent. Each command has a row for every event at which it runs. */
+/** Hooks by agent. Each command has a row for every event on which it runs. */
 export const AGENT_HOOKS = {
   "claude-code": {
     file: ["settings.json"],
@@ -113,7 +113,7 @@ function makeHookLine(command: string, { start, end }: HookProgram): string {
   return [start, command, end].filter((part) => part !== "").join(" ");
 }
 
-/** Converts a command line to PowerShell, in which a quoted word at the beginning is a string unless called with `&`. */
+/** Converts a command line to PowerShell, where a quoted word at the beginning is a string unless it is called with `&`. */
 function toPowerShell(line: string): string {
   return /^["']/.test(line) ? `& ${line}` : line;
 }

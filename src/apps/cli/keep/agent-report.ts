@@ -16,11 +16,11 @@ import { SettingsError } from "./settings-error.ts";
 /** Agent, and the state of its imports and hooks. */
 export interface AgentState {
   readonly agent: FoundAgent;
-  /** Number of its sessions; 0 for agents whose sessions need no import. */
+  /** Number of the agent's sessions; 0 if they do not need to be imported. */
   readonly sessions: number;
   /** Number of sessions that are new, or have changed since their import. */
   readonly changed: number;
-  /** Time of the last import that wrote something, in Unix milliseconds; undefined if unknown. */
+  /** Time of the last import that wrote data, in Unix milliseconds; undefined if unknown. */
   readonly importedMs: number | undefined;
   /** Undefined if the agent has no hooks. */
   readonly hook: HookPlace | undefined;

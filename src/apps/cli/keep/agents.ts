@@ -26,7 +26,7 @@ interface KnownAgent {
   readonly label: string;
   /** Program whose sessions are imported; undefined if they can be opened directly. */
   readonly source?: SourceName;
-  /** Returns the files and folders of its sessions. Default: those of the program. */
+  /** Returns the files and folders that contain its sessions. Default: those of the program. */
   folders?(env: Environment, home: string): string[];
   /** Returns the agent's own folder. Default: the parent of the sessions folder. */
   root?(env: Environment, home: string): string;
@@ -98,7 +98,7 @@ export interface FoundAgent {
   /** Program whose sessions are imported; undefined if they can be opened directly. */
   readonly source: SourceName | undefined;
   readonly retention: Retention;
-  /** Hooks, and the path of the file that contains them; undefined if the agent has none. */
+  /** Hooks, and the path of the file that contains them; undefined if the agent has no hooks. */
   readonly hooks: (AgentHooks & { readonly path: string }) | undefined;
 }
 
@@ -134,9 +134,9 @@ function isUnable({ form }: AgentHooks): boolean {
   return form === "script" && process.platform === "win32";
 }
 
-/** Returns the home folder; throws a `UsageError` if there is none. */
+/** Returns the home folder; throws a `UsageError` if it is not set. */
 function findHome(env: Environment): string {
   const home = env["HOME"] || callUnlessRefused(homedir);
   if (home !== undefined && isAbsolute(home)) return home;
-  throw new UsageError("There is no home folder to find agents in; set HOME to it.");
+  throw new UsageError("Cannot find agents without a home folder; set HOME to it.");
 }

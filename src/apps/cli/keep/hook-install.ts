@@ -72,16 +72,16 @@ export function areHooksOff({ path, hooks: { offSwitch } }: HookPlace): boolean 
 
 /** Result of an installation. */
 export interface InstalledHooks {
-  /** Copy of the previous file; undefined if there was none, or if it was written by `keep`. */
+  /** Copy of the previous file; undefined if that file did not exist or was written by `keep`. */
   readonly backup: string | undefined;
 }
 
 /**
  * Installs an agent's hooks; the caller must prevent other processes from doing so at the same time.
  *
- * Records the installation first, so that an interrupted call leaves nothing unrecorded.
+ * Records the installation first, so that even an interrupted call is recorded.
  *
- * @returns Undefined if there was nothing to do.
+ * @returns Undefined if nothing had to be done.
  * @throws {SettingsError} If the file cannot be edited.
  */
 export function installHooks(place: HookPlace, program: HookProgram): InstalledHooks | undefined {
@@ -112,7 +112,7 @@ export function installHooks(place: HookPlace, program: HookProgram): InstalledH
 
 /** Result of removing hooks. */
 export interface RemovedHooks {
-  /** `removed`: nothing remains; `gone`: the hooks were removed earlier; `left`: hooks edited by hand remain. */
+  /** `removed`: no hooks remain; `gone`: the hooks were removed earlier; `left`: manually edited hooks remain. */
   readonly outcome: "removed" | "gone" | "left";
   /** Copies that are kept because the file differs from its original content. */
   readonly backups: readonly string[];
@@ -121,10 +121,10 @@ export interface RemovedHooks {
 /**
  * Removes only what was installed into a file; the caller must prevent other processes from doing so at the same time.
  *
- * A file that has not changed since is restored byte for byte. From a changed file, only entries that are exactly as installed
- * are removed.
+ * A file that has not changed since its installation is restored byte for byte. From a changed file, only entries that are
+ * exactly as installed are removed.
  *
- * @param rows - Commands that identify hooks that were edited by hand.
+ * @param rows - Commands that identify manually edited hooks.
  * @throws {SettingsError} If the file cannot be edited.
  */
 export function uninstallHooks(record: HookRecord, rows: AgentHooks["rows"]): RemovedHooks {

@@ -16,7 +16,7 @@ export interface RunningProgram {
   readonly execPath: string;
   /** Path of the script that Node runs. */
   readonly script: string;
-  /** Folder into which hooks import sessions; undefined for the default folder. */
+  /** Destination folder for sessions imported by hooks; undefined for the default folder. */
   readonly dir: string | undefined;
 }
 

@@ -10,21 +10,21 @@ import { SettingsError } from "./settings-error.ts";
 import { readSettingsFile, removeSettingsFile, replaceSettingsFile } from "./settings-file.ts";
 import type { HookEntry } from "./settings-text.ts";
 
-/** Record of an installation into a file of another program. */
+/** Record of an installation into another program's file. */
 export interface HookRecord {
   /** Id of the agent. */
   readonly agent: string;
   /** Path of the file. */
   readonly path: string;
-  /** Entries that were added; empty if the file as a whole is the hook. */
+  /** Entries that were added; empty if the whole file is the hook. */
   readonly entries: readonly HookEntry[];
   /** Paths of the objects and arrays that were added to contain the entries. */
   readonly made: readonly (readonly string[])[];
   /** Digest of the file as it was written. */
   readonly digest: string;
-  /** Whether the file did not exist before. */
+  /** Whether the file did not exist before the installation. */
   readonly isNew: boolean;
-  /** Copy of the previous file, if it had none of our hooks. */
+  /** Copy of the previous file, if it did not contain any of our hooks. */
   readonly backup?: string;
 }
 
@@ -33,7 +33,7 @@ const VERSION = 1;
 /** Maximum number of milliseconds to wait for another process that installs or removes hooks. */
 const WAIT_MS = 5000;
 
-/** Returns the path of the file with the records. */
+/** Returns the path of the file that stores the records. */
 function getRecordPath(): string {
   return join(getDataFolder(), "keep.json");
 }

@@ -8,9 +8,9 @@ import { parseSettings } from "./settings-text.ts";
 export interface Retention {
   /** Whether the agent deletes sessions; null if unknown. */
   readonly deletes: boolean | null;
-  /** Age at which sessions are deleted, as written in the setting; null if unknown, or if deletion is not based on age. */
+  /** Age when sessions are deleted, as written in the setting; null if unknown, or if deletion is not based on age. */
   readonly after: string | null;
-  /** Name of the setting; null if there is none. */
+  /** Name of the setting; null if the agent has no such setting. */
   readonly setting: string | null;
   /** Whether the setting is absent, so that its default applies. */
   readonly isDefault: boolean;
@@ -20,7 +20,7 @@ export interface Retention {
 
 /** Rule for reading an agent's retention. */
 export interface RetentionRule {
-  /** File with the setting, relative to the agent's own folder; absent if the retention is fixed. */
+  /** File that contains the setting, relative to the agent's own folder; absent if the retention is fixed. */
   readonly file?: string;
   /** Returns the retention for the settings in the file, which are empty if the file is missing. */
   read(settings: JsonRecord): Retention;
@@ -29,7 +29,7 @@ export interface RetentionRule {
 /**
  * Reads an agent's retention.
  *
- * @param path - Path of the file with the setting; undefined if there is none.
+ * @param path - Path of the file that contains the setting; undefined if the agent has no such setting.
  */
 export function readRetention({ read }: RetentionRule, path: string | undefined): Retention {
   if (path === undefined) return read({});
@@ -57,13 +57,13 @@ export const KEEPS: RetentionRule = {
   }),
 };
 
-/** Retention of programs whose setting cannot be read. */
+/** Retention of programs whose settings cannot be read. */
 export const UNKNOWN: RetentionRule = {
   read: () =>
     makeUnknown("may delete tasks, depending on an editor setting that sessiontree cannot read", null),
 };
 
-/** Retention of Claude Code, which deletes by age at each start. */
+/** Retention of Claude Code, which deletes sessions by age at each start. */
 export const CLAUDE_RETENTION: RetentionRule = {
   file: "settings.json",
   read: ({ cleanupPeriodDays: days }) => {
@@ -77,7 +77,7 @@ export const CLAUDE_RETENTION: RetentionRule = {
   },
 };
 
-/** Retention of Gemini CLI, which deletes by age, number, or both at each start. */
+/** Retention of Gemini CLI, which deletes sessions by age, number, or both at each start. */
 export const GEMINI_RETENTION: RetentionRule = {
   file: "settings.json",
   read: (settings) => {
@@ -96,7 +96,7 @@ export const GEMINI_RETENTION: RetentionRule = {
   },
 };
 
-/** Retention of OpenClaw, which deletes or archives by age, number, and size, depending on the version. */
+/** Retention of OpenClaw, which deletes or archives sessions by age, number, and size, depending on the version. */
 export const OPENCLAW_RETENTION: RetentionRule = {
   file: "openclaw.json",
   read: (settings) => {

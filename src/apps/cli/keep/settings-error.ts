@@ -1,4 +1,4 @@
-/** Error for settings of another program that are not changed; the message is the reason, as a clause. */
+/** Error for another program's settings that were not changed; the message states the reason as a clause. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
 }

@@ -27,12 +27,12 @@ import { SettingsError } from "./settings-error.ts";
 /** Suffix of the backup of an edited file. */
 const BACKUP_SUFFIX = ".sessiontree-backup";
 
-/** Maximum size in bytes of settings that are edited. */
+/** Maximum size of settings to edit, in bytes. */
 const MAX_BYTES = 10 * 1024 * 1024;
 
 const BYTE_ORDER_MARK = "\ufeff";
 
-/** File of another program, as it was read. */
+/** Another program's file, as it was read. */
 export interface SettingsFile {
   readonly path: string;
   /** Undefined if the file is missing. */
@@ -84,7 +84,7 @@ export function replaceSettingsFile(file: SettingsFile, content: Buffer, mode = 
   }, "EEXIST");
 }
 
-/** Replaces the content of a file by one rename; returns false if the file has changed since it was read. */
+/** Replaces the content of a file with a single rename; returns false if the file has changed since it was read. */
 function exchangeFile(file: SettingsFile, content: Buffer): boolean {
   const target = realpathSync(file.path);
   const { mode, uid, gid } = statSync(target);
@@ -103,7 +103,7 @@ function exchangeFile(file: SettingsFile, content: Buffer): boolean {
   return true;
 }
 
-/** Encodes a text that replaces a file; keeps the file's byte order mark. */
+/** Encodes a file's new text; keeps the file's byte order mark. */
 export function encodeSettings({ bytes }: SettingsFile, text: string): Buffer {
   const mark = Buffer.from(BYTE_ORDER_MARK);
   const isMarked = bytes?.subarray(0, mark.length).equals(mark) === true;

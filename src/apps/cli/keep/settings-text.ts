@@ -7,7 +7,7 @@ import { SettingsError } from "./settings-error.ts";
 /** Name of the setting that contains hooks by event. */
 const HOOKS = "hooks";
 
-/** Element of the array of an event's hooks. */
+/** Element of an event's array of hooks. */
 export interface HookEntry {
   readonly event: string;
   readonly value: JsonRecord;
@@ -31,15 +31,15 @@ export function parseSettings(text: string): JsonRecord {
   return value;
 }
 
-/** Returns the elements of an event's hooks; empty if there are none. */
+/** Returns the elements of an event's hooks; empty if the event has no hooks. */
 export function getHookValues(settings: JsonRecord, event: string): readonly unknown[] {
   return toArray(toRecord(settings[HOOKS])[event]);
 }
 
 /**
- * Adds hooks after the existing ones; everything else remains as written.
+ * Adds hooks after the existing hooks; the rest remains as written.
  *
- * @throws {SettingsError} If the settings do not parse, or have another value in place of hooks.
+ * @throws {SettingsError} If the settings cannot be parsed, or contain another value where hooks are expected.
  */
 export function addHooks(text: string, entries: readonly HookEntry[]): EditedSettings {
   const made: string[][] = [];
@@ -145,7 +145,7 @@ function findPath(root: Node, path: readonly string[]): Node | undefined {
   return path.reduce<Node | undefined>((node, name) => node && findMember(node, name), root);
 }
 
-/** Returns the value of a member; if several have the same name, the last one, as parsers do. */
+/** Returns the value of a member; if several members have the same name, returns the value of the last, as parsers do. */
 function findMember({ type, children = [] }: Node, name: string): Node | undefined {
   if (type !== "object") return undefined;
   return children.findLast(({ children: [key] = [] }) => key?.value === name)?.children?.[1];
@@ -179,13 +179,13 @@ function insertChild(text: string, parent: Node, value: unknown, name?: string):
   return text.slice(0, start) + kept + around[0] + child + around[1] + text.slice(end);
 }
 
-/** Returns the white space at the beginning of the line at an offset. */
+/** Returns the white space at the beginning of the line that contains an offset. */
 function getIndent(text: string, offset: number): string {
   const start = text.lastIndexOf("\n", offset - 1) + 1;
   return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? "";
 }
 
-/** Removes a child of an object or array with its comma and its white space; keeps comments. */
+/** Removes a child of an object or array together with its comma and white space; keeps comments. */
 function removeChild(text: string, parent: Node, child: Node): string {
   const children = parent.children ?? [];
   const place = children.findIndex(({ offset }) => offset === child.offset);
@@ -210,7 +210,7 @@ function removeChild(text: string, parent: Node, child: Node): string {
   return text.slice(0, start) + (isEmpty ? "" : rest) + text.slice(close);
 }
 
-/** Returns the offset of the first comma at or after an offset that is not in a comment. */
+/** Returns the offset of the first comma outside comments, at or after an offset. */
 function findComma(text: string, from: number): number {
   const between = /^(?:[^,/]|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/.exec(text.slice(from))?.[0] ?? "";
   return from + between.length;

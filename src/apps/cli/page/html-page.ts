@@ -26,7 +26,7 @@ export function readPageAsset(): PageAsset {
   return { script: readFileSync(script, "utf8"), style: readFileSync(style, "utf8") };
 }
 
-/** Other session that a page can link to. */
+/** Another session that a page can link to. */
 export interface KnownSession {
   readonly path: string;
   /** Address of its page; undefined without a server. */
@@ -37,15 +37,15 @@ export interface KnownSession {
 export interface PageSource {
   /** Bytes of the session file; undefined for a page that fetches them from a server. */
   readonly bytes?: Uint8Array | undefined;
-  /** Number of bytes in the file; default: the length of `bytes`. */
+  /** Size of the file in bytes; default: the length of `bytes`. */
   readonly size?: number;
   /** Name of the file, without its folder. */
   readonly fileName: string;
-  /** Absolute path of the file; undefined if the session has none. */
+  /** Absolute path of the file; undefined if the session has no file. */
   readonly path?: string | undefined;
   /** Entry whose path the page shows first; default: the session's leaf. */
   readonly leafId?: string | undefined;
-  /** Existing sessions, by the name that this session uses for them. */
+  /** Existing sessions, keyed by the name that this session uses for them. */
   readonly known?: ReadonlyMap<string, KnownSession>;
   /**
    * Server addresses of the bytes, the sessions named in them, events for appended data, and the session's usage; only a page
@@ -78,11 +78,11 @@ const GZIP = { level: 3 };
 /**
  * Creates the page of a session: one HTML file that contains everything and loads nothing.
  *
- * Only the page's own script and style sheet may run or apply, identified by their hashes. The session is data in a block that no
- * browser runs and that the data cannot close.
+ * Only the page's own script and style sheet may run or apply, identified by their hashes. The session is stored in a block that
+ * browsers do not run and that its content cannot close.
  *
  * @param asset - Default: the page included with the program.
- * @remarks Cost: O(bytes), in memory several times over.
+ * @remarks Cost: O(bytes), with several copies in memory.
  */
 export function makeHtmlPage(source: PageSource, asset: PageAsset = readPageAsset()): string {
   const { bytes, known, size = bytes?.length, ...others } = source;
@@ -138,8 +138,8 @@ function hashText(text: string): string {
 }
 
 /**
- * Encodes bytes as blocks that the page decompresses: in base64, which cannot close a block, and which preserves every line
- * break, zero byte, and invalid UTF-8.
+ * Encodes bytes as blocks that the page decompresses. Base64 cannot close a block, and preserves every line break, zero byte, and
+ * invalid UTF-8 sequence.
  */
 function encodeBlocks(bytes: Uint8Array): string {
   let blocks = "";

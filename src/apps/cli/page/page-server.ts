@@ -45,7 +45,7 @@ export interface ServedIndex {
   readonly name: string;
   /** Returns prices of calls whose records state no cost. */
   readonly prices?: PriceFunction;
-  /** Counts the sessions of other programs that can be imported; undefined for a folder, into which nothing is imported. */
+  /** Counts other programs' sessions that can be imported; undefined for a folder, because sessions are not imported into it. */
   readonly countImportable?: (() => Promise<readonly ImportableSessions[]>) | undefined;
 }
 
@@ -54,13 +54,13 @@ type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => 
 /**
  * Serves pages of sessions to browsers on this machine, and sends them appended data.
  *
- * Listens only on the loopback address, and answers only requests for an address with its token. A page can request
- * only sessions that were listed, named on the command line, or named by one of those.
+ * Listens only on the loopback address, and answers only requests for an address with its token. A page can request only sessions
+ * that were listed, named on the command line, or referenced by one of these.
  */
 export class PageServer {
   readonly #token = randomBytes(TOKEN_BYTES).toString("base64url");
   readonly #index: ServedIndex | undefined;
-  /** Paths of sessions, by the key in their addresses. */
+  /** Session paths, by the key in their addresses. */
   readonly #paths = new Map<string, string>();
   readonly #failures = new FailureFinder();
   readonly #server: Server;
@@ -235,7 +235,7 @@ export class PageServer {
   }
 }
 
-/** Headers that prevent other pages from storing, embedding, or reading what is served. */
+/** Headers that prevent other pages from storing, embedding, or reading responses. */
 const HEADERS = {
   "Cache-Control": "no-store",
   "Content-Security-Policy": "frame-ancestors 'none'",
@@ -246,7 +246,7 @@ const HEADERS = {
 
 const REPLACED = "The file at this path was replaced.";
 
-/** Yields a file up to its end; throws if the file is replaced in the meantime, because its content would not match. */
+/** Yields a file to its end; throws if the file is replaced in the meantime, because the content would not match. */
 function* readFollowed(follower: FileFollower, first: FileChange | undefined): Generator<Buffer, void> {
   for (let change = first; change !== undefined; change = follower.poll()) {
     if (change.kind === "replaced") throw new Error(REPLACED);
@@ -283,7 +283,7 @@ function writeBody(response: ServerResponse, status: number, type: string, body:
   response.end(body);
 }
 
-/** Change of a file: bytes appended after those that were read, or another file at its path. */
+/** Change of a file: bytes appended after those that were read, or a different file at its path. */
 type FileChange = { readonly kind: "grown"; readonly bytes: Buffer } | { readonly kind: "replaced" };
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -307,7 +307,9 @@ function parseIdentity(text: string): FileIdentity | undefined {
   return { dev, ino, birthtimeNs, ctimeNs };
 }
 
-/** Time after its last write during which a program counts as writing, in milliseconds: model and tool calls take time. */
+/**
+ * Time after its last write during which a program is considered to be writing, in milliseconds: model and tool calls take time.
+ */
 const WRITING_MS = 60_000;
 
 /** Returns whether a program is writing to a file, based on the time of its last change. */

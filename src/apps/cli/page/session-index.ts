@@ -101,9 +101,9 @@ export async function sumIndexUsage(
 
 /** Usage of one session of a list. */
 export interface SessionUsage {
-  /** Usage as counted in the list, including subagents; null if the session is not in the list. */
+  /** Usage as counted in the list, including subagents; null for a session that is not in the list. */
   readonly spent: Spent | null;
-  /** Estimated dollars of calls whose records state no cost, by the ids of their entries. */
+  /** Estimated cost, in dollars, of calls whose records state no cost, by entry id. */
   readonly estimates: { readonly [entryId: string]: number };
 }
 
@@ -173,7 +173,7 @@ export async function searchIndex(
 /** Failures in a session. */
 interface FoundFailures {
   readonly failed: number;
-  /** ID of the first entry that reports one; undefined if there is none. */
+  /** Id of the first entry that reports a failure; undefined if no entry does. */
   readonly first: string | undefined;
 }
 

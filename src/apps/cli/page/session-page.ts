@@ -10,7 +10,7 @@ import { findNamedSessionPath } from "../../../session/log/session-paths.ts";
 import { isLikePath } from "../session-argument.ts";
 import { type KnownSession, makeHtmlPage, type PageSource } from "./html-page.ts";
 
-/** Maximum size of a session's file, because a page holds its session in memory. */
+/** Maximum size of a session's file, because a page keeps its session in memory. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Options for the page of a session. */
@@ -25,7 +25,7 @@ export interface SessionPageOptions {
 
 /** Session for which a page is created. */
 export interface PagedSession {
-  /** Absolute path of its file; undefined if there is none. */
+  /** Absolute path of its file; undefined if it has no file. */
   readonly path: string | undefined;
   /** Name of its file, or of a file created from the session. */
   readonly fileName: string;
@@ -37,7 +37,7 @@ export interface PagedSession {
  * Creates the page of a session.
  *
  * @throws {SessionError} `WRITE_FAILED` if the session is too large for a page.
- * @remarks Cost: O(bytes), in memory several times over.
+ * @remarks Cost: O(bytes), with several copies in memory.
  */
 export function makeSessionPage(session: PagedSession, options: SessionPageOptions = {}): string {
   const { path, fileName } = session;
@@ -55,11 +55,11 @@ function readBytes({ path, bytes = new Uint8Array() }: PagedSession): Buffer {
 }
 
 /**
- * Finds the existing sessions that a session names.
+ * Finds the existing sessions that a session refers to.
  *
  * @param path - Absolute path of the session's file.
  * @param makeHref - Returns the address of a session's page.
- * @returns Sessions by the name that the session uses.
+ * @returns Sessions, keyed by the name that the session uses for them.
  * @remarks Cost: O(bytes).
  */
 export function findLinkedSessions(
@@ -97,14 +97,14 @@ function makeTooLargePageError(path: string, size: number): SessionError {
 /** Word in the names of fields that refer to a session. */
 const WORD = new BytePattern([..."session"].map((letter) => Buffer.from(letter + letter.toUpperCase())));
 
-/** Rest of such a name, and the JSON between it and a string. */
+/** Rest of such a field name, and the JSON between it and a string. */
 const REST_OF_NAME = /^\w{0,40}"\s{0,20}:\s{0,20}"/;
 
 /** Maximum number of bytes of that rest, and of a string that is treated as a name. */
 const REST_BYTES = 90;
 const MAX_NAME_BYTES = 4000;
 
-/** Maximum number of bytes of a field with a name. */
+/** Maximum size of a field that contains a name, in bytes. */
 const NAME_BYTES = 64 + REST_BYTES + MAX_NAME_BYTES;
 
 const QUOTE = 0x22;
@@ -114,12 +114,12 @@ const BACKSLASH = 0x5c;
 const MAX_NAMES = 1000;
 
 /**
- * Finds the existing sessions that a session names, such as those of its subagents: by path, or by an id in the
- * same folder or in the folder named after the session.
+ * Finds the existing sessions that a session refers to, such as its subagents' sessions: by path, or by an id in the same folder
+ * or in the folder named after the session.
  *
  * @param path - Absolute path of the session; undefined if it has no file, so that only absolute paths resolve.
- * @param pieces - Pieces of the session; each repeats the last `NAME_BYTES` of the previous one.
- * @returns Absolute paths, by the name that the session uses.
+ * @param pieces - Pieces of the session; each repeats the last `NAME_BYTES` bytes of the previous piece.
+ * @returns Absolute paths, keyed by the name that the session uses.
  */
 function findNamedInPieces(path: string | undefined, pieces: Iterable<Buffer>): Map<string, string> {
   const names = new Set<string>();
@@ -170,7 +170,7 @@ function findFile(path: string | undefined): string | undefined {
   return callUnlessRefused(() => statSync(path))?.isFile() ? path : undefined;
 }
 
-/** Finds the file with an id: the names of session files end with the id, after the time of creation. */
+/** Finds the file with an id: session file names end with the id, after the creation time. */
 function findFileWithId(files: readonly string[], id: string): string | undefined {
   return files.find((file) => {
     const name = basename(file, ".jsonl");

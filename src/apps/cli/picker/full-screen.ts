@@ -25,14 +25,14 @@ const CLEAR_BELOW = "\r\n\u001b[J";
 /** Signals that end a program immediately. */
 const SIGNALS = ["SIGTERM", "SIGHUP"] as const;
 
-/** Milliseconds after which an escape counts as a key rather than the beginning of a sequence. */
+/** Milliseconds after which an escape is treated as a key rather than the beginning of a sequence. */
 const ESCAPE_MS = 50;
 
 /**
  * Full-screen terminal: draws on the alternate screen, and receives individual keys.
  *
- * Based on Node's readline, because the prompts of @clack/core end at every escape, close their input at ctrl-d, and redraw only
- * when a key is pressed.
+ * Based on Node's readline, because @clack/core prompts end at every escape, close their input at ctrl-d, and redraw only when a
+ * key is pressed.
  */
 export class FullScreen {
   readonly #terminal: CliTerminal;

@@ -26,7 +26,7 @@ export interface PickerWorld {
   readonly nowMs: () => number;
   /** Yields sessions as they are found, until the signal aborts. */
   readonly find: (scope: PickerScope, signal: AbortSignal) => AsyncIterable<PickerRow>;
-  /** Yields entries that contain a text as they are found, until the signal aborts. */
+  /** Yields entries that contain a string as they are found, until the signal aborts. */
   readonly search: (query: string, scope: PickerScope, signal: AbortSignal) => AsyncIterable<ContentHit>;
   readonly preview: (path: string) => PreviewLine[];
   readonly rename: (path: string, name: string) => Promise<unknown>;
@@ -48,12 +48,12 @@ const PREVIEW_MS = 60;
 const SEARCH_MS = 150;
 
 /**
- * Displays a picker of sessions at a terminal, and restores the terminal afterward.
+ * Displays a session picker on a terminal, and restores the terminal afterward.
  *
  * Sessions are displayed as they are found.
  *
- * @returns Undefined if the user left without a choice.
- * @throws Any error while drawing or finding sessions; errors about a single session are displayed instead.
+ * @returns Undefined if the user left without choosing a session.
+ * @throws Any error while drawing or finding sessions; errors that concern a single session are displayed instead.
  */
 export async function pickSession(world: PickerWorld): Promise<PickerRow | undefined> {
   const picker = new Picker(world);
@@ -187,7 +187,7 @@ class Picker {
     this.#take({ kind: "complete" });
   }
 
-  /** Starts a search after typing stops, in place of the previous one. */
+  /** Starts a search after typing stops, replacing the previous search. */
   #searchLater(query: string, scope: PickerScope): void {
     this.#contentSearch.abort();
     clearTimeout(this.#timers.get("search"));

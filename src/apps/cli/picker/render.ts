@@ -27,14 +27,14 @@ const PREVIEW_PART = 0.4;
 
 const AGE_WIDTH = 10;
 
-/** Minimum number of columns for the number of messages. */
+/** Minimum number of columns for displaying the number of messages. */
 const COUNT_FROM = 60;
 
 const PROJECT_PART = 0.2;
 
 const TITLES = { project: "Sessions of this project", all: "Sessions of all projects", folder: "Sessions" };
 
-/** Allocation of the lines of a screen. */
+/** Allocation of the lines on a screen. */
 export interface PickerLayout {
   readonly list: number;
   /** Number of lines in the preview, without the line above it; 0 if there is no preview. */
@@ -52,8 +52,9 @@ export function makePickerLayout(rows: number): PickerLayout {
 /**
  * Renders a picker.
  *
- * @returns At most as many lines as there are rows, none wider than the screen, and without control sequences other than colors.
- * @remarks Cost: O(text of all rows), for the filter.
+ * @returns At most as many lines as the screen has rows, none wider than the screen, and without control sequences other than
+ *   colors.
+ * @remarks Cost: O(characters in all rows), for the filter.
  */
 export function renderPicker(state: PickerState, screen: PickerScreen): string[] {
   const { columns, rows, colors } = screen;
@@ -148,8 +149,8 @@ function formatSessionRow(
 }
 
 /**
- * Formats the last messages of the highlighted session, or those that match the search: as many as fit, with the latest
- * at the bottom.
+ * Formats the highlighted session's last messages, or its messages that match the search: as many as fit, with the latest at the
+ * bottom.
  */
 function formatPreview(
   state: PickerState,
@@ -168,7 +169,7 @@ function formatPreview(
   return lines;
 }
 
-/** Formats the latest message, or else as many key hints as fit. */
+/** Formats the latest message or, if there is none, as many key hints as fit. */
 function formatFooter(state: PickerState, { columns, colors }: PickerScreen): string {
   if (state.message !== "") return colors.yellow(truncateLine(toPlainLine(state.message), columns));
   let line = "";

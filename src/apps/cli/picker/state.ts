@@ -6,13 +6,13 @@ import { compareRows, type FileRow } from "../../../session/files/session-row.ts
 
 /** Session in a picker. */
 export interface PickerRow extends FileRow {
-  /** Its kinship to another session in parentheses, to precede its title; empty if there is none. */
+  /** Its relationship to another session, in parentheses, shown before its title; empty if it has none. */
   readonly kinship: string;
 }
 
 /** State of a picker, except the size of its screen. */
 export interface PickerState {
-  /** Sessions found so far, latest first. */
+  /** Sessions already found, latest first. */
   readonly sessions: readonly PickerRow[];
   readonly isComplete: boolean;
   readonly scope: PickerScope;
@@ -71,7 +71,7 @@ export type PickerTask =
   | { readonly kind: "choose"; readonly session: PickerRow }
   | { readonly kind: "leave" }
   | { readonly kind: "find"; readonly scope: PickerScope }
-  /** Starts a content search in place of the previous one; an empty query ends it. */
+  /** Starts a content search that replaces the previous one; an empty query ends the search. */
   | { readonly kind: "search"; readonly query: string; readonly scope: PickerScope }
   | { readonly kind: "rename"; readonly path: string; readonly name: string }
   | { readonly kind: "delete"; readonly path: string };
@@ -101,7 +101,7 @@ export function makeEmptyPicker(scope: PickerScope): PickerState {
   };
 }
 
-/** Returns the sessions that match the filter, best first, or those with matching contents, latest first. */
+/** Returns the sessions that match the filter, best first, or the sessions with matching contents, latest first. */
 export function findMatches({ sessions, filter, contents }: PickerState): readonly PickerRow[] {
   if (contents === undefined) return findBestMatches(sessions, filter);
   return filter.trim() === "" ? sessions : sessions.filter(({ path }) => contents.found.has(path));
@@ -287,7 +287,7 @@ function renameSession(state: PickerState, path: string, name: string): PickerSt
   return { ...state, sessions };
 }
 
-/** Returns the state without a session; the next one is highlighted. */
+/** Returns the state without a session; the next session is highlighted. */
 function without(state: PickerState, path: string): PickerState {
   const matches = findMatches(state);
   const at = matches.findIndex((session) => session.path === path);
@@ -297,29 +297,29 @@ function without(state: PickerState, path: string): PickerState {
   return { ...state, sessions, cursor: isFirst ? undefined : next?.path };
 }
 
-/** Returns a text without its last user-perceived character. */
+/** Returns a string without its last user-perceived character. */
 function withoutLast(text: string): string {
   const last = [...new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text)].at(-1);
   return text.slice(0, last?.index ?? 0);
 }
 
-/** Maximum number of characters of a title that are matched by letters; a longer text would match almost any letters. */
+/** Maximum number of characters of a title that are matched by letters; a longer title would match almost any letters. */
 const TITLE_LENGTH = 200;
 
-/** Minimum rank of a match by letters; below it, the letters are too far apart to be more than chance. */
+/** Minimum rank of a match by letters; below it, the letters are so far apart that a match is a coincidence. */
 const MIN_RANK = 0.25;
 
-/** Rank of a session that contains all typed words anywhere: higher than any match by letters. */
+/** Rank of a session that contains all typed words: higher than any match by letters. */
 const WORDS_RANK = 2;
 
 /** Cached matches of each list, because they are requested several times between key presses. */
 const known = new WeakMap<readonly PickerRow[], { filter: string; matches: readonly PickerRow[] }>();
 
 /**
- * Returns the sessions that match a filter: first those that contain its words anywhere, in list order, then those with
- * its letters in order in the title, best first.
+ * Returns the sessions that match a filter: first sessions that contain its words anywhere, in list order, then sessions whose
+ * titles contain its letters in order, best first.
  *
- * @remarks Cost: O(text of their rows), once per list and filter.
+ * @remarks Cost: O(characters in their rows), once per list and filter.
  */
 function findBestMatches(sessions: readonly PickerRow[], filter: string): readonly PickerRow[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
@@ -343,7 +343,7 @@ function getRank(session: PickerRow, words: readonly string[]): number {
 
 const searched = new WeakMap<PickerRow, string>();
 
-/** Returns the text that a filter searches, in lower case. */
+/** Returns the text that a filter searches, in lowercase. */
 function getSearchedText(session: PickerRow): string {
   const { name = "", firstMessage = "", id, cwd } = session;
   const text =
@@ -379,15 +379,17 @@ const COMMANDS = {
 /** Command of a key that does not type text. */
 type PickerCommand = (typeof COMMANDS)[keyof typeof COMMANDS];
 
-/** Action of a key: a command, or text that is added to the typed text. */
+/** Action of a key: a command, or text to insert. */
 export type PickerKey = { readonly text: string } | PickerCommand;
 
 const BY_NAME: ReadonlyMap<string, PickerCommand> = new Map(Object.entries(COMMANDS));
 
-/** Control characters, which are never typed text. */
+/** Control characters, which are never treated as typed text. */
 const CONTROL = /\p{Cc}/u;
 
-/** Converts a key, as described by Node's readline, and the text that it types to an action; undefined if there is none. */
+/**
+ * Converts a key, as described by Node's readline, and the text that it types to an action; undefined if the key has no action.
+ */
 export function toPickerKey(text: string | undefined, { name, ctrl, meta }: Key): PickerKey | undefined {
   const command = name === undefined ? undefined : BY_NAME.get(`${ctrl ? "ctrl-" : ""}${name}`);
   if (command !== undefined) return command;

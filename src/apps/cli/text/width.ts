@@ -1,6 +1,6 @@
 const ELLIPSIS = "…";
 const PLAIN_ASCII = /^[ -~]*$/;
-/** Measures text that is not ASCII; loading the package for it takes longer than most of a command. */
+/** Measures non-ASCII text; loading its package takes longer than almost everything else that a command does. */
 let measure: ((text: string) => number) | undefined;
 
 /** Blocks of characters that are two columns wide: East Asian letters, and pictographs. */
@@ -8,8 +8,8 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
 /**
- * Loads the package that measures text that is not ASCII; await it before writing to a terminal. Without it, widths
- * are estimated, which is sufficient for a pipe: no line becomes too long, but a column may be off by one.
+ * Loads the package that measures non-ASCII text; await it before writing to a terminal. Without it, widths are estimated, which
+ * is sufficient for a pipe: no line is too long, but a column may be off by one.
  */
 export async function loadWidths(): Promise<void> {
   if (measure === undefined) ({ default: measure } = await import("string-width"));
@@ -25,16 +25,16 @@ function estimateWidth(text: string): number {
   return columns;
 }
 
-/** Created for the first text that is not ASCII, because most commands have none. */
+/** Created for the first non-ASCII string, because most commands display only ASCII. */
 let graphemes: Intl.Segmenter | undefined;
 
-/** Returns the user-perceived characters of a text. */
+/** Returns the user-perceived characters of a string. */
 function splitCharacters(text: string): Intl.Segments {
   graphemes ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   return graphemes.segment(text);
 }
 
-/** Returns the width of a text in a terminal, in columns, ignoring colors; wide characters count as two columns. */
+/** Returns the width of a string in a terminal, in columns, ignoring colors; wide characters take two columns. */
 export function measureWidth(text: string): number {
   return PLAIN_ASCII.test(text) ? text.length : measureText(text);
 }
@@ -67,7 +67,7 @@ export function fitColumn(text: string, width: number): string {
   return fitted + " ".repeat(Math.max(0, width - measureWidth(fitted)));
 }
 
-/** Wraps text without colors into lines, at least one, between words, or within a long word if `breaksWords`. */
+/** Wraps uncolored text into one or more lines, between words or, if `breaksWords` is true, within long words. */
 export function wrapText(text: string, width: number, breaksWords = true): string[] {
   if (width === Number.POSITIVE_INFINITY) return [text.replace(/\s+/g, " ")];
   const lines: string[] = [];
@@ -89,7 +89,7 @@ export function wrapText(text: string, width: number, breaksWords = true): strin
   return [...lines, line];
 }
 
-/** Returns the longest beginning of a text that fits, in user-perceived characters. */
+/** Returns the longest beginning of a string that fits, in user-perceived characters. */
 function truncateToWidth(text: string, width: number): string {
   if (PLAIN_ASCII.test(text)) return text.slice(0, Math.max(0, width));
   let used = 0;

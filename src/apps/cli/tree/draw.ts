@@ -22,7 +22,7 @@ const NARROW_LABEL_WIDTH = 12;
 const NARROW = 60;
 const LEAF_MARK = "← leaf";
 
-/** Fraction of the width that branches may use before they are no longer indented further. */
+/** Maximum fraction of the width to use for indenting branches. */
 const MAX_INDENT = 0.3;
 
 const BULLETS: { readonly [tone in Tone]: string } = {
@@ -35,7 +35,7 @@ const BULLETS: { readonly [tone in Tone]: string } = {
   damaged: "✗",
 };
 
-/** Tones that are recognizable by the bullet and the excerpt alone. */
+/** Tones that are recognizable from just the bullet and the excerpt. */
 const HAVE_BULLETS: ReadonlySet<Tone> = new Set<Tone>(["user", "assistant", "tool", "command"]);
 
 const NO_EXCERPT: Excerpt = { text: "", isError: false };
@@ -58,7 +58,7 @@ export class TreeWriter {
     this.#maxDepth = Math.floor((out.width * MAX_INDENT) / 2);
   }
 
-  /** @remarks Cost: O(rows), and the bodies of those that represent one entry. */
+  /** @remarks Cost: O(rows), plus the bodies of rows that represent a single entry. */
   write(rows: Iterable<TreeRow>): void {
     let batch: TreeRow[] = [];
     for (const row of rows) {
@@ -141,7 +141,7 @@ export class TreeWriter {
   }
 }
 
-/** Colors a text; an empty text gets no color codes. */
+/** Colors a string; an empty string gets no color codes. */
 function paintText(paint: (text: string) => string, text: string): string {
   return text === "" ? "" : paint(text);
 }

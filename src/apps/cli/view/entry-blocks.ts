@@ -18,13 +18,13 @@ export interface EntryDetails {
 
 /** Text of an entry, with a title. */
 export interface DetailBlock {
-  /** Title; empty for the main text of the entry. */
+  /** Title; empty for the entry's main text. */
   readonly title: string;
   readonly text: string;
   readonly isError: boolean;
 }
 
-/** Maximum length of a value displayed as a fact; longer values become blocks. */
+/** Maximum length of a value displayed as a fact; longer values are displayed as blocks. */
 const LONGEST_FACT = 60;
 
 /**
@@ -45,7 +45,7 @@ export function getEntryDetails(entry: AnySessionEntry | undefined): EntryDetail
   };
 }
 
-/** Returns the text of an entry for display, without data that programs store with it. */
+/** Returns an entry's text for display, without the data that programs store with it. */
 export function getTextBlocks(entry: AnySessionEntry | undefined): DetailBlock[] {
   const { parts } = getEntryContent(entry);
   return parts
@@ -89,13 +89,13 @@ function toDetailBlock(part: ContentPart): DetailBlock {
   }
 }
 
-/** Maximum size of a text in an entry that is shown as context of the requested entry. */
+/** Maximum size of text in an entry that is shown as context for the requested entry. */
 const SHORT = { maxLines: 30, maxLineLength: 1000 };
 
 /**
  * Writes the content of an entry, block by block.
  *
- * @param isShort - Whether to shorten long texts, with a line that states how much is omitted. Default false.
+ * @param isShort - Whether to shorten long text and add a line that states how much is omitted. Default false.
  * @returns Whether a text was shortened.
  */
 export function writeBlocks(out: Output, blocks: readonly DetailBlock[], isShort = false): boolean {

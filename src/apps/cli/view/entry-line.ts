@@ -5,13 +5,13 @@ import type { EntryKind, Tone } from "../../text/entry-kind.ts";
 import type { Colors, Output } from "../output.ts";
 import { fitColumn, measureWidth, truncateLine, wrapText } from "../text/width.ts";
 
-/** Minimum width in columns for a text after facts; if there is less space, the text is on a separate line. */
+/** Minimum width, in columns, for text after facts; if there is less space, the text is on a separate line. */
 export const MIN_TEXT_WIDTH = 24;
 
-/** Indentation of a text on a separate line. */
+/** Indentation of text on a separate line. */
 const INDENT = 4;
 
-/** Formats as much of a text as fits after short facts, which may be colored, or on two separate lines below them. */
+/** Formats as much text as fits after short facts, which may be colored, or on two separate lines below them. */
 export function formatTextAfter(
   front: string,
   text: string,
@@ -34,7 +34,7 @@ export function formatExcerptLine(facts: readonly string[], { text, isError }: E
 
 type Paint = (text: string) => string;
 
-/** Width in columns of the longest known kind. */
+/** Width, in columns, of the longest known kind. */
 export const KIND_WIDTH = 14;
 
 /** Returns the color of a tone. */

@@ -9,7 +9,7 @@ export type Facts = readonly (readonly [name: string, value: string])[];
 
 const MAX_NAME_WIDTH = 20;
 
-/** Writes names and values in two columns, or in a pipe on one line each; omits empty values. */
+/** Writes names and values in two columns or, in a pipe, one pair per line; omits empty values. */
 export function writeFacts(facts: Facts, out: Output): void {
   const formatLine = out.isLaidOut ? toPlainLine : toWholeLine;
   const shown = facts

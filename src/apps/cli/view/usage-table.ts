@@ -12,17 +12,17 @@ const MIN_BAR_WIDTH = 8;
 /** Row of a table of numbers. */
 export interface UsageRow {
   readonly name: string;
-  /** Empty strings for numbers that the row does not have. */
+  /** Empty strings for missing numbers. */
   readonly numbers: readonly string[];
   readonly isTotal?: boolean;
-  /** Value for the length of the bar, relative to the greatest value; absent for a row without a bar. */
+  /** Value that determines the length of the bar, relative to the greatest value; absent for a row without a bar. */
   readonly size?: number;
 }
 
 /**
- * Writes a table: names, columns of numbers, and on a terminal a bar for each row with a size.
+ * Writes a table: names, columns of numbers and, on a terminal, a bar for each row with a size.
  *
- * Omits columns that do not fit, starting with the first ones.
+ * Omits columns that do not fit, starting with the first column.
  *
  * @param cut - Shortens a name to a width.
  */

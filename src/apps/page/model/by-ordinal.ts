@@ -4,14 +4,14 @@ import { NONE } from "../../../core/tree/entry-tree.ts";
 export class ByOrdinal {
   readonly #indices: Int32Array;
 
-  /** @param ordinals - All ordinals that may get an index. */
+  /** @param ordinals - All ordinals that may be assigned an index. */
   constructor(ordinals: Iterable<number>) {
     let last = NONE;
     for (const ordinal of ordinals) last = Math.max(last, ordinal);
     this.#indices = new Int32Array(last + 1).fill(NONE);
   }
 
-  /** Returns the index of an entry; undefined if it has none. */
+  /** Returns the index of an entry; undefined if it has no index. */
   get(ordinal: number): number | undefined {
     const index = this.#indices[ordinal];
     return index === NONE ? undefined : index;

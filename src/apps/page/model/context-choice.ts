@@ -7,30 +7,30 @@ import { getEntryKind, KINDS } from "../../text/entry-kind.ts";
 import type { ByOrdinal } from "./by-ordinal.ts";
 import type { SessionModel } from "./session-model.ts";
 
-/** Path root → end, and the index of each of its entries on the path. */
+/** Path from the root to its end, and the index of each entry on it. */
 export interface IndexedPath {
   readonly ordinals: readonly number[];
   readonly indices: Pick<ByOrdinal, "get" | "has">;
 }
 
 /**
- * Entries of a path that make up a context.
+ * Entries on a path that make up a context.
  *
  * The choice is based on heads. Parses only the bodies of compactions, of the entries that they keep, and of context edits.
  */
 export interface ContextChoice {
-  /** Ordinals in the order of the context. */
+  /** Ordinals in context order. */
   readonly ordinals: readonly number[];
-  /** The compaction at the start of the context; NONE if there is none. */
+  /** The compaction at the start of the context; NONE if there is no compaction. */
   readonly compaction: number;
-  /** Context edits in force, by the ordinals of the entries that they change. */
+  /** Context edits in effect, by the ordinals of the entries that they change. */
   readonly edits: ReadonlyMap<number, ContextEditEntry>;
   /** Returns the messages that a chosen entry contributes; parses its body. */
   readonly project: (ordinal: number) => AgentMessage[];
 }
 
 /**
- * Chooses the entries of a path that make up a context.
+ * Chooses the entries on a path that make up a context.
  *
  * @remarks Cost: O(path) in heads, plus the bodies listed at `ContextChoice`.
  */
@@ -53,7 +53,7 @@ export function chooseContext(session: SessionModel, path: IndexedPath): Context
   return { ordinals, compaction, edits, project };
 }
 
-/** Finds the context edits among some entries; if several change the same entry, the last one applies. */
+/** Finds the context edits among entries; if several change the same entry, the last edit applies. */
 function findContextEdits(session: SessionModel, ordinals: readonly number[]): Map<number, ContextEditEntry> {
   const { tree } = session;
   const edits = new Map<number, ContextEditEntry>();

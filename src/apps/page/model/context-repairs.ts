@@ -29,7 +29,7 @@ const ANSWER = {
   timestamp: 0,
 } as const;
 
-/** Entry of a context, and the messages that the model receives from it. */
+/** Entry in a context, and the messages that the model receives from it. */
 interface ContextEntry {
   readonly ordinal: number;
   /** `edited` if it differs from the stored entry. */
@@ -63,8 +63,8 @@ function outlineMessages(facts: EntryFacts | undefined, item: ContextEntry): rea
 }
 
 /**
- * Returns whether the facts contain everything that is required. They do not for dropped calls, because then the rest of their
- * message is required.
+ * Returns whether the facts contain everything that is required. For dropped calls, they do not, because the rest of the message
+ * is then required.
  */
 function isOutlinedByFacts(
   { kind, calls, callId, isUnfinished }: EntryFacts,

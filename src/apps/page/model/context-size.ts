@@ -60,7 +60,7 @@ function sumTokens({ tokens }: SessionModel, { project }: ContextChoice, some: r
   return some.reduce((sum, ordinal) => sum + (tokens[ordinal] ?? estimateAll(project(ordinal))), 0);
 }
 
-/** Returns the tokens of a whole context, in which instructions are merged into one message. */
+/** Returns the number of tokens in a whole context, where instructions are merged into one message. */
 function sumWhole(session: SessionModel, choice: ContextChoice): number {
   const isExact = (ordinal: number) =>
     choice.edits.has(ordinal) ||

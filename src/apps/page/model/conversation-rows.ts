@@ -5,7 +5,7 @@ import { getEntryKind, getMessageKind } from "../../text/entry-kind.ts";
 import { ByOrdinal } from "./by-ordinal.ts";
 import type { ModelItem, PathItem } from "./path-items.ts";
 
-/** Entry of the conversation: as stored, or as the model receives it. */
+/** Conversation entry, as stored or as the model receives it. */
 export type ConversationItem = PathItem | ModelItem;
 
 /** An entry, and the results of its calls, by call id. */
@@ -16,7 +16,7 @@ export interface EntryRow {
   readonly results: ReadonlyMap<string, ConversationItem>;
 }
 
-/** Folded line that replaces the entries that a compaction left out. */
+/** Folded line that replaces the entries that a compaction omitted. */
 export interface FoldedRow {
   readonly kind: "compacted";
   /** The first of these entries. */
@@ -31,19 +31,19 @@ export interface FoldedRow {
 /** Row of the conversation. */
 export type ConversationRow = EntryRow | FoldedRow;
 
-/** Rows of a conversation, and the row of each entry, including entries without a row of their own. */
+/** Rows of a conversation, and the row of each entry, including entries that share a row. */
 export interface ConversationRows<R extends ConversationRow = ConversationRow> {
   readonly rows: readonly R[];
   readonly rowByOrdinal: Pick<ByOrdinal, "get" | "has">;
 }
 
 /**
- * Lays out a conversation in rows: results share the row of their calls, and compacted entries are folded into one line until the
+ * Lays out a conversation in rows: results share their calls' rows, and compacted entries are folded into one line until the
  * reader opens it.
  *
- * A result shares the row of its call if there is no other answer of the model between the two.
+ * A result shares its call's row unless another model answer comes between them.
  *
- * @param isOpen - Returns whether a line of folded entries is open, by its kind and the first of its entries.
+ * @param isOpen - Returns whether a line of folded entries is open, by its kind and its first entry.
  * @remarks Cost: O(items). Parses no body.
  */
 export function makeConversationRows(
@@ -107,7 +107,7 @@ function findAfterLastCompacted(items: readonly ConversationItem[], from: number
 
 const NO_RESULTS: ReadonlyMap<string, ConversationItem> = new Map();
 
-/** Creates the function that adds an entry: to the row of its call if that call still needs a result, otherwise as a row. */
+/** Creates the function that adds an entry: to the row of its call if that call still needs a result, otherwise as a new row. */
 function makeEntryAdder(
   rows: { readonly length: number; push(row: EntryRow): unknown },
   rowByOrdinal: ByOrdinal,
@@ -135,8 +135,8 @@ function makeEntryAdder(
 const made = new WeakMap<object, readonly ContentPart[]>();
 
 /**
- * Returns the content of an entry of the conversation: as stored, or as the model receives it; the same array as long as the
- * entry stays parsed.
+ * Returns the content of a conversation entry, as stored or as the model receives it; returns the same array as long as the entry
+ * stays parsed.
  */
 export function getItemParts(item: ConversationItem): readonly ContentPart[] {
   const source = "messages" in item ? item.messages : item.entry;

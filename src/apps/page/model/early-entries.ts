@@ -1,6 +1,6 @@
 import type { EntryTree } from "../../../core/tree/entry-tree.ts";
 
-/** Number of entries at each place that may be in view when the page is first drawn. */
+/** Number of entries at each position that may be in view when the page is first drawn. */
 const SEEN_AT_FIRST = 150;
 
 /** Tree and leaf of a session that has just been read. */
@@ -10,12 +10,12 @@ interface ReadSession {
 }
 
 /**
- * Chooses the entries that may be in view when the page of a large session is first drawn: at both ends of the path, and around
- * the entry in the address.
+ * Chooses the entries that may be in view when a large session's page is first drawn: at both ends of the path, and around the
+ * entry in the address.
  *
- * @param leafId - Id of the last entry of the path; undefined for the leaf of the session.
+ * @param leafId - Id of the last entry on the path; undefined for the session's leaf.
  * @param hash - Part of the address starting with `#`.
- * @returns Ordinals in the order of the file.
+ * @returns Ordinals in file order.
  */
 export function chooseEarlyEntries(
   { tree, storedLeaf }: ReadSession,

@@ -20,11 +20,11 @@ export interface EmbeddedSession {
         readonly bytesUrl: string;
         readonly knownUrl: string;
         readonly eventsUrl: string;
-        /** Address of the usage that the list counts for the session; undefined without a list. */
+        /** Address of the session's usage as counted in the list; undefined without a list. */
         readonly usageUrl: string | undefined;
       }
     | undefined;
-  /** Address of the list of sessions from which this one was opened. */
+  /** Address of the list of sessions from which this session was opened. */
   readonly indexUrl: string | undefined;
 }
 
@@ -74,8 +74,7 @@ declare global {
 const BLOCK_TYPE = "application/gzip";
 
 /**
- * Yields the bytes of a session piece by piece from the blocks of a page; each block is compressed separately and encoded in
- * base64.
+ * Yields the bytes of a session in chunks from the blocks of a page; each block is compressed separately and encoded in base64.
  */
 export async function* readPagePieces(document: Document): AsyncGenerator<Uint8Array, void> {
   for (let isLoaded = false; !isLoaded; await waitForMore(document)) {

@@ -20,7 +20,7 @@ export interface UsedByCall extends Readonly<Spent> {
   readonly model: string;
 }
 
-/** Facts about an entry that are kept without its body: everything that the page needs from every entry. */
+/** Facts about an entry that are kept without its body: all data that the page needs from every entry. */
 export interface EntryFacts {
   readonly kind: EntryKind;
   readonly outcome: EntryOutcome | undefined;
@@ -34,7 +34,7 @@ export interface EntryFacts {
   readonly callId: string;
   readonly tool: string;
   readonly used: UsedByCall | undefined;
-  /** Other sessions that it names; undefined if there are none. */
+  /** Other sessions that it refers to; undefined if it does not refer to any. */
   readonly links: LinkedSessions | undefined;
 }
 
@@ -47,7 +47,7 @@ interface MeasuredFacts {
   readonly tokens: number;
 }
 
-/** Gathers the facts of entries, which must arrive in the order of the file. */
+/** Gathers the facts of entries, which must arrive in file order. */
 export class FactsReader {
   readonly #known: ReadonlyMap<string, LinkedSession>;
   readonly #models = new ModelsInUse();
@@ -100,13 +100,13 @@ export interface LinkedSession {
   readonly href: string | undefined;
 }
 
-/** Sessions that an entry names, and the id of the call that they belong to; empty if there is none. */
+/** Sessions that an entry refers to, and the id of the call that they belong to; the id is empty without a call. */
 interface LinkedSessions {
   readonly sessions: readonly LinkedSession[];
   readonly callId: string;
 }
 
-/** Facts about an entry that may name sessions, or be the result of a call that they belong to. */
+/** Facts about an entry that may refer to sessions, or be the result of a call that they belong to. */
 interface LinkingEntry {
   readonly callId: string;
   readonly links: LinkedSessions | undefined;
@@ -116,7 +116,7 @@ interface LinkingEntry {
 const DEEPEST = 4;
 
 /**
- * Finds the other sessions that an entry names: in the data of programs, and in details of results.
+ * Finds the other sessions that an entry refers to in program data and in result details.
  *
  * @param known - Sessions that exist, by the path or id that this session uses for them.
  * @returns Undefined if there are none.
@@ -134,7 +134,8 @@ export function findLinks(
 }
 
 /**
- * Finds the entries that links belong to: entries that name other sessions, and results of the calls that the sessions belong to.
+ * Finds the entries that links belong to: entries that refer to other sessions, and results of the calls that the sessions belong
+ * to.
  *
  * @returns Links by ordinal.
  * @remarks Cost: O(entries).

@@ -14,7 +14,7 @@ import { formatUsage } from "../../text/usage-text.ts";
 import { formatTokens } from "./format.ts";
 import { readColors } from "./terminal-colors.ts";
 
-/** Returns the text of a part of an entry as the page shows it. */
+/** Returns the text of part of an entry as the page shows it. */
 export function getPartText(part: ContentPart): string {
   switch (part.kind) {
     case "image":
@@ -39,8 +39,8 @@ function formatInput(input: unknown): string {
 }
 
 /**
- * Returns the text to copy from an entry: its messages, or everything that it shows if there are none; for an output, only its
- * text.
+ * Returns the text to copy from an entry: its messages or, if it has no messages, everything that it shows; for tool or command
+ * output, only its text.
  */
 export function getTextToCopy(parts: readonly ContentPart[]): string {
   const said = parts.filter(({ kind }) => kind === "text");
@@ -60,7 +60,7 @@ export function getTextToCopy(parts: readonly ContentPart[]): string {
 export const failureLine = rememberReads((message) => toShortLine(lineOf(message)));
 
 /**
- * Returns the line of an output that names the error, without its colors, but otherwise unchanged; empty in the same cases as
+ * Returns the line of output that states the error, without colors but otherwise unchanged; empty in the same cases as
  * `failureLine`.
  */
 export const findErrorLine = rememberReads(getErrorLine);
@@ -101,7 +101,10 @@ export function makeHeading(entry: AnySessionEntry, kind: EntryKind, used?: Read
   };
 }
 
-/** Returns the heading level of an entry: 2 for the start of a turn, 3 for an entry inside one; undefined for a line. */
+/**
+ * Returns the heading level of an entry: 2 for the start of a turn, 3 for an entry within a turn; undefined for an entry shown on
+ * one line.
+ */
 export function getHeadingLevel(kind: EntryKind): EntryHeading["level"] {
   if (kind.tone === "quiet") return undefined;
   return kind === KINDS.user ? 2 : 3;

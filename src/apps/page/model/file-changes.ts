@@ -12,12 +12,12 @@ import { hasFailedAt, type SessionModel } from "./session-model.ts";
 /** Change that a tool call made to a file. */
 export interface FileChange {
   readonly path: string;
-  /** Entry that contains the call, and entry of its result, if there is one. */
+  /** Entry that contains the call, and the entry of its result, if any. */
   readonly ordinal: number;
   readonly result: number | undefined;
   readonly tool: string;
   readonly hasFailed: boolean;
-  /** Edits, as far as the call states them; the whole text of a written file counts as added. */
+  /** Edits that the call specifies; the whole text of a written file is treated as added. */
   readonly edits: readonly (readonly DiffLine[])[];
 }
 
@@ -30,7 +30,7 @@ export interface ChangedFile {
 /**
  * Finds the files that tools changed on a path.
  *
- * @returns In the order of their first changes.
+ * @returns Ordered by first change.
  * @remarks Cost: O(path).
  */
 export function findChangedFiles(session: SessionModel, path: readonly number[]): ChangedFile[] {
@@ -78,7 +78,7 @@ function isWholeRead(name: string, input: unknown): boolean {
   return isReadingTool(name) && view_range === undefined && toNumber(offset) <= 1;
 }
 
-/** Returns the edits that a call states for a file. */
+/** Returns the edits to a file that a call specifies. */
 function getEdits(input: unknown, path: string): DiffLine[][] {
   const edits = findEdits(input, path);
   const { content, file_text } = toRecord(input);
@@ -86,18 +86,18 @@ function getEdits(input: unknown, path: string): DiffLine[][] {
   return edits.length > 0 || written === "" ? edits : [makeWrittenLines(written)];
 }
 
-/** Maximum number of characters in texts that are compared, because comparing longer ones can take a long time. */
+/** Maximum number of characters in compared strings, because comparing longer strings can take a long time. */
 const LONGEST_COMPARED = 200_000;
 
-/** Number of changed lines at which a comparison is abandoned. */
+/** Number of changed lines after which a comparison is abandoned. */
 const MAX_CHANGES = 2000;
 
 /**
  * Returns the changes in the arguments of an edit tool.
  *
- * @param input - Arguments of a tool call: an old and a new text, an array `edits` of these, or a patch in an envelope.
- * @param path - Only changes to this file, if a patch names several; default: all.
- * @returns A comparison for each edit; empty if this is not an edit.
+ * @param input - Arguments of a tool call: an old and a new string, an array `edits` of such pairs, or a patch in an envelope.
+ * @param path - Returns only changes to this file if a patch changes several files; default: all files.
+ * @returns A comparison for each edit; empty if the call is not an edit.
  */
 export function findEdits(input: unknown, path?: string): DiffLine[][] {
   const compared = findCallEdits(input).map(({ before, after }) => compareLines(before, after));
@@ -106,7 +106,7 @@ export function findEdits(input: unknown, path?: string): DiffLine[][] {
   return parsePatch([fields["input"], fields["patch"]].map(toText).join("\n"), path);
 }
 
-/** Returns the lines of a text that was written as a whole, as added lines. */
+/** Returns the lines of a file that was written as a whole, as added lines. */
 function makeWrittenLines(text: string): DiffLine[] {
   return toLines(text, "+");
 }

@@ -4,18 +4,18 @@ import type { SessionModel } from "./session-model.ts";
 /** Groups of filters: outcome or label, kind of entry, and tool. */
 export type FilterGroup = "mark" | "kind" | "tool";
 
-/** Value that entries can be filtered by. */
+/** Value for filtering entries. */
 export interface FilterChoice {
   readonly group: FilterGroup;
   readonly value: string;
 }
 
-/** A choice, and the number of entries that it would leave. */
+/** A choice, and the number of entries that would remain with it. */
 export interface CountedChoice extends FilterChoice {
   readonly count: number;
 }
 
-/** Chosen values. An entry must match one choice in every group with choices. */
+/** Chosen values. An entry must match one choice in every group that has choices. */
 export type Filter = readonly FilterChoice[];
 
 const GROUPS: readonly FilterGroup[] = ["mark", "kind", "tool"];
@@ -26,7 +26,7 @@ const MARKS = ["failed", "aborted", "labeled"];
 /** Values of an entry in each group, and the number of entries with the same values. */
 type Values = { readonly [group in FilterGroup]: readonly string[] } & { count: number };
 
-/** Filters the entries of a session, and counts the entries that each filter would leave. */
+/** Filters the entries of a session, and counts the entries that would remain with each filter. */
 export class FilterIndex {
   /** Distinct values; there are few. */
   readonly #different = new Map<string, Values>();
@@ -65,7 +65,7 @@ export class FilterIndex {
   /**
    * Counts, for each choice, the entries that pass it and the choices of the other groups.
    *
-   * @returns Marks first, then kinds, then tools; within a group the most frequent first.
+   * @returns Marks come first, then kinds, then tools; within a group, the most frequent come first.
    * @remarks Cost: O(distinct values).
    */
   choices(filter: Filter): CountedChoice[] {
@@ -91,7 +91,7 @@ function isFitting(values: Values, filter: Filter, groups: readonly FilterGroup[
   });
 }
 
-/** Returns the tool of a result, and of an answer the tools of calls without a result. */
+/** Returns the tool of a result or, for an answer, the tools of its calls without a result. */
 function getTools({ tool, calls }: EntryFacts, answered: ReadonlySet<string>): string[] {
   const open = calls.filter(({ id }) => !answered.has(id));
   return [...new Set([tool, ...open.map((call) => call.name)].filter(Boolean))];

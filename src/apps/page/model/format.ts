@@ -18,13 +18,13 @@ export function formatPercent(part: number): string {
 const TIME = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
 
-/** Formats the time of day of a stored time; empty if it is not a valid time. */
+/** Formats the time of day of a stored time; empty if the time is invalid. */
 export function formatTime(timestamp: unknown): string {
   const date = parseDate(timestamp);
   return date === undefined ? "" : TIME.format(date);
 }
 
-/** Formats the date and time of day of a stored time; empty if it is not a valid time. */
+/** Formats the date and time of day of a stored time; empty if the time is invalid. */
 export function formatDateAndTime(timestamp: unknown): string {
   const date = parseDate(timestamp);
   return date === undefined ? "" : `${DATE.format(date)}, ${TIME.format(date)}`;
@@ -43,10 +43,10 @@ const STEPS = [1, 2, 2.5, 5, 10];
 const LINES = 4;
 
 /**
- * Chooses the values at which lines are drawn across a chart.
+ * Chooses the values of the lines that are drawn across a chart.
  *
  * @param max - Greatest value of the chart.
- * @returns Round values starting at 0; the last is not less than `max`.
+ * @returns Round values starting at 0; the last value is at least `max`.
  */
 export function roundValues(max: number): number[] {
   if (!(max > 0)) return [0, 1];

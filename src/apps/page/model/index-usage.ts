@@ -16,11 +16,11 @@ export interface SpentGroup extends Readonly<Spent> {
 
 /** Facts that a server returns about the sessions of a list after gathering their calls. */
 export interface IndexUsage {
-  /** The program that each session was imported from, by the session's address; empty if it was not imported. */
+  /** The program that each session was imported from, by the session's address; empty for sessions that were not imported. */
   readonly sources: ReadonlyMap<string, string>;
   /** The model with the most calls in each session, by the session's address. */
   readonly models: ReadonlyMap<string, string>;
-  /** The session that started each subagent's session, by the latter's address. */
+  /** The session that started each subagent's session, by the address of the subagent's session. */
   readonly starters: ReadonlyMap<string, string>;
   readonly groups: readonly SpentGroup[];
 }
@@ -48,9 +48,9 @@ export function readIndexUsage(json: unknown): IndexUsage {
 
 /** Facts that a server returns about the usage of one session. */
 export interface SessionUsage {
-  /** Usage as the list counts it, including subagents; undefined if the list does not include the session. */
+  /** Usage as counted in the list, including subagents; undefined if the list does not include the session. */
   readonly listed: Spent | undefined;
-  /** Estimated dollars according to prices, by entry id. */
+  /** Estimated cost in dollars, based on prices, by entry id. */
   readonly estimates: ReadonlyMap<string, number>;
 }
 
@@ -76,7 +76,7 @@ function parseSpent(value: unknown): Spent {
   };
 }
 
-/** Adds up groups by a key, in the order in which keys first occur. */
+/** Adds up groups by a key, in order of each key's first occurrence. */
 export function sumByKey(
   groups: readonly SpentGroup[],
   getKey: (group: SpentGroup) => string,
@@ -90,7 +90,7 @@ export interface Period {
   readonly to?: string;
 }
 
-/** Returns whether a day is in a period; an unknown day is only in the period without bounds. */
+/** Returns whether a day is in a period; an unknown day is only in an unbounded period. */
 export function isWithin(day: string, { from, to }: Period): boolean {
   if (day === "") return from === undefined && to === undefined;
   return (from === undefined || day >= from) && (to === undefined || day <= to);
@@ -99,7 +99,7 @@ export function isWithin(day: string, { from, to }: Period): boolean {
 /** Periods to choose from. */
 export const PERIODS = ["today", "7 days", "30 days", "this month", "last month", "this year"] as const;
 
-/** Returns the days of one of `PERIODS`, or of a named day or month; a period without bounds for any other text. */
+/** Returns the days of one of `PERIODS`, or of a given day or month; an unbounded period for any other string. */
 export function parsePeriod(text: string, today: Date): Period {
   const [year, month, date] = [today.getFullYear(), today.getMonth(), today.getDate()];
   const day = (ofMonth: number, monthAt = month) => formatDay(new Date(year, monthAt, ofMonth));
@@ -123,7 +123,7 @@ export function parsePeriod(text: string, today: Date): Period {
   }
 }
 
-/** Formats the day of a time in the local time zone; empty if the time is invalid. */
+/** Formats a time as a day in the local time zone; empty if the time is invalid. */
 export function formatDay(time: Date): string {
   if (Number.isNaN(time.getTime())) return "";
   const two = (value: number) => String(value).padStart(2, "0");
@@ -133,18 +133,19 @@ export function formatDay(time: Date): string {
 /** Maximum number of days that get their own bars. */
 const MAX_DAYS = 120;
 
-/** Usage in a span of time: a day as `2026-11-23`, or a month as `2026-11`. */
+/** Usage in a day, such as `2026-11-23`, or a month, such as `2026-11`. */
 export interface SpentSpan {
   readonly name: string;
-  /** By model; unused models are missing. */
+  /** By model; unused models are omitted. */
   readonly models: ReadonlyMap<string, Spent>;
 }
 
-/** Minimum size of an early year for its bars to be visible, as a fraction of the greatest year. */
+/** Minimum size of an early year for its bars to be visible, as a fraction of the largest year. */
 const MIN_SHOWN_PART = 0.005;
 
 /**
- * Drops the years at the start whose bars would not be visible, such as a year with a single call long before all others.
+ * Drops the years at the start whose bars would not be visible, such as a year that contains a single call long before all other
+ * calls.
  *
  * @param getSize - Returns the size of the bar.
  * @returns Groups with a day and a size.
@@ -174,7 +175,7 @@ export function sumSpans(groups: readonly SpentGroup[]): SpentSpan[] {
 /**
  * Lists the names of the days or months from the first to the last day.
  *
- * @param length - Number of characters of a day that make up a name: 10 for days, 7 for months.
+ * @param length - Number of characters of a day to use as a name: 10 for days, 7 for months.
  */
 function listNamesBetween(first: string, last: string, length: number): string[] {
   const names = new Set<string>();

@@ -9,7 +9,7 @@ export interface DiffLine {
   readonly number?: number;
 }
 
-/** Contents of files, as far as the calls on a path reveal them, used to find the line numbers of edits. */
+/** Contents of files, to the extent that the calls on a path reveal them; used to find the line numbers of edits. */
 export class FileTexts {
   readonly #texts = new Map<string, string>();
 
@@ -41,7 +41,7 @@ export class FileTexts {
 /** Line in the format of `cat -n` and of tools that read files. */
 const NUMBERED = /^\s*\d+(?:\t|→)(.*)$/;
 
-/** Joins the lines of a comparison except those with the sign `without`. */
+/** Joins the lines of a comparison, except lines with the sign `without`. */
 function joinLines(lines: readonly DiffLine[], without: DiffLine["sign"]): string {
   return lines
     .filter(({ sign }) => sign !== without)
@@ -49,12 +49,12 @@ function joinLines(lines: readonly DiffLine[], without: DiffLine["sign"]): strin
     .join("\n");
 }
 
-/** Returns the number of lines in a text, at least 1. */
+/** Returns the number of lines in a string, at least 1. */
 function countLines(text: string): number {
   return text.split("\n").length;
 }
 
-/** Numbers lines: removed lines as before the edit, others as after it. */
+/** Numbers lines: removed lines by their position before the edit, others by their position after it. */
 function numberLines(lines: readonly DiffLine[], start: number): DiffLine[] {
   let [before, after] = [start, start];
   return lines.map((line) => {
@@ -78,7 +78,7 @@ function findStart(lines: readonly DiffLine[], details: unknown): number | undef
 
 const DIFF_LINE = /^([-+ ])\s*(\d+) (.*)$/gm;
 
-/** Reads a diff in which each line has its number after the sign. */
+/** Reads a diff where each line has its number after the sign. */
 function readNumberedDiff(diff: string): DiffLine[] {
   return Array.from(diff.matchAll(DIFF_LINE), ([, sign, number, text = ""]) => ({
     sign: toSign(sign),

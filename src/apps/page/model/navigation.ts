@@ -10,44 +10,44 @@ export type View = "path" | "model" | "beside" | "changes" | "usage" | "issues";
 export interface Position {
   /** Last entry of the shown path; NONE before the first. */
   readonly end: number;
-  /** The focused entry; NONE if there is none. */
+  /** The focused entry; NONE if no entry is focused. */
   readonly focus: number;
   readonly view: View;
-  /** The entry whose context is shown, so that the path ends where that context does; NONE if there is none. */
+  /** The entry whose context is shown, so that the path ends where that context does; NONE if no context is shown. */
   readonly asked: number;
-  /** Last entry of the other path, which is shown next to this one. */
+  /** Last entry of the other path, which is shown next to this path. */
   readonly beside?: number;
   /** Whether records of state, usage, and imports are shown; default: hidden. */
   readonly areRecordsShown?: boolean;
   /**
-   * Scroll request: where to align the focus, or without one the end, and whether to reveal the search hit in it. A new object is
-   * a new request; undefined requests nothing.
+   * Scroll request: where to align the focused entry, or the end if no entry is focused, and whether to reveal its search hit. A
+   * new object is a new request; undefined requests nothing.
    */
   readonly reveal: { readonly align: "start" | "end" | "auto"; readonly isHit?: boolean } | undefined;
 }
 
-/** End of a context: before the answer that the entry is or results from, when the model wrote that answer, or with the entry. */
+/** End of a context: before the answer that the entry is or results from, as when the model wrote it, or after the entry. */
 export type ContextSide = "before" | "with";
 
 /** Step from one position to another. */
 export type Step =
-  /** Focuses an entry, on the shown path if it is there, otherwise on the newest path through it. */
+  /** Focuses an entry, on the shown path if that contains it, otherwise on the newest path through it. */
   | { readonly go: "entry"; readonly ordinal: number; readonly isHit?: boolean }
   /** Ends the path at an entry. */
   | { readonly go: "end"; readonly ordinal: number }
-  /** Moves to the next or previous entry of the path, from the focus or else from the first entry in view. */
+  /** Moves to the next or previous entry of the path, from the focus or, without a focus, from the first entry in view. */
   | { readonly go: "by"; readonly direction: 1 | -1; readonly from: number; readonly only?: "user" }
   | { readonly go: "first" }
   | { readonly go: "last" }
-  /** Shows the context of an entry; without a side, before its answer if there is one, otherwise with the entry. */
+  /** Shows the context of an entry; without a side, the context ends before its answer, if any, otherwise with the entry. */
   | { readonly go: "context"; readonly ordinal: number; readonly side?: ContextSide }
   /** Returns from a context or another view to the whole path, at the same entry. */
   | { readonly go: "whole" }
   /** Moves to the previous or next branch at a fork. */
   | { readonly go: "branch"; readonly direction: 1 | -1 }
-  /** Shows the path to an entry next to the newest path through a sibling of it, from their fork. */
+  /** Shows the path to an entry next to the newest path through one of its siblings, from their fork. */
   | { readonly go: "beside"; readonly ordinal: number; readonly sibling: number }
-  /** Follows the growth of the session: moves to a new end, and to the end of the list if that is followed. */
+  /** Follows a growing session: moves to the new end, and to the end of the list if that is followed. */
   | { readonly go: "grown"; readonly end: number; readonly isFollowed: boolean }
   | { readonly go: "view"; readonly view: View }
   /** Shows or hides records of state, usage, and imports. */
@@ -56,7 +56,7 @@ export type Step =
   | { readonly go: "mark"; readonly ordinal: number }
   | { readonly go: "position"; readonly position: Position };
 
-/** Returns the position after a step; the same position if the step does not resolve to one. */
+/** Returns the position after a step; the same position if the step does not resolve to a position. */
 export function takeStep(session: SessionModel, position: Position, step: Step): Position {
   const next = findPosition(session, position, step);
   const { areRecordsShown } = position;
@@ -129,14 +129,14 @@ function getContextEnd(session: SessionModel, { ordinal, side }: Extract<Step, {
   return answer === undefined ? ordinal : session.tree.parentAt(answer);
 }
 
-/** Returns the side of the entry at which its shown context ends. */
+/** Returns the side of the entry where its shown context ends. */
 export function getSide({ asked, end }: Position): ContextSide {
   return end === asked ? "with" : "before";
 }
 
 /**
- * Returns the subject of a position: the focus, or, until another entry of its context is focused, the entry whose context is
- * shown.
+ * Returns the subject of a position: the entry whose context is shown, until another entry in that context is focused; otherwise,
+ * the focus.
  */
 export function getSubject({ asked, end, focus }: Position): number {
   return asked !== NONE && focus === end ? asked : focus;
@@ -154,7 +154,8 @@ function lookAt(session: SessionModel, position: Position, ordinal: number): Pos
 }
 
 /**
- * Returns the whole path at an entry: to the leaf if that path contains it, otherwise the newest one; at NONE, the shown path.
+ * Returns the whole path at an entry: to the leaf if that path contains the entry, otherwise the newest path through it; at NONE,
+ * the shown path.
  */
 function toWholePath(session: SessionModel, position: Position, ordinal: number): Position {
   if (ordinal === NONE) {
@@ -181,7 +182,10 @@ function takePathStep(
   return target === undefined ? position : { ...position, focus: target, reveal: { align: "auto" } };
 }
 
-/** Returns whether a position shows an entry of its path: always the focus, but records only if the reader requested them. */
+/**
+ * Returns whether a position shows an entry of its path: the focus is always shown, but records only if the reader requested
+ * them.
+ */
 function isShownAt(
   session: SessionModel,
   { focus, areRecordsShown = false }: Position,
@@ -213,7 +217,7 @@ function switchBranch(session: SessionModel, position: Position, direction: 1 | 
   return { ...from, end, asked: NONE, focus: other, reveal: { align: "auto" } };
 }
 
-/** Finds the next failure after or before an entry in the order of the file, wrapping around; undefined if nothing failed. */
+/** Finds the next failure after or before an entry in file order, wrapping around; undefined if nothing failed. */
 export function findNextFailure(
   { failures }: Pick<SessionModel, "failures">,
   from: number,

@@ -1,17 +1,17 @@
 import { findImportOrigin } from "../../../core/format/import-origin.ts";
 import type { SessionModel } from "./session-model.ts";
 
-/** Programs in which `sessiontree continue` can continue a session; the first one is suggested. */
+/** Programs that `sessiontree continue` can continue a session in; the first one is suggested. */
 export const CONTINUING_PROGRAMS = ["codex", "claude-code", "gemini", "opencode", "pi"];
 
-/** Command that continues a session in the program it is from. */
+/** Command that continues a session in the program it came from. */
 interface OriginCommand {
-  /** Source name of the program, as `sessiontree continue --in` takes it if it supports the program. */
+  /** Source name of the program, as `sessiontree continue --in` accepts it if the program is supported. */
   readonly source: string;
   /** Name of the program. */
   readonly program: string;
   readonly words: readonly string[];
-  /** Working directory of the session, because most programs look for it only there; empty if any will do. */
+  /** Working directory of the session, because most programs look for a session only there; empty if any directory works. */
   readonly folder: string;
 }
 
@@ -26,7 +26,7 @@ const BY_ID: { readonly [source: string]: { readonly program: string; readonly f
   };
 
 /**
- * Returns the command that continues a session in the program it is from; a session that was not imported is a session of pi.
+ * Returns the command that continues a session in the program it came from; assumes pi if the session was not imported.
  *
  * @param path - File of the session.
  * @returns Undefined for programs without such a command.

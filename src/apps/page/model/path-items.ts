@@ -27,7 +27,7 @@ import { findKnownKind, getPathTo, hasFailedAt, type SessionModel } from "./sess
  */
 export type ItemState = "seen" | "edited" | "removed" | "compacted" | "aside";
 
-/** Labels of the states; empty if there is nothing to say, or if a notice says it. */
+/** Labels of the states; empty if no label is needed, or if a notice has the information. */
 export const STATE_WORDS: { readonly [state in ItemState]: string } = {
   seen: "",
   edited: "edited for the model",
@@ -39,7 +39,7 @@ export const STATE_WORDS: { readonly [state in ItemState]: string } = {
 /** Hint for compacted entries. */
 export const COMPACTED_HINT = "the model sees a summary instead";
 
-/** Hints that explain the states; undefined if none is needed. */
+/** Hints that explain the states; undefined if no hint is needed. */
 export const STATE_HINTS: { readonly [state in ItemState]: string | undefined } = {
   seen: undefined,
   edited: "The model sees something else here, because of a context edit",
@@ -48,7 +48,7 @@ export const STATE_HINTS: { readonly [state in ItemState]: string | undefined } 
   aside: "Kept for people and programs: the model does not see this",
 };
 
-/** Entry of a path, as the conversation shows it. Its body is parsed on access. */
+/** Entry on a path, as the conversation shows it. Its body is parsed on access. */
 export interface PathItem {
   readonly ordinal: number;
   readonly entry: AnySessionEntry;
@@ -71,7 +71,7 @@ export interface PathView {
   readonly items: readonly PathItem[];
   /** Number of entries that a compaction replaces. */
   readonly compacted: number;
-  /** Entries in the model's context, in its order. */
+  /** Entries in the model's context, in context order. */
   readonly modelItems: readonly ModelItem[];
   /** Number of messages in the model's context. */
   readonly messageCount: number;
@@ -148,8 +148,8 @@ class StoredPath implements PathView {
 }
 
 /**
- * Creates the function that returns the messages that the model receives from an entry; the same array as long as the entry stays
- * parsed.
+ * Creates the function that returns the messages that the model receives from an entry; it returns the same array as long as the
+ * entry stays parsed.
  */
 function makeMessagesReader(
   session: SessionModel,

@@ -11,12 +11,12 @@ interface IndexedValue<T> {
 }
 
 /**
- * Finds the last of some entries that has a value.
+ * Finds the last entry that has a value.
  *
  * @param mayHave - Returns whether an entry may have a value, without reading its body.
- * @param read - Returns the value of an entry; undefined if it has none.
- * @returns Undefined if no entry has it, or if the last 500 candidates do not.
- * @remarks Cost: O(entries), and at most 500 bodies.
+ * @param read - Returns the value of an entry; undefined if it has no value.
+ * @returns Undefined if no entry has a value, or if none of the last 500 candidates has one.
+ * @remarks Cost: O(entries), plus at most 500 bodies.
  */
 export function findLastValue<T>(
   { entryAt }: Pick<SessionModel, "entryAt">,

@@ -18,7 +18,8 @@ const USAGE_BYTES = 330;
 const BYTES_PER_LINE = 75;
 
 /**
- * Maximum number of lines: longer texts are images, hidden data, or longer than any screen, so a better estimate is not needed.
+ * Maximum number of lines: longer content is an image, hidden data, or taller than any screen, so a better estimate is not
+ * needed.
  */
 const MAX_LINES = 150;
 

@@ -23,19 +23,19 @@ export interface SearchHit {
 /** Hits in some entries. */
 export interface SomeHits {
   readonly hits: readonly SearchHit[];
-  /** Number of entries searched so far, in the order of the file. */
+  /** Number of entries already searched, in file order. */
   readonly passed: number;
 }
 
-/** Finds the matches of a query in a text. */
+/** Finds the matches of a query in a string. */
 export interface Finder {
   /** Returns all matches of all words, in their order. */
   readonly all: (text: string) => readonly TextMatch[];
-  /** Returns the match to show, where the words are closest together; undefined if the text lacks one of them. */
+  /** Returns the match to show, which is where the words are closest together; undefined if the text lacks any of the words. */
   readonly best: (text: string) => TextMatch | undefined;
 }
 
-/** Maximum number of matches of each word that are marked in a text. */
+/** Maximum number of matches of each word that are marked in a string. */
 const MAX_MATCHES = 2000;
 
 /** Query without terms, used when a query is invalid. */
@@ -64,7 +64,7 @@ export function readQuery(text: string): { readonly query: SearchQuery; readonly
   }
 }
 
-/** Separator between the parts of an entry, so that a snippet ends where its part does. */
+/** Separator between the parts of an entry, so that a snippet ends where its part ends. */
 const SEPARATOR = "\u0000";
 
 const BEFORE = 32;
@@ -78,12 +78,12 @@ interface SearchedText {
 }
 
 /**
- * Finds the entries of a session that contain all words, in any order, in the stored content that they show, their id, or their
- * label, by the same rules as every search.
+ * Finds the entries of a session that contain all words, in any order, in their visible stored content, their id, or their label,
+ * using the same rules as every search.
  *
  * @param text - Words and quoted phrases.
- * @param from - Number of entries already searched, in the order of the file.
- * @returns In the order of the file, some at a time; nothing if the query is empty.
+ * @param from - Number of entries already searched, in file order.
+ * @returns Hits in file order, several at a time; nothing if the query is empty.
  * @remarks Cost: O(bytes of the session), most of which are skipped, and O(characters) of entries that may contain the words.
  */
 export function* findEntries(session: SessionModel, text: string, from = 0): Generator<SomeHits, void> {
@@ -112,7 +112,7 @@ export function getPageText(
 }
 
 /**
- * Returns the stored content that an entry shows, including its line if it shows only one. Notes about the entry are not
+ * Returns the stored content that an entry shows, including its line if it shows only one line. Notes about the entry are not
  * searched.
  */
 function getShownParts(entry: AnySessionEntry | undefined, { tone }: EntryKind): string[] {
@@ -122,7 +122,7 @@ function getShownParts(entry: AnySessionEntry | undefined, { tone }: EntryKind):
   return tone === "quiet" || parts.length === 0 ? [getExcerpt(entry).text, ...parts] : parts;
 }
 
-/** Returns the line to show for a hit: text before the match, the match, text after it. */
+/** Returns the line to show for a hit: the text before the match, the match, and the text after it. */
 export function cutSnippet(
   session: SessionModel,
   { ordinal, match }: SearchHit,
@@ -148,7 +148,7 @@ const LETTERS = /[\p{L}\p{N}_]+/gu;
 /** Entries of one block that may match a query. */
 interface SomeThatMayHold {
   readonly ordinals: readonly number[];
-  /** Number of entries passed so far, in the order of the file. */
+  /** Number of entries already passed, in file order. */
   readonly passed: number;
 }
 
@@ -158,8 +158,8 @@ const ESCAPE = "\u001b";
 /**
  * Finds entries that may match a query, by the bytes of their lines: entries without the longest word are not parsed.
  *
- * @param from - Number of entries to skip, in the order of the file.
- * @returns In the order of the file, the candidates of one block at a time.
+ * @param from - Number of entries to skip, in file order.
+ * @returns Candidates in file order, one block at a time.
  * @remarks Cost: O(bytes), most of which are skipped.
  */
 export function* findEntriesThatMayHold(

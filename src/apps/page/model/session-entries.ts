@@ -19,13 +19,13 @@ interface LineBlock {
 }
 
 /**
- * Bytes of a session that arrives piece by piece, in blocks of whole lines.
+ * Bytes of a session that arrives in chunks, in blocks of whole lines.
  *
- * Copies only the lines that span several pieces.
+ * Copies only lines that span several chunks.
  */
 export class LineBlocks {
   readonly #blocks: LineBlock[] = [];
-  /** Parts of an incomplete line, after all blocks. */
+  /** Parts of an incomplete line that follows all blocks. */
   #rest: Uint8Array[] = [];
   #restOffset = 0;
   #size = 0;
@@ -111,7 +111,7 @@ function* countFrom(start: number, end: number): Generator<number, void> {
 type TakeEntry = (ordinal: number, entry: AnySessionEntry | undefined) => void;
 
 /**
- * Entries of a session that is read piece by piece, and may grow.
+ * Entries of a session that is read in chunks and may grow.
  *
  * Keeps only the bytes, the data of the heads, and a few facts about each entry, because parsed entries would take several times
  * the memory. Parses a body on access.
@@ -123,11 +123,11 @@ export class SessionEntries implements ViewSource {
   readonly #known: ReadonlyMap<string, LinkedSession>;
   readonly #reader: FactsReader;
   readonly #facts: EntryFacts[] = [];
-  /** Estimated tokens that each entry contributes to a context, as far as facts are known. */
+  /** Estimated tokens that each entry contributes to a context, if its facts are known. */
   readonly #tokens: number[] = [];
-  /** Facts of entries that are shown before the facts of all are known. */
+  /** Facts of entries that are shown before the facts of all entries are known. */
   #earlyFacts: ReadonlyMap<number, EntryFacts> = new Map();
-  /** Recently accessed entries, the latest last, the bytes of their lines, and the revision of the tree that they match. */
+  /** Recently accessed entries (latest last), the size of their lines in bytes, and the tree revision that they match. */
   readonly #parsed = new Map<number, AnySessionEntry>();
   #parsedBytes = 0;
   #revision = 0;
@@ -171,7 +171,9 @@ export class SessionEntries implements ViewSource {
     return facts;
   }
 
-  /** Estimated tokens that each entry contributes to a context, by ordinal; a live view of those that `readFacts` has read. */
+  /**
+   * Estimated tokens that each entry contributes to a context, by ordinal; a live view of the values that `readFacts` has read.
+   */
   get tokens(): readonly number[] {
     return this.#tokens;
   }
@@ -221,7 +223,7 @@ export class SessionEntries implements ViewSource {
     return true;
   }
 
-  /** Gathers the facts of some entries, to be used until the facts of all are known. */
+  /** Gathers the facts of some entries, to be used until the facts of all entries are known. */
   readEarlyFacts(ordinals: Iterable<number>): void {
     const facts = new Map<number, EntryFacts>();
     // The model that wrote a summary is only known after all earlier entries have been read.
@@ -243,7 +245,7 @@ export class SessionEntries implements ViewSource {
     }
   }
 
-  /** Returns an entry, with the type `damaged` for a damaged body; undefined if there is none. */
+  /** Returns an entry, with the type `damaged` for a damaged body; undefined if the entry does not exist. */
   entryAt(ordinal: number): AnySessionEntry | undefined {
     if (ordinal < 0 || ordinal >= this.tree.size) return undefined;
     const known = this.#parsed.get(ordinal);

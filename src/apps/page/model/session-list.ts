@@ -20,7 +20,7 @@ export interface ListedSession {
   readonly issueCount: number;
   /** Whether it started as a copy of another session. */
   readonly isFork: boolean;
-  /** Address of the session that started this one for a subagent; undefined for other sessions. */
+  /** For a subagent's session, the address of the session that started it; undefined for other sessions. */
   readonly startedBy: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface ListedSession {
 export interface SessionList {
   /** Name of the list: a folder, or all projects. */
   readonly name: string;
-  /** Address that searches contents, without the query. */
+  /** Address for searching session contents, without the query. */
   readonly searchUrl: string;
   /** Address of the sessions' usage. */
   readonly usageUrl: string;
@@ -40,14 +40,14 @@ export interface SessionList {
 
 /** Entry in which a text was found. */
 export interface ListHit {
-  /** Addresses of the entry on the page of its session, and of that page. */
+  /** Addresses of the entry on its session's page, and of that page. */
   readonly href: string;
   readonly session: string;
   /** Display name of the message's role. */
   readonly word: string;
   /** Whether it is on an abandoned branch. */
   readonly isLeft: boolean;
-  /** The line around the best match: text before it, the match, text after it. */
+  /** The line around the best match: the text before it, the match, and the text after it. */
   readonly snippet: readonly [before: string, match: string, after: string];
 }
 
@@ -79,7 +79,7 @@ export function readSessionList(json: string): SessionList {
   };
 }
 
-/** Reads the hits of a search through contents. */
+/** Reads the hits of a content search. */
 export function readHits(json: unknown): ListHit[] {
   return toArray(json).map((one) => {
     const { href, session, role, branch, snippet: line, match } = toRecord(one);
@@ -96,7 +96,7 @@ export function readHits(json: unknown): ListHit[] {
   });
 }
 
-/** Splits a line so that every second piece is a word of the query. */
+/** Splits a line so that every other piece is a word in the query. */
 export function cutAtWords(line: string, text: string): string[] {
   const pieces: string[] = [];
   let from = 0;
@@ -108,7 +108,7 @@ export function cutAtWords(line: string, text: string): string[] {
   return [...pieces, line.slice(from)];
 }
 
-/** Keeps the sessions whose title, folder, path, or id contains each word of a text. */
+/** Keeps the sessions whose title, folder, path, or id contains each word in a string. */
 export function filterSessions(sessions: readonly ListedSession[], text: string): readonly ListedSession[] {
   if (text.trim() === "") return sessions;
   const { best } = makeFinder(text);
@@ -117,45 +117,45 @@ export function filterSessions(sessions: readonly ListedSession[], text: string)
   );
 }
 
-/** Sort orders of sessions: the latest, the most expensive, or the one with the most tokens, messages, or issues first. */
+/** Sort orders for sessions: first the latest, the most expensive, or the sessions with the most tokens, messages, or issues. */
 export const SORTS = ["latest", "cost", "tokens", "messages", "issues"] as const;
 /** Sort order of sessions. */
 export type Sort = (typeof SORTS)[number];
 
-/** Filters and order of the shown sessions. */
+/** Filters and sort order of the shown sessions. */
 interface SessionChoice {
   /** Returns whether a session matches the query. */
   readonly isFound: (session: ListedSession) => boolean;
-  /** Working directory; undefined for any. */
+  /** Working directory; undefined for any directory. */
   readonly project?: string | undefined;
-  /** The program that sessions were imported from, or empty for sessions that were not imported; undefined for any. */
+  /** The program that sessions were imported from, or empty for sessions that were not imported; undefined for any sessions. */
   readonly source?: string | undefined;
   readonly period: Period;
   /** Usage of each session in the period, by its address; undefined until it is known. */
   readonly spent: ReadonlyMap<string, Spent> | undefined;
   readonly sort: Sort;
-  /** Addresses of sessions, the best match first: their order if no other was chosen. */
+  /** Addresses of sessions, the best match first; used as the order unless another order was chosen. */
   readonly ranked?: readonly string[] | undefined;
 }
 
-/** Session of the list with the sessions of its subagents. */
+/** Session in the list with its subagents' sessions. */
 export interface SessionNode {
   readonly session: ListedSession;
   /** Usage in the period, including subagents; undefined until it is known. */
   readonly spent: Spent | undefined;
   readonly subagents: readonly SessionNode[];
-  /** Whether it is only shown because of its subagents. */
+  /** Whether it is shown only because of its subagents. */
   readonly isAround: boolean;
 }
 
 /**
  * Chooses the sessions to show, and nests subagents' sessions under the sessions that started them.
  *
- * A session that matches only because of its subagents is shown with those subagents; a session that matches itself is shown with
- * all of its subagents.
+ * A session that matches only because of its subagents is shown with the matching subagents; a session that itself matches is
+ * shown with all of its subagents.
  *
  * @param sessions - Latest first.
- * @param usage - Undefined until it is known; then it determines which session started which, even if the list could not.
+ * @param usage - Undefined until it is known; once known, it determines which session started which, even if the list could not.
  * @remarks Cost: O(sessions · log sessions).
  */
 export function chooseSessions(

@@ -17,31 +17,31 @@ export interface SessionModel extends ViewSource {
   readonly header: SessionHeader | undefined;
   /** Whether the shown entries differ from the file because entries of an old version were migrated. */
   readonly isMigrated: boolean;
-  /** The display name; undefined if it has none. */
+  /** The display name; undefined if the session has no name. */
   readonly name: string | undefined;
   /** Title, as in lists. */
   readonly title: string;
   /** Number of entries. */
   readonly size: number;
-  /** Facts of each entry, by ordinal; for a large session at first only of some, with holes between them. */
+  /** Facts of each entry, by ordinal; for a large session, initially available for only some entries, with holes between them. */
   readonly facts: readonly EntryFacts[];
-  /** Estimated tokens that each entry contributes to a context, by ordinal; for a large session at first of none. */
+  /** Estimated tokens that each entry contributes to a context, by ordinal; for a large session, initially unavailable. */
   readonly tokens: readonly number[];
   /** Whether facts and tokens of every entry are known, so that entries can be counted, filtered, and drawn as a tree. */
   readonly isWhole: boolean;
-  /** Positions of the lines of the entries. */
+  /** Positions of the entries' lines. */
   readonly lines: LineSpans;
   /** Kind of each entry, by ordinal, if its facts are known. */
   readonly kinds: readonly EntryKind[];
-  /** For each entry, the last entry in the file without a child, among the entry and its descendants. */
+  /** For each entry, the last entry in the file that has no children, among the entry and its descendants. */
   readonly newestTip: Int32Array;
   /** The parent of the next entry; NONE in an empty session. */
   readonly leaf: number;
   /** Labels in force, by ordinal. */
   readonly labels: ReadonlyMap<number, string>;
-  /** Entries that report the failure of a tool, a command, or a model, in the order of the file. */
+  /** Entries that report the failure of a tool, a command, or a model, in file order. */
   readonly failures: readonly number[];
-  /** Other sessions that entries name, by ordinal. */
+  /** Other sessions that entries refer to, by ordinal. */
   readonly linked: ReadonlyMap<number, readonly LinkedSession[]>;
   readonly issues: readonly SessionIssue[];
 }
@@ -106,7 +106,7 @@ export function findSource({ entryAt, header }: SessionModel): string | undefine
   return first?.timestamp === header?.timestamp ? findImportOrigin(first)?.source : undefined;
 }
 
-/** Returns the kind of an entry as far as it is known without its body; for a message only with its facts. */
+/** Returns the kind of an entry if it is known without its body; the kind of a message is known only with its facts. */
 export function findKnownKind(
   { kinds, tree }: Pick<SessionModel, "kinds" | "tree">,
   ordinal: number,
@@ -120,7 +120,7 @@ const paths = new WeakMap<object, Map<number, readonly number[]>>();
 
 const MAX_PATHS = 4;
 
-/** Returns the ordinals root → entry; empty for NONE. */
+/** Returns the ordinals from the root to an entry; empty for NONE. */
 export function getPathTo(session: Pick<SessionModel, "tree">, ordinal: number): readonly number[] {
   const known = paths.get(session) ?? new Map<number, readonly number[]>();
   paths.set(session, known);
@@ -133,8 +133,8 @@ export function getPathTo(session: Pick<SessionModel, "tree">, ordinal: number):
 }
 
 /**
- * Returns whether views hide an entry unless the reader requests records: a record of state, usage, or an import, without a
- * label, links, or sibling branches.
+ * Returns whether views hide an entry unless the reader requests records: the entry is a record of state, usage, or an import,
+ * and has no label, links, or sibling branches.
  */
 export function isHiddenRecord(session: SessionModel, ordinal: number): boolean {
   const { labels, linked } = session;
@@ -154,13 +154,13 @@ export function hasSiblings({ tree }: Pick<SessionModel, "tree">, ordinal: numbe
   return second !== undefined;
 }
 
-/** Returns the entries with the same parent as an entry, including itself, in the order of the file. */
+/** Returns the entries with the same parent as an entry, including itself, in file order. */
 export function getSiblings({ tree }: Pick<SessionModel, "tree">, ordinal: number): number[] {
   return [...tree.children(tree.parentAt(ordinal))];
 }
 
 /**
- * Formats the name of the branch that ends at an entry: the current branch, on which the session continues, or a branch named by
+ * Formats the name of the branch that ends at an entry: the current branch, where the session continues, or a branch named after
  * its last entry.
  */
 export function formatBranchName({ tree, leaf }: Pick<SessionModel, "tree" | "leaf">, end: number): string {
@@ -175,10 +175,10 @@ export function formatPlace(session: Pick<SessionModel, "tree" | "leaf">, end: n
     : `on the ${formatBranchName(session, end)}`;
 }
 
-/** Maximum bytes of a damaged line that are shown. */
+/** Maximum number of bytes shown of a damaged line. */
 const MAX_BYTES = 600;
 
-/** Returns the beginning of the bytes that an issue affects, as a string; invalid UTF-8 becomes U+FFFD. */
+/** Returns the beginning of the bytes that an issue affects, as a string; invalid UTF-8 is replaced with U+FFFD. */
 export function decodeRawText(bytes: LineBlocks, { offset, length }: SessionIssue): string {
   const text = new TextDecoder().decode(bytes.read(offset, Math.min(length, MAX_BYTES)));
   return length > MAX_BYTES ? `${text}…` : text;

@@ -5,12 +5,12 @@ import { isHiddenRecord, type SessionModel } from "./session-model.ts";
 export interface ShownRecords {
   /** Whether all of them are shown; default: hidden. */
   readonly areRecordsShown?: boolean;
-  /** Records that are shown anyway because the reader navigated to them. */
+  /** Records that are shown even though records are hidden, because the reader navigated to them. */
   readonly revealed?: ReadonlySet<number>;
 }
 
 /**
- * Returns the entries of a path that are shown.
+ * Returns the entries on a path that are shown.
  *
  * @returns The same array if nothing is hidden.
  * @remarks Cost: O(items).
@@ -25,7 +25,7 @@ export function listShownItems<T extends { readonly ordinal: number }>(
   return items.every(isShown) ? items : items.filter(isShown);
 }
 
-/** Returns the last entry that is shown on the path to an entry; NONE if there is none. */
+/** Returns the last entry that is shown on the path to an entry; NONE if no entry is shown. */
 export function findShownEnd(
   session: SessionModel,
   end: number,

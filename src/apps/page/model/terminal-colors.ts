@@ -13,7 +13,7 @@ interface Look {
   readonly isUnderlined?: boolean;
 }
 
-/** Range of a text, and the classes of its style. */
+/** Range of text, and the classes of its style. */
 export interface ColoredRun {
   readonly start: number;
   readonly end: number;
@@ -27,7 +27,7 @@ export interface ColoredText {
   readonly runs: readonly ColoredRun[];
 }
 
-/** Black and white map to the text color and its background. */
+/** Black and white map to the text and background colors. */
 const BASIC: readonly (TerminalColor | undefined)[] = [
   undefined,
   "red",
@@ -40,7 +40,7 @@ const BASIC: readonly (TerminalColor | undefined)[] = [
 ];
 
 /**
- * Removes the color sequences of terminals from a text, and ends every line with a line feed alone.
+ * Removes terminal color sequences from text, and converts all line endings to line feeds.
  *
  * @remarks Cost: O(characters).
  */

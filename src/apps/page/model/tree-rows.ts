@@ -10,10 +10,10 @@ import {
 } from "../../text/tree-rows.ts";
 import { isHiddenRecord, type SessionModel } from "./session-model.ts";
 
-/** Detail of the drawn tree: entries that change its course, these and the user's messages and failures, or every entry. */
+/** Level of detail in the tree: only entries that change its course; those plus user messages and failures; or every entry. */
 export type TreeDetail = "branches" | "turns" | "all";
 
-/** Row of the drawing, with the entries that follow it in a straight line without rows of their own. */
+/** Row in the tree, with the entries that follow it in a straight line but do not have their own rows. */
 export interface PageTreeRow extends RowPosition {
   readonly ordinal: number;
   /** Whether the line continues below, at the same depth. */
@@ -23,7 +23,7 @@ export interface PageTreeRow extends RowPosition {
   readonly isOpen: boolean;
 }
 
-/** Maximum number of user messages that are drawn at first; with more, only entries that change the course are. */
+/** Maximum number of user messages that are drawn at first; if there are more, only entries that change the course are drawn. */
 const MAX_TURNS = 300;
 
 /** Chooses the initial detail. */
@@ -33,7 +33,7 @@ export function chooseDetail({ kinds }: SessionModel): TreeDetail {
   return turns > MAX_TURNS ? "branches" : "turns";
 }
 
-/** Chooses the entries that have a row of their own: 1 for each. */
+/** Chooses the entries that get their own rows: 1 for each. */
 export function chooseForDetail(session: SessionModel, trunk: Trunk, detail: TreeDetail): Uint8Array {
   const { tree, kinds, failures, leaf, labels } = session;
   if (detail === "all") return chooseAll(tree);
@@ -47,7 +47,7 @@ export function chooseForDetail(session: SessionModel, trunk: Trunk, detail: Tre
 }
 
 /**
- * Returns the rows of the drawing from top to bottom.
+ * Returns the rows of the tree from top to bottom.
  *
  * @param isDrawn - 1 for entries that have a row of their own.
  * @param open - Entries whose run is drawn anyway.
@@ -70,7 +70,7 @@ export function makePageTreeRows(
   return rows.rows;
 }
 
-/** Returns whether the tree can omit an entry: a hidden record at which the line does not fork. */
+/** Returns whether the tree can omit an entry: a hidden record where the line does not fork. */
 function isHiddenInTree(session: SessionModel, ordinal: number): boolean {
   const [, second] = session.tree.children(ordinal);
   return second === undefined && isHiddenRecord(session, ordinal);
@@ -95,7 +95,7 @@ class PageTreeRows {
     this.rows.push({ ordinal, depth, start, passing, goesOn: this.#goesOn(ordinal), run: [], isOpen: false });
   }
 
-  /** Adds a run to the row before it; a run that starts a line, or is short, gets rows of its own. */
+  /** Adds a run to the row before it; a run that starts a line or is short gets its own rows. */
   addRun(ordinals: readonly number[], position: RowPosition, open: ReadonlySet<number>): void {
     const shown = ordinals.filter((ordinal) => !this.#isHidden(ordinal));
     if (this.#start !== undefined) for (const first of shown.splice(0, 1)) this.addEntry(first, position);

@@ -4,7 +4,7 @@ import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { EntryFacts } from "./entry-facts.ts";
 import { getKindAt, type SessionModel } from "./session-model.ts";
 
-/** Turn: a message of the user and the entries after it, up to the user's next message. */
+/** Turn: a user message and the entries after it, up to the next user message. */
 export interface Turn {
   readonly used: Spent;
   /** Time from the message to the last entry of the turn, in milliseconds; NaN if times are missing. */
@@ -23,7 +23,7 @@ export class PathTurns {
   }
 
   /**
-   * Returns the turn that a user message started; undefined if no record states its usage, and for other entries.
+   * Returns the turn that a user message started; undefined if no record states its usage, or for other entries.
    *
    * @remarks Cost: O(turn), after a search for the message on the path.
    */
@@ -43,7 +43,7 @@ export class PathTurns {
   }
 }
 
-/** Returns the usages from one user message to the next on a path, and the time of the last entry of the turn. */
+/** Returns the usage records from one user message to the next on a path, and the time of the turn's last entry. */
 function gatherTurn(
   session: SessionModel,
   path: readonly number[],
@@ -64,7 +64,7 @@ function gatherTurn(
 /**
  * Returns the time from the previous entry to an answer, or from the answer with the call to the result of a tool.
  *
- * @returns Milliseconds; undefined for other entries, and if the recorded times are missing or impossible.
+ * @returns Milliseconds; undefined for other entries, or if the recorded times are missing or impossible.
  */
 export function getTookMs(session: SessionModel, ordinal: number): number | undefined {
   const answer = findAnswer(session, ordinal);
@@ -75,7 +75,7 @@ export function getTookMs(session: SessionModel, ordinal: number): number | unde
   return milliseconds > 0 ? milliseconds : undefined;
 }
 
-/** Stretch of time that the model or a tool spent on a path. */
+/** Period of time spent by the model or a tool on a path. */
 export interface Stretch {
   /** The entry at its end. */
   readonly ordinal: number;
@@ -83,12 +83,12 @@ export interface Stretch {
   readonly milliseconds: number;
 }
 
-/** Maximum number of stretches that can be distinguished. */
+/** Maximum number of stretches that a user can distinguish. */
 const MAX_STRETCHES = 300;
 
 /**
- * Returns how the time of a path was spent, in its order: on answers of the model, and on tools and commands; the user's time is
- * left out. If there are too many stretches, neighbors are merged; a merged stretch failed if one of its parts did.
+ * Returns how the time on a path was spent, in path order: on model answers, tools, and commands, excluding the user's time. If
+ * there are too many stretches, neighbors are merged; a merged stretch failed if any of its parts failed.
  *
  * @remarks Cost: O(path).
  */
@@ -122,10 +122,7 @@ function getStretchKind({ outcome, callId, kind: { tone } }: EntryFacts): Stretc
   return tone === "assistant" || tone === "summary" ? "model" : undefined;
 }
 
-/**
- * Returns whether an entry does not count toward the time of a turn: notes of programs do not, because a title can be set days
- * later.
- */
+/** Returns whether an entry is excluded from a turn's time: program notes are excluded, because a title can be set days later. */
 function isAside(session: SessionModel, ordinal: number): boolean {
   return getKindAt(session, ordinal).tone === "quiet";
 }

@@ -9,15 +9,15 @@ export interface ModelCall extends UsedByCall {
   readonly ordinal: number;
 }
 
-/** Returns all model calls with a recorded usage, in the order of the file: of messages, summaries, and others. */
+/** Returns all model calls with recorded usage, in file order: from messages, summaries, and other entries. */
 export function listModelCalls({ facts }: SessionModel): ModelCall[] {
   return facts.flatMap(({ used }, ordinal) => (used === undefined ? [] : { ordinal, ...used }));
 }
 
-/** Orders of calls: chronological, the most expensive first, or the largest first. */
+/** Sort orders for calls: chronological, the most expensive first, or the largest first. */
 export type CallOrder = "time" | "cost" | "tokens";
 
-/** Returns calls in another order; equal ones keep the order of the file. */
+/** Returns calls in a different order; equal calls stay in file order. */
 export function orderCalls(calls: readonly ModelCall[], order: CallOrder): ModelCall[] {
   if (order === "time") return [...calls];
   const getSize = (call: ModelCall) => (order === "cost" ? getDollars(call) : call.total);

@@ -18,8 +18,8 @@ import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
 
 /**
- * HTML into which a session cannot inject markup: only the two renderers in this folder create it, and both escape all of their
- * input. Only `Html` accepts it, and only that component sets markup from a string.
+ * HTML that is safe from markup injected by a session: only the two renderers in this folder create it, and both escape all of
+ * their input. Only `Html` accepts it, and only that component sets markup from a string.
  */
 export interface SafeHtml {
   readonly __html: string;
@@ -66,16 +66,16 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["vue", "xml"],
 ]);
 
-/** Maximum length of a text that is colored, in characters; coloring longer texts is not worth the wait. */
+/** Maximum length of colored text, in characters; coloring longer text is not worth the wait. */
 const LONGEST = 60_000;
 
 /**
- * Maximum length of an INI text that is colored, in characters: an INI key continues on the next line after each dot, so that the
- * time grows with the square of the text's length.
+ * Maximum length of colored INI text, in characters: an INI key continues on the next line after each dot, so the time grows with
+ * the square of the text's length.
  */
 const LONGEST_INI = 8_000;
 
-/** Maximum length of a line in a text that is colored, in characters; colors do not make longer lines easier to read. */
+/** Maximum length of a line in colored text, in characters; colors do not make longer lines easier to read. */
 const LONGEST_LINE = 2_000;
 
 /**
@@ -106,7 +106,7 @@ export function guessLanguage(path: string): string | undefined {
  * with names from its grammars.
  *
  * @param language - Name returned by `findLanguage`.
- * @returns Undefined if coloring would take too long because of a long text, line, or word.
+ * @returns Undefined if coloring would take too long because the text, a line, or a word is too long.
  */
 export function highlightCode(text: string, language: string): SafeHtml | undefined {
   if (text.length > (hljs.getLanguage(language) === INI ? LONGEST_INI : LONGEST) || isSlow(text))
@@ -115,7 +115,7 @@ export function highlightCode(text: string, language: string): SafeHtml | undefi
 }
 
 /**
- * Colors a text line by line, so that each line is complete HTML on its own; see `highlightCode`.
+ * Colors text line by line, so that each line is complete HTML on its own; see `highlightCode`.
  *
  * @returns One piece per line of the text; undefined in the same cases as for `highlightCode`.
  */

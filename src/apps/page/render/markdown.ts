@@ -3,12 +3,12 @@ import { toRecord } from "../../../core/context/entry-fields.ts";
 import { findLanguage, highlightCode, type SafeHtml, vouchFor } from "./highlight.ts";
 
 /**
- * Maximum length of a rendered text, in characters; longer texts are shown as plain text, because laying them out is not worth
- * the wait.
+ * Maximum length of rendered text, in characters; longer text is shown as plain text, because laying it out is not worth the
+ * wait.
  */
 const LONGEST = 300_000;
 
-/** Default level of the first heading of a text, below the three levels of the page. */
+/** Default level of the first heading in rendered text, below the page's three levels. */
 const FIRST_LEVEL = 4;
 const DEEPEST_LEVEL = 6;
 
@@ -98,10 +98,10 @@ for (const name of ["th_open", "td_open"]) {
 /**
  * Renders Markdown as HTML.
  *
- * Safe by construction: with `html: false` markdown-it escapes all markup in the text and writes only its own elements; addresses
- * other than http, https, and mailto do not become links; images become links.
+ * Safe by construction: with `html: false` markdown-it escapes all markup in the text and writes only its own elements; only
+ * http, https, and mailto addresses are converted to links; images are converted to links.
  *
- * @param firstLevel - Level of the text's first heading, from 2.
+ * @param firstLevel - Level of the text's first heading, at least 2.
  * @returns Undefined if the text is too long: show it as plain text.
  */
 export function renderMarkdown(text: string, firstLevel = FIRST_LEVEL): SafeHtml | undefined {

@@ -41,7 +41,7 @@ interface AppProps {
   readonly path: string;
   /** Initial end of the path. */
   readonly opening: number;
-  /** Address of the list of sessions, if there is one. */
+  /** Address of the session list, if any. */
   readonly indexUrl: string | undefined;
 }
 

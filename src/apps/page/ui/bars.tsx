@@ -7,7 +7,7 @@ import { TOUCH, WIDE } from "./viewport.ts";
 /** Size of a chart's plot, in its own units. */
 export const PLOT = { width: 760, height: 180 } as const;
 
-/** Width of a chart with its labels that is assumed until the chart is drawn, and the width of a character of a label, in pixels. */
+/** Assumed width of a chart with its labels until it is drawn, and width of a label character, in pixels. */
 const FRAME = matchMedia(WIDE).matches ? { width: 822, character: 7 } : { width: 340, character: 8.4 };
 
 /** Space above the plot and below it. */
@@ -25,7 +25,7 @@ interface ChartFrameProps {
   readonly write: (value: number) => string;
   /** Height of the plot, in its units. */
   readonly height?: number;
-  /** Draws into the plot; `y` returns the position of a value, from the top. */
+  /** Draws into the plot; `y` returns the position of a value, measured from the top. */
   readonly children: (y: (value: number) => number) => ComponentChildren;
   /** Content below the chart. */
   readonly reading?: ComponentChildren;
@@ -85,7 +85,7 @@ export interface Bar {
   readonly key: string | number;
   /** Description, in lines: shown on hover, and below the chart. */
   readonly title: string;
-  /** Its parts from the bottom: the class of a color, and a size. */
+  /** Its parts from bottom to top, each with a color class and a size. */
   readonly parts: readonly (readonly [series: string, size: number])[];
   /** Whether it is faded. */
   readonly isAside?: boolean;
@@ -108,7 +108,7 @@ const BAR_STEPS: ReadonlyMap<string, (at: number, last: number) => number> = new
   ["End", (_: number, last: number) => last],
 ]);
 
-/** Bar chart that describes one bar below it, at first the last one. Arrow keys move the focus from bar to bar. */
+/** Bar chart with a description of one bar below it, initially the last bar. Arrow keys move the focus from bar to bar. */
 export function BarChart({ bars, choose, ...frame }: BarChartProps) {
   const [wanted, want] = useState<Bar["key"]>();
   const found = bars.findIndex(({ key }) => key === wanted);

@@ -10,7 +10,7 @@ import { LinkButton } from "./controls.tsx";
 import { usePage } from "./page-context.ts";
 import { type Jump, VirtualList } from "./virtual-list.tsx";
 
-/** Files changed on a branch, each with its edits in order, as in a pull request, and a list of the files. */
+/** Files changed on a branch, each with its edits in order, as in a pull request, plus a list of the files. */
 export function ChangesView({ path }: { path: PathView }) {
   const { session } = usePage();
   const [jump, jumpTo] = useState<Jump>();
@@ -62,7 +62,7 @@ interface FileListProps {
   readonly onChoose: (index: number) => void;
 }
 
-/** List of file names that link to the changes of the files. */
+/** List of file names that link to the files' changes. */
 function FileList({ files, current, onChoose }: FileListProps) {
   return (
     <nav class="file-list" aria-label="Files">

@@ -58,7 +58,7 @@ type Option = readonly [value: string, word: string, hint?: string];
 
 interface ChoiceProps {
   readonly name: string;
-  /** Label of the option without a choice. */
+  /** Label of the option that selects nothing. */
   readonly any: string;
   readonly options: readonly Option[];
   readonly chosen: string | undefined;

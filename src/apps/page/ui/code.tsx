@@ -12,13 +12,13 @@ export const PrintContext = createContext(false);
 interface CodeProps {
   readonly text: string;
   readonly language?: string | undefined;
-  /** Line of the text that must be shown; the last one if several are equal. */
+  /** Line of the text that must be shown; the last such line if it occurs several times. */
   readonly line?: string;
 }
 
 /**
- * Text with the colors of a terminal or of its language. A very long text is cut to its beginning, the surroundings of the search
- * hit, and the line that must be shown.
+ * Text with terminal colors or syntax highlighting. Very long text is truncated to its beginning, the context of the search hit,
+ * and the line that must be shown.
  */
 export function Code({ text, language, line = "" }: CodeProps) {
   const [isAskedFor, askForWhole] = useState(false);
@@ -93,7 +93,7 @@ interface HtmlProps {
   readonly onClick?: (event: Event) => void;
 }
 
-/** Shows HTML that a renderer vouches for: the only component that sets markup from a string. */
+/** Shows HTML that a renderer has made safe: the only component that sets markup from a string. */
 export function Html({ class: name, html, isReachable = false, onClick }: HtmlProps) {
   return (
     <div
@@ -117,7 +117,7 @@ interface DiffProps {
   readonly path?: string | undefined;
 }
 
-/** Comparison of two texts, with line numbers if they are known. */
+/** Comparison of two strings, with line numbers if they are known. */
 export function Diff({ lines, path = "" }: DiffProps) {
   const [isWhole, showWhole] = useState(false);
   const isPrinted = useContext(PrintContext);
@@ -172,7 +172,7 @@ function colorLines(lines: readonly DiffLine[], language: string | undefined): r
   });
 }
 
-/** Returns the changed lines and their surroundings; undefined replaces omitted lines. */
+/** Returns the changed lines and their context; undefined replaces omitted lines. */
 function chooseShownLines<T extends DiffLine>(lines: readonly T[]): (T | undefined)[] {
   const isNear = new Uint8Array(lines.length);
   lines.forEach(({ sign }, at) => {
@@ -197,10 +197,10 @@ export function DiffCounts({ edits }: { edits: readonly (readonly DiffLine[])[] 
   );
 }
 
-/** Piece of a text; the end is exclusive. */
+/** Range of text; the end is exclusive. */
 type Piece = readonly [start: number, end: number];
 
-/** Lines and characters of a text that are shown until the reader expands it. */
+/** Maximum number of lines and characters of text that are shown until the reader expands it. */
 const MAX_LINES = 300;
 const MAX_CHARACTERS = 40_000;
 
@@ -212,7 +212,7 @@ const LINES_BEFORE = 60;
 const CHARACTERS_BEFORE = 8_000;
 
 /**
- * Chooses the pieces of a long text to show: its beginning, and the surroundings of later spots.
+ * Chooses the ranges of long text to show: its beginning, and the context of later positions.
  *
  * @param spots - Indices of characters that must be shown.
  */

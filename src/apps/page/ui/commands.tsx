@@ -9,7 +9,7 @@ import { usePage } from "./page-context.ts";
 interface CommandLineProps {
   /** Words of the command. */
   readonly words: readonly string[];
-  /** Folder in which to run it; empty for any. */
+  /** Folder in which to run it; empty if any folder works. */
   readonly folder?: string;
   readonly onCopy?: () => void;
 }

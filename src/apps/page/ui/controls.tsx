@@ -76,12 +76,12 @@ export function SearchBox(props: SearchBoxProps) {
   );
 }
 
-/** Button that switches between light and dark. */
+/** Button that switches between light and dark mode. */
 export function ThemeButton() {
   return <IconButton icon={ThemeIcon} label="Light or dark" shortcut="d" onClick={toggleTheme} />;
 }
 
-/** Switches between light and dark, starting from the system preference. */
+/** Switches between light and dark mode, starting from the system preference. */
 export function toggleTheme(): void {
   const root = document.documentElement;
   const prefersDark = matchMedia("(prefers-color-scheme: dark)").matches;

@@ -160,7 +160,7 @@ function isInSummary(range: Range): boolean {
   return startsWithin(range, ".fold-summary");
 }
 
-/** Returns the range of the line that states the error of a shown entry: the last such line, as in `findErrorLine`. */
+/** Returns the range of the line that states a shown entry's error: the last such line, as in `findErrorLine`. */
 function findErrorRange(shown: Element, line: string): Range | undefined {
   if (line === "") return undefined;
   const ranges = findEntryRanges(shown, (text) => {
@@ -177,8 +177,7 @@ function startsWithin({ startContainer }: Range, selector: string): boolean {
 }
 
 /**
- * Returns the index of the row of an entry; without an entry, of the last row; for an entry outside the list, of the next one in
- * it.
+ * Returns the row index of an entry; the last row if there is no entry; for an entry outside the list, the next row in the list.
  */
 function findRow(
   items: readonly ConversationItem[],
@@ -231,7 +230,7 @@ const MAX_RANGES = 2000;
 /** Names of the highlights in the style sheet: search hits, and the line of an error. */
 type MarkName = "found" | "error-line";
 
-/** Marks ranges without changing the document; browsers without this feature show no marks. */
+/** Marks ranges without changing the document; browsers that do not support this feature do not show marks. */
 function markRanges(name: MarkName, ranges: readonly Range[]): void {
   if (!("highlights" in CSS)) return;
   if (ranges.length === 0) CSS.highlights.delete(name);
@@ -245,7 +244,7 @@ interface BlockText {
 }
 
 /**
- * Finds matches in the text that an element shows, in the order of the document.
+ * Finds matches in the text that an element shows, in document order.
  *
  * @param isLeftOut - Returns whether the text of an element is skipped.
  */
@@ -290,8 +289,8 @@ function makeRange({ nodes }: BlockText, start: number, end: number): Range {
 }
 
 /**
- * Number of frames without movement before scrolling. The list itself scrolls to the row of an entry, and again when newly drawn
- * rows change their heights.
+ * Number of frames without movement that must pass before scrolling. The list itself scrolls to the row of an entry, and again
+ * when newly drawn rows change their heights.
  */
 const STILL_FRAMES = 3;
 
@@ -301,20 +300,20 @@ const MAX_FRAMES = 40;
 /** Pixels kept free around a scroll target; the same value as in the style sheet. */
 const SCROLL_MARGIN = 8;
 
-/** Minimum height of the visible part of a text for a spot to be shown there, in pixels. */
+/** Minimum visible height of text for a position to be revealed in it, in pixels. */
 const MIN_SEEN = 80;
 
 /** Target to scroll into view. */
 interface Wanted {
   /** Id of the entry. */
   readonly id: string;
-  /** Finds the position to reveal in the shown entry; undefined if there is none. */
+  /** Finds the position to reveal in the shown entry; undefined if there is nothing to reveal. */
   readonly findSpot: (entry: HTMLElement) => Range | undefined;
 }
 
 /**
- * Scrolls a result, or a spot in an entry, into view after its list has stopped moving, because the row to which the list scrolls
- * may be taller than the screen.
+ * Scrolls a result, or a position in an entry, into view after its list has stopped moving, because the target row may be taller
+ * than the screen.
  *
  * @param getList - Returns the list that is currently in the document.
  * @returns A function that cancels the scrolling.
@@ -354,7 +353,7 @@ function scrollToResult(list: HTMLElement, result: HTMLElement): void {
   shown.scrollIntoView({ block: fits ? "nearest" : "start" });
 }
 
-/** Scrolls the text that contains a spot, and the list only as far as necessary. */
+/** Scrolls the text that contains a position, and scrolls the list only as far as necessary. */
 function scrollToSpot(list: HTMLElement, spot: Range): void {
   const text = spot.startContainer.parentElement?.closest(".code > *");
   const whole = list.getBoundingClientRect();

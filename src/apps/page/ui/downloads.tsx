@@ -9,7 +9,7 @@ interface DownloadsProps {
   readonly onClose: () => void;
 }
 
-/** Files in which the session can be saved. */
+/** Files that the session can be saved as. */
 export function Downloads({ end, onClose }: DownloadsProps) {
   const { session } = usePage();
   const rows: (readonly [format: string, content: string, save: () => void])[] = [

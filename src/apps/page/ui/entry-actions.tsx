@@ -26,14 +26,14 @@ interface EntryAction {
   readonly label: string;
   readonly hint: string;
   readonly isDisabled?: boolean;
-  /** Address of the action's target, so that a browser can copy it. */
+  /** Address of the action's target, so that the browser can copy it. */
   readonly href?: string;
   readonly run: () => void;
 }
 
 /**
- * Actions on an entry: icons, which keep their space while hidden so that they cover nothing; on a narrow screen one button that
- * opens a menu.
+ * Actions on an entry: icons, which keep their space while hidden so that they cover nothing; on a narrow screen, a single button
+ * that opens a menu.
  */
 export function EntryActions(props: EntryActionsProps) {
   const [isMenuShown, showMenu] = useState(false);
@@ -149,8 +149,7 @@ function ActionMenu({ entry, command = "", actions, onClose }: ActionMenuProps) 
 }
 
 /**
- * Describes the moment whose context the eye icon shows: at the answer that an entry is or results from, otherwise with the
- * entry.
+ * Describes the moment whose context the eye icon shows: at the answer that an entry is or results from, otherwise at the entry.
  */
 function getMoment(answer: number | undefined, ordinal: number): string {
   if (answer === undefined) return "with this";

@@ -16,13 +16,13 @@ import { PartView } from "./part-view.tsx";
 
 interface EntryCardProps {
   readonly row: EntryRow;
-  /** The focused entry of this row, itself or one of its results; NONE if there is none. */
+  /** The focused entry of this row, which may be one of its results; NONE if the focus is elsewhere. */
   readonly focus: number;
-  /** The entry of this row that ends the path; NONE if there is none. */
+  /** The entry of this row that ends the path; NONE if the path ends elsewhere. */
   readonly end: number;
 }
 
-/** Entry of the conversation, with the results of its calls. */
+/** Conversation entry with the results of its calls. */
 export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardProps) {
   const mark = useMark();
   const { session } = usePage();
@@ -78,7 +78,7 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
   );
 });
 
-/** Returns the handler that marks the entry that the reader clicks or enters by keyboard, so that keys act on it. */
+/** Returns the handler that marks the entry that the reader clicks or focuses with the keyboard, so that keys act on it. */
 function useMark(): (event: Event) => void {
   const { session, go } = usePage();
   return ({ target }) => {
@@ -129,7 +129,7 @@ function SystemBody({ row, parts }: { row: EntryRow; parts: readonly ContentPart
   );
 }
 
-/** Creates a component that renders again only if one of its properties changes. */
+/** Creates a component that re-renders only if one of its properties changes. */
 function memo<P extends object>(part: FunctionComponent<P>): FunctionComponent<P> {
   class Memo extends Component<P> {
     override shouldComponentUpdate(next: Readonly<P>): boolean {

@@ -73,7 +73,7 @@ function formatTurn({ used, milliseconds }: Turn): string {
   return `turn: ${joinNonempty(" · ", formatCounted(used.calls, "call"), formatCost(used), time)}`;
 }
 
-/** Switch at a fork of the conversation: the number of this branch, and buttons to the others. */
+/** Switch at a fork of the conversation: the number of this branch, and buttons for the other branches. */
 function BranchSwitch({ ordinal }: { ordinal: number }) {
   const { session, go } = usePage();
   const siblings = getSiblings(session, ordinal);
@@ -99,7 +99,9 @@ function BranchSwitch({ ordinal }: { ordinal: number }) {
   );
 }
 
-/** Sessions that an entry names, such as that of a subagent: links, or the command that opens them if no server has them. */
+/**
+ * Sessions that an entry refers to, such as a subagent's session: links or, if no server has them, the command that opens them.
+ */
 export function NestedLinks({ ordinal }: { ordinal: number }) {
   const { session } = usePage();
   return (
@@ -122,7 +124,7 @@ export function NestedLinks({ ordinal }: { ordinal: number }) {
 }
 
 /**
- * Id of an entry, as the command line accepts it. A click copies it, and selects all of it, even if it is truncated, because a
+ * Id of an entry, as the command line accepts it. A click copies the id and selects all of it, even if it is truncated, because a
  * browser may not let the page write to the clipboard.
  */
 export function EntryId({ id }: { id: string }) {

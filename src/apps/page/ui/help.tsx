@@ -31,7 +31,7 @@ export const LIST_SIGNS: HelpRows = [
   ["–", "no known cost"],
 ];
 
-/** Title of the help: touch devices have no use for keys. */
+/** Title of the help, which does not mention keys on touch devices. */
 export const HELP_TITLE = matchMedia(TOUCH).matches ? "Signs" : "Keys and signs";
 
 /** Keys or signs, and their effects or meanings. */
@@ -43,7 +43,7 @@ interface HelpProps {
   readonly onClose: () => void;
 }
 
-/** Help on the keys, if there are any, and on the signs. */
+/** Help on the keys, if any, and the signs. */
 export function Help({ keys, signs, onClose }: HelpProps) {
   const hasKeys = !matchMedia(TOUCH).matches;
   return (

@@ -1,6 +1,6 @@
 import type { ComponentChild, ComponentChildren } from "preact";
 
-/** Creates an icon of 16 by 16 units in the color of the surrounding text. */
+/** Creates a 16-by-16-unit icon in the current text color. */
 function makeIcon(children: ComponentChildren) {
   return () => (
     <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
@@ -94,11 +94,11 @@ interface IconButtonProps {
   readonly label: string;
   /** Tooltip; default: the label with its shortcut. */
   readonly hint?: string;
-  /** Key with the same effect; the tooltip names it. */
+  /** Key with the same effect, shown in the tooltip. */
   readonly shortcut?: string;
   readonly class?: string;
   readonly isDisabled?: boolean;
-  /** Whether the part that it unfolds is shown; undefined if it unfolds nothing. */
+  /** Whether the part that it expands is shown; undefined if it does not expand anything. */
   readonly isExpanded?: boolean;
   readonly onClick: () => void;
 }

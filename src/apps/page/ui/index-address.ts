@@ -6,9 +6,9 @@ export interface IndexAddress {
   readonly source?: string | undefined;
   readonly time?: string | undefined;
   readonly sort?: string | undefined;
-  /** Words in titles, projects, and ids. */
+  /** Words to find in titles, projects, and ids. */
   readonly filter?: string | undefined;
-  /** Words in contents, instead of a filter. */
+  /** Words to find in contents, instead of a filter. */
   readonly search?: string | undefined;
 }
 
@@ -17,7 +17,7 @@ const NAMES = ["project", "source", "time", "sort", "filter", "search"] as const
 /** Changes the address; adds a step to the browser's history if Back should restore the previous one. */
 export type ChangeAddress = (change: IndexAddress, isStep?: boolean) => void;
 
-/** Keeps the reader's choices in the address, so that they survive a return to the page. */
+/** Keeps the reader's choices in the address, so that they are restored when the reader returns to the page. */
 export function useIndexAddress(): [IndexAddress, ChangeAddress] {
   const [address, setAddress] = useState(readIndexAddress);
   useEffect(() => {

@@ -10,7 +10,10 @@ interface Place {
   readonly top: number;
 }
 
-/** Returns the address of the link through which the reader left this page before coming back; undefined if there is none. */
+/**
+ * Returns the address of the link through which the reader left this page before coming back; undefined if the reader did not
+ * come back.
+ */
 export function getLeftThrough(): string | undefined {
   return readPlace()?.href;
 }

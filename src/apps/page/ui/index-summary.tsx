@@ -24,7 +24,7 @@ const HEIGHT = 90;
 interface IndexSummaryProps {
   readonly groups: readonly SpentGroup[];
   readonly sessions: number;
-  /** Whether other sessions or times have calls, so that the summary keeps its place. */
+  /** Whether other sessions or times have calls, so that the summary keeps its space. */
   readonly isKept: boolean;
   /** Called to show only one day or month. */
   readonly onSpan: (name: string) => void;

@@ -7,7 +7,7 @@ import { LinkButton } from "./controls.tsx";
 import { usePage } from "./page-context.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
-/** Issues of the file, and their positions: none are hidden, and none are repaired silently. */
+/** Issues in the file, and their positions: no issues are hidden or repaired silently. */
 export function IssuesView() {
   const { session, go, path } = usePage();
   const { issues, bytes, tree } = session;

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 
-/** Keys and their commands, and the help text of each row; `also` contains the keys that this text mentions. */
+/** Keys and their commands, and the help text for each row; `also` contains the other keys that this text mentions. */
 const KEYS = [
   {
     help: "next and previous entry (also ↓ and ↑)",
@@ -81,9 +81,9 @@ const SCROLLING: ReadonlyMap<
 ]);
 
 /**
- * Returns the command of a key; undefined if it has none, as in a text field, or if it scrolls.
+ * Returns the command of a key; undefined if the key has no command, as in a text field, or if it scrolls.
  *
- * @param isConversation - Whether a conversation is shown, in which arrows, Home, and End move between entries.
+ * @param isConversation - Whether a conversation is shown, where arrows, Home, and End move between entries.
  */
 function findCommand(event: KeyboardEvent, isConversation: boolean): KeyCommand | undefined {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return undefined;
@@ -97,7 +97,7 @@ function findCommand(event: KeyboardEvent, isConversation: boolean): KeyCommand 
   return COMMANDS.get(key);
 }
 
-/** Returns whether a focused element inside an entry, or the path bar, scrolls with a key. */
+/** Returns whether a key scrolls a focused element inside an entry, or the path bar. */
 function canScroll(target: EventTarget | null, key: string): boolean {
   const sizes = SCROLLING.get(key);
   if (
@@ -112,7 +112,7 @@ function canScroll(target: EventTarget | null, key: string): boolean {
   return (overflow === "auto" || overflow === "scroll") && target[whole] > target[seen];
 }
 
-/** Listens to the keys of the whole page; see `findCommand`. */
+/** Listens for key presses on the whole page; see `findCommand`. */
 export function useKeys(
   isConversation: boolean,
   commands: { readonly [command in KeyCommand]?: () => void },

@@ -8,7 +8,7 @@ import { listModelCalls } from "../model/usage.ts";
 import { useAnswer } from "./use-server.ts";
 
 /**
- * Whether the page follows its session: not at all; while a program is writing, or while none is; or no longer, because the
+ * Whether the page follows its session: not at all; while a program is writing, or while no program is; or no longer, because the
  * command has ended.
  */
 export type Following = "never" | "now" | "quiet" | "ended";
@@ -31,11 +31,11 @@ const MIN_PAUSE_MS = 100;
 
 /**
  * Minimum interval between requests for the usage of a growing session in the list, because the server checks all sessions for
- * each.
+ * each request.
  */
 const SELDOM_MS = 3000;
 
-/** Distance in pixels that still counts as the end. */
+/** Distance from the end, in pixels, that is still treated as the end. */
 const NEAR_END = 120;
 
 /**
@@ -115,7 +115,7 @@ function useSeldom<T>(value: T): T {
   return taken;
 }
 
-/** Appends arriving bytes to a session, in batches if they arrive quickly, and reads them without blocking the page. */
+/** Appends incoming bytes to a session, in batches if they arrive quickly, and reads them without blocking the page. */
 class GrowingSession {
   readonly #entries: SessionEntries;
   readonly #onRead: () => void;
@@ -169,9 +169,7 @@ export function sliceOfWork(milliseconds = SLICE_MS): () => boolean {
   return () => performance.now() > endMs;
 }
 
-/**
- * Resolves after other work has had a chance to run. A timer would take longer, and a whole second on a page in the background.
- */
+/** Resolves after other work has had a chance to run. A timer would take longer: a full second on a page in the background. */
 export function waitForOtherWork(): Promise<void> {
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {

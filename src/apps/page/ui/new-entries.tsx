@@ -12,7 +12,7 @@ interface NewEntriesProps {
   readonly wasAtEnd: boolean;
 }
 
-/** Button with the number of entries that were appended while the reader was elsewhere; it goes to them. */
+/** Button with the number of entries that were appended while the reader was elsewhere; scrolls to them when clicked. */
 export function NewEntries({ end, wasAtEnd }: NewEntriesProps) {
   const { session, go, areRecordsShown } = usePage();
   const [seen, see] = useState(session.size);
@@ -41,7 +41,7 @@ export function NewEntries({ end, wasAtEnd }: NewEntriesProps) {
 }
 
 /**
- * Counts the entries at the end of the current branch that are newer than the known ones, without hidden records.
+ * Counts the entries at the end of the current branch that are newer than the known entries, excluding hidden records.
  *
  * @param known - Number of entries known before.
  */

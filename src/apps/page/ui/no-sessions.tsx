@@ -50,9 +50,7 @@ function Importable({ url }: { url: string | undefined }) {
   const all = answer.value.reduce((sum, { sessions }) => sum + sessions, 0);
   return (
     <>
-      <p>
-        Other programs have {formatCounted(all, "session")} that can be imported, plus those of subagents:
-      </p>
+      <p>Other programs have {formatCounted(all, "session")} that can be imported, plus subagent sessions:</p>
       <ul class="index-importable">
         {answer.value.map(({ source, sessions }) => (
           <li key={source}>

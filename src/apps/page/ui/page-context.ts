@@ -9,19 +9,19 @@ import type { Turn } from "../model/turns.ts";
 /** Values that nearly every part of the page needs. */
 export interface PageContextValue {
   readonly session: SessionModel;
-  /** Usage of the session as counted in the list of sessions, including subagents; undefined if there is none. */
+  /** Usage of the session as counted in the list of sessions, including subagents; undefined if unknown. */
   readonly listed: Spent | undefined;
   /** The file of the session, as commands name it. */
   readonly path: string;
   readonly go: (step: Step) => void;
-  /** Finds the matches of the current query; none without a query. */
+  /** Finds the matches of the current query; finds nothing without a query. */
   readonly find: Finder;
   readonly copy: Copy;
-  /** Turns of the path and of the one next to it, by the ordinal of the user's message. */
+  /** Turns of the path and of the path next to it, by the ordinal of the user message. */
   readonly turns: Pick<ReadonlyMap<number, Turn>, "get">;
   /** Whether records of state, usage, and imports are shown. */
   readonly areRecordsShown: boolean;
-  /** The last entry that is shown of the path that the session continues; NONE if there is none. */
+  /** The last shown entry on the path that the session continues; NONE if no entry is shown. */
   readonly shownLeaf: number;
 }
 
@@ -38,11 +38,11 @@ export function usePage(): PageContextValue {
 /** Milliseconds for which a status message is shown. */
 const SHOWN_MS = 2500;
 
-/** Copies a text; `what` is its name in the status message. */
+/** Copies text; `what` is its name in the status message. */
 type Copy = (text: string, what: string) => void;
 
 /**
- * Returns a function that copies a text, the latest status message, which is cleared after a while, and a function that shows
+ * Returns a function that copies text, the latest status message, which is cleared after a while, and a function that shows
  * another message.
  */
 export function useCopy(): [Copy, string, (said: string) => void] {

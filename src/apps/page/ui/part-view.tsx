@@ -77,7 +77,7 @@ type ThinkingProps = Pick<PartViewProps, "name"> & {
   readonly level: number;
 };
 
-/** Thinking of a model, folded to its first words. */
+/** A model's thinking, folded to its first words. */
 function Thinking({ ordinal, name, part: { text, isRedacted }, level }: ThinkingProps) {
   const summary = (
     <>
@@ -94,7 +94,7 @@ function Thinking({ ordinal, name, part: { text, isRedacted }, level }: Thinking
   );
 }
 
-/** A person's command and its output, as one block. */
+/** A user's command and its output, as one block. */
 function Command(output: Omit<OutputProps, "title">) {
   const { part } = output;
   return (
@@ -170,7 +170,7 @@ function Call({ ordinal, name, call, isAnswered }: CallProps) {
   );
 }
 
-/** Returns the command that a call runs; empty if it runs none. */
+/** Returns the command that a call runs; empty if it does not run a command. */
 function getCommand({ input }: Pick<CallPart, "input">): string {
   const { command, cmd } = toRecord(input);
   return toText(command) || toText(cmd);
@@ -186,7 +186,7 @@ function CallNotes({ edits, isAnswered }: Pick<CallProps, "isAnswered"> & Parame
   );
 }
 
-/** Button that copies a command that a tool or a person ran. */
+/** Button that copies a command that a tool or user ran. */
 function CopyCommand({ command }: { command: string }) {
   const { copy } = usePage();
   return (
@@ -300,7 +300,7 @@ function Arguments({ input }: { input: unknown }) {
   );
 }
 
-/** Multi-line arguments are content of the call's file; commands are commands. */
+/** Guesses the language of an argument: a command is shell code, and other multi-line text is content of the call's file. */
 function guessArgumentLanguage(name: string, value: string, ofFile: string | undefined): string | undefined {
   if (name === "command" || name === "cmd") return "bash";
   return value.includes("\n") ? ofFile : undefined;
@@ -315,7 +315,7 @@ interface StoredPartProps {
   readonly part: StoredKind;
 }
 
-/** Part that looks the same in every entry: data of a program, an image, or a note about the entry. */
+/** Part that looks the same in every entry: program data, an image, or a note about the entry. */
 function StoredPart({ ordinal, name, part }: StoredPartProps) {
   switch (part.kind) {
     case "data":
@@ -356,19 +356,19 @@ interface OutputProps {
   readonly part: OutputPart;
   /** Title of the output if there is no call above it. */
   readonly title?: string;
-  /** Most informative line of a failed output; default: its first words. */
+  /** Most informative line of failed output; default: its first words. */
   readonly failure?: string;
-  /** Line of a failed output that names the error. */
+  /** Line of failed output that states the error. */
   readonly line?: string;
   /** Known language of the text. */
   readonly language?: string | undefined;
-  /** Additional facts in the line that is always shown. */
+  /** Additional facts on the line that is always shown. */
   readonly notes?: ComponentChildren;
   /** Actions on the output. */
   readonly actions?: ComponentChildren;
 }
 
-/** Output of a tool or a command: folded to its first words, or its failure, and its size. */
+/** Output of a tool or command, folded to its first words or its failure, and its size. */
 function Output({ ordinal, name, part, title, failure, line = "", language, notes, actions }: OutputProps) {
   const { text, isError } = part;
   const lines = text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;

@@ -75,7 +75,7 @@ function makeTitle(session: SessionModel, { asked, end, view }: Position): strin
   return `What the model sees ${end === NONE ? "first" : `at entry ${session.tree.idAt(end)}`}`;
 }
 
-/** Link to the context of the focused entry, while that of another entry is shown. */
+/** Link to the context of the focused entry while another entry's context is shown. */
 function MarkedContext({ position: { view, focus, end } }: Pick<PathBarProps, "position">) {
   const { session, go } = usePage();
   const marked = session.entryAt(focus);
@@ -91,7 +91,7 @@ function MarkedContext({ position: { view, focus, end } }: Pick<PathBarProps, "p
   );
 }
 
-/** The two possible ends of the context of an answer or a result: before the model wrote, and with its outcome. */
+/** The two possible ends of an answer's or result's context: before the model wrote the answer, and with its outcome. */
 function Sides({ position }: { position: Position }) {
   const { session, go } = usePage();
   const { asked } = position;
@@ -117,7 +117,7 @@ function Sides({ position }: { position: Position }) {
   );
 }
 
-/** Facts about the path or the context, the most important first: facts that do not fit are hidden, not truncated. */
+/** Facts about the path or the context, the most important first; facts that do not fit are hidden, not truncated. */
 function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) {
   const { session, areRecordsShown } = usePage();
   const { items, compacted, model, thinkingLevel, contextSize } = path;
@@ -209,13 +209,13 @@ function Repairs({ path: { repairs } }: Pick<PathBarProps, "path">) {
   );
 }
 
-/** Formats the kind and id of an entry; empty if there is none. */
+/** Formats the kind and id of an entry; empty if the entry does not exist. */
 function getName(session: SessionModel, ordinal: number): string {
   const entry = session.entryAt(ordinal);
   return entry === undefined ? "" : `${getKindAt(session, ordinal).word} ${entry.id}`;
 }
 
-/** Number of failures, the position of the focused one, and buttons to the others. */
+/** Number of failures, the position of the focused failure, and buttons that go to the others. */
 function FailureButtons({ at, onFailure }: { at: number; onFailure: PathBarProps["onFailure"] }) {
   const { failures, isWhole } = usePage().session;
   if (!isWhole) return null;
@@ -252,7 +252,7 @@ interface TimeLineProps {
   readonly focus: number;
 }
 
-/** Thin line that shows how the time of the path was split between the model and tools; each stretch links to its entry. */
+/** Thin line that shows how time on the path was split between the model and tools; each stretch links to its entry. */
 export function TimeLine({ path, focus }: TimeLineProps) {
   const { session, go } = usePage();
   const stretches = useMemo(

@@ -20,13 +20,13 @@ interface SearchPanelProps {
   readonly isSearching: boolean;
   /** Reason why the query cannot be searched; empty if it can. */
   readonly problem: string;
-  /** Index of the current hit; -1 if there is none. */
+  /** Index of the current hit; -1 if there is no current hit. */
   readonly current: number;
   readonly path: PathView;
   readonly onChoose: (index: number) => void;
 }
 
-/** Search hits, in the order of the file. */
+/** Search hits, in file order. */
 export function SearchPanel({ hits, isSearching, problem, current, path, onChoose }: SearchPanelProps) {
   const { session, areRecordsShown } = usePage();
   const jump = useJump(current, current);
@@ -91,7 +91,7 @@ export function SearchPanel({ hits, isSearching, problem, current, path, onChoos
 
 interface FilterBarProps {
   readonly search: Search;
-  /** Whether all choices are shown, not only the chosen ones and the marks. */
+  /** Whether to show all choices instead of only chosen choices and marks. */
   readonly isOpen: boolean;
   readonly onToggle: () => void;
 }
@@ -102,7 +102,7 @@ const GROUP_WORDS: { readonly [group in FilterGroup]: string } = {
   tool: "Tools",
 };
 
-/** Filters: marks are always in view, the rest on demand, each with the number of matching entries. */
+/** Filters, each with its number of matching entries: marks are always in view, the rest on demand. */
 export function FilterBar({ search, isOpen, onToggle }: FilterBarProps) {
   const { choices, filter, clearFilter } = search;
   const groups: readonly FilterGroup[] = isOpen ? ["mark", "kind", "tool"] : ["mark"];
@@ -138,7 +138,7 @@ export function FilterBar({ search, isOpen, onToggle }: FilterBarProps) {
   );
 }
 
-/** Button that shows the internal notes of programs, which are hidden by default, with their number. */
+/** Button that shows programs' internal notes, which are hidden by default, and their number. */
 function RecordsChoice() {
   const { session, go, areRecordsShown } = usePage();
   const hidden = useMemo(() => countHiddenRecords(session), [session]);

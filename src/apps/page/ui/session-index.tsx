@@ -24,10 +24,10 @@ import { NoSessions } from "./no-sessions.tsx";
 import { SessionRow } from "./session-row.tsx";
 import { type Answer, type Contents, useAnswer, useContents } from "./use-server.ts";
 
-/** Hits if there was no search through contents. */
+/** Hits if there was no content search. */
 const NO_HITS = [] as const;
 
-/** List of sessions, with a filter by name while typing and a search through contents on Enter. */
+/** List of sessions, with a filter by name while typing and a content search on Enter. */
 export function SessionIndex({ list }: { list: SessionList }) {
   const { name, searchUrl, usageUrl, importableUrl, sessions } = list;
   const [address, change] = useIndexAddress();
@@ -163,7 +163,7 @@ function focusFirst(main: Main, links: string): boolean {
   return first !== undefined && first !== null;
 }
 
-/** Moves the focus among links: from elsewhere to the first link, and from the first link back to the field if there is one. */
+/** Moves the focus among links: from elsewhere to the first link, and from the first link back to the field, if any. */
 function stepAmong(
   main: Main,
   links: string,
@@ -186,7 +186,7 @@ function stepAmong(
   (isInside ? next : all[0])?.focus();
 }
 
-/** Folded usage of the sessions found, so that the hits come first. */
+/** Usage of the found sessions, folded so that the hits come first. */
 function FoldedUsage({ children }: { children: ComponentChildren }) {
   return (
     <details class="index-fold">
@@ -258,7 +258,7 @@ function UsageState({ answer, damaged, isKept, onDamaged }: UsageStateProps) {
   );
 }
 
-/** Counts the listed sessions with damaged lines, including those of subagents. */
+/** Counts the listed sessions with damaged lines, including subagents' sessions. */
 function countDamaged(nodes: readonly SessionNode[]): number {
   return nodes.reduce(
     (sum, { session, subagents }) => sum + (session.issueCount > 0 ? 1 : 0) + countDamaged(subagents),

@@ -14,22 +14,22 @@ import { ChevronIcon } from "./icons.tsx";
 import { makeLinkTo } from "./use-position.ts";
 import { useAnswer } from "./use-server.ts";
 
-/** Maximum number of hits of a session that are shown at first. */
+/** Maximum number of a session's hits that are shown initially. */
 const MAX_HITS = 3;
 
 interface SessionRowProps {
   readonly node: SessionNode;
-  /** Source of the program and the model of the session; undefined until it is known. */
+  /** Usage that the program and the model of the session are read from; undefined until it is known. */
   readonly usage: IndexUsage | undefined;
   /** Words that matched the session. */
   readonly wanted: string;
-  /** Hits in contents, by the address of the session. */
+  /** Content hits, by the address of the session. */
   readonly hits: ReadonlyMap<string, readonly ListHit[]>;
   /** Address of the link through which the reader left before coming back; it is kept in view. */
   readonly leftThrough: string | undefined;
 }
 
-/** Session of the list, its hits, and on demand the sessions of its subagents. */
+/** Session in the list, its hits and, on demand, its subagents' sessions. */
 export function SessionRow({ node, usage, wanted, hits, leftThrough }: SessionRowProps) {
   const { session, spent, subagents, isAround } = node;
   const { href, title, cwd, modified, messageCount, issueCount, path, isFork } = session;
@@ -102,7 +102,7 @@ function hasLink(node: SessionNode, hits: SessionRowProps["hits"], address: stri
   );
 }
 
-/** Formats the last use of a session: a relative day if it is near, and the time. */
+/** Formats the last use of a session: a relative day if it was recent, and the time. */
 function formatLastUse(modified: string): string {
   const timeMs = Date.parse(modified);
   const day = formatRelativeDay(timeMs, Date.now());
@@ -114,7 +114,7 @@ interface HitsProps {
   readonly leftThrough: string | undefined;
 }
 
-/** Hits in a session: the best matches, and on demand the others. */
+/** Hits in a session: the best matches and, on demand, the others. */
 function Hits({ found, leftThrough }: HitsProps) {
   const [isWhole, setWhole] = useState(found.slice(MAX_HITS).some(({ href }) => href === leftThrough));
   const list = useRef<HTMLDivElement>(null);
@@ -170,7 +170,7 @@ function Cost({ spent }: { spent: Spent }) {
   );
 }
 
-/** Line with the words of the query marked. */
+/** Line with the words in the query marked. */
 function Marked({ line, wanted }: { line: string; wanted: string }) {
   return (
     <>
@@ -181,7 +181,10 @@ function Marked({ line, wanted }: { line: string; wanted: string }) {
   );
 }
 
-/** Number of failures in a session, which requires its whole file; nothing until it is known. Leads to the first. */
+/**
+ * Number of failures in a session, which requires reading its whole file; shows nothing until the number is known. Leads to the
+ * first.
+ */
 function Failures({ row, href }: { row: { current: HTMLElement | null }; href: string }) {
   const answer = useAnswer(`${href}/failures`, readFailures, row);
   if (answer.state === "waiting") return null;
@@ -199,7 +202,7 @@ function Failures({ row, href }: { row: { current: HTMLElement | null }; href: s
   );
 }
 
-/** Opens the first failure instead of the beginning if the number of failures was clicked: a link cannot contain another one. */
+/** Opens the first failure instead of the beginning if the number of failures was clicked: a link cannot contain another link. */
 function openFailure(event: TargetedMouseEvent<HTMLAnchorElement>): void {
   const { currentTarget: link, target, ctrlKey, metaKey, shiftKey } = event;
   const number = target instanceof Element ? target.closest<HTMLElement>("[data-first]") : null;

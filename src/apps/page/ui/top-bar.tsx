@@ -37,7 +37,7 @@ interface TopBarProps {
   readonly onCommands: () => void;
   readonly onHelp: () => void;
   readonly following: Following;
-  /** Address of the list of sessions, if there is one. */
+  /** Address of the session list, if any. */
   readonly indexUrl: string | undefined;
   /** Part of the bar that is open if space is limited. */
   readonly unfolded: Unfolded;

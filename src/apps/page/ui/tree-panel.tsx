@@ -35,7 +35,7 @@ const TREE_STEPS: ReadonlyMap<string, (at: number, rows: number) => number> = ne
   ["End", (_: number, rows: number) => rows - 1],
 ]);
 
-/** Tree of the session as a graph: a column of entries, with branches to the side. */
+/** Tree of the session as a graph: a column of entries, with side branches. */
 export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
   const { session, go, areRecordsShown } = usePage();
   const [detail, setDetail] = useState<TreeDetail>(() => chooseDetail(session));
@@ -138,7 +138,7 @@ interface TreeRowProps {
   readonly isCurrent: boolean;
   /** Whether the keyboard acts on this row. */
   readonly isActive: boolean;
-  /** Position of the row from 1, and the number of rows. */
+  /** Position of the row, starting at 1, and the number of rows. */
   readonly position: number;
   readonly size: number;
   readonly path: PathView;
@@ -148,17 +148,17 @@ interface TreeRowProps {
   readonly onToggle: () => void;
 }
 
-/** Height of a row in pixels: more on narrow screens, for touch. */
+/** Height of a row in pixels: greater on narrow screens, for touch. */
 const TREE_ROW_HEIGHT = matchMedia(WIDE).matches ? 30 : 44;
 
-/** Pixels between the lines of two depths. */
+/** Distance between the lines of adjacent depths, in pixels. */
 const STEP = 14;
 const MIDDLE = TREE_ROW_HEIGHT / 2;
 
 /** Pattern of a failure line without a message. */
 const BARE_CODE = /^exit code -?\d+$/;
 
-/** Row of the tree: its piece of the graph, and its text. */
+/** Row of the tree: its part of the graph, and its text. */
 function TreeRowView(props: TreeRowProps) {
   const { row, failedInRun, isCurrent, isActive, position, size, path, isBelowOnPath, onChoose, onToggle } =
     props;
@@ -274,8 +274,8 @@ function Graph({ row, path, isBelowOnPath, isLeaf }: GraphProps) {
 }
 
 /**
- * Node of the graph: summaries are diamonds, failures crosses, tool results and notes of programs small circles, all others
- * circles; the leaf has a ring.
+ * Node of the graph: summaries are diamonds, failures are crosses, tool results and program notes are small circles, and all
+ * others are circles; the leaf has a ring.
  */
 function Node({ row, x, isLeaf }: { row: PageTreeRow; x: number; isLeaf: boolean }) {
   const { session } = usePage();

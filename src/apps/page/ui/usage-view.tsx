@@ -304,14 +304,14 @@ interface UsageTableProps {
   readonly title: string;
   /** Content next to the title. */
   readonly tools?: ComponentChildren;
-  /** Names of the columns, beginning with that of the row names. */
+  /** Names of the columns; the first is for the row names. */
   readonly columns: readonly string[];
   readonly rows: readonly UsageRow[];
   /** Content below the table. */
   readonly children?: ComponentChildren;
 }
 
-/** Usage table; on a phone each row is a card, in which cells are labeled with the names of their columns. */
+/** Usage table; on a phone, each row is a card whose cells are labeled with the names of their columns. */
 function UsageTable({ class: extra = "", title, tools, columns, rows, children }: UsageTableProps) {
   return (
     <figure class="chart">

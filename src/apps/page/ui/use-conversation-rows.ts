@@ -12,7 +12,7 @@ import type { Folds } from "./fold.tsx";
 interface RowSource {
   readonly items: readonly ConversationItem[];
   readonly folds: Folds;
-  /** The focused entry, which is not hidden by any fold; NONE if there is none. */
+  /** The focused entry, which is not hidden by any fold; NONE if no entry is focused. */
   readonly focus: number;
   /** Changes whenever the reader opens or closes a fold. */
   readonly version: number;
@@ -38,7 +38,7 @@ export function useConversationRows(source: RowSource): ConversationRows {
   return rows;
 }
 
-/** Finds the closed fold that hides an entry; undefined if there is none. */
+/** Finds the closed fold that hides an entry; undefined if the entry is not hidden. */
 function findHiding({ rows, rowByOrdinal }: ConversationRows, ordinal: number): FoldedRow | undefined {
   const row = rows[rowByOrdinal.get(ordinal) ?? NONE];
   return row === undefined || row.kind === "entry" || row.isOpen ? undefined : row;

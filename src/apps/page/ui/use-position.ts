@@ -4,8 +4,8 @@ import { type Position, type Step, takeStep, type View } from "../model/navigati
 import { getPathTo, type SessionModel } from "../model/session-model.ts";
 
 /**
- * Keeps the reader's position in sync with the address, so that an address restores the same position. Another path or view is a
- * step in the browser's history; another entry of the same path is not.
+ * Keeps the reader's position in sync with the address, so that an address restores the same position. Another path or view adds
+ * a step to the browser's history; another entry on the same path does not.
  *
  * @param opening - Initial end of the path.
  */
@@ -77,7 +77,10 @@ export function formatHash(
   return text === "" ? "" : `#${text}`;
 }
 
-/** Formats the address of an entry, starting with `#`; unpaired surrogates, which an address cannot contain, become U+FFFD. */
+/**
+ * Formats the address of an entry, starting with `#`; unpaired surrogates, which an address cannot contain, are replaced with
+ * U+FFFD.
+ */
 export function makeLinkTo(id: string): string {
   return `#${new URLSearchParams({ entry: id })}`;
 }
@@ -85,8 +88,8 @@ export function makeLinkTo(id: string): string {
 /**
  * Reads a position from the part of an address starting with `#`.
  *
- * @param opening - End of the path if the address names none.
- * @returns The position; ids in the address that the session lacks are ignored.
+ * @param opening - End of the path if the address does not specify one.
+ * @returns The position; ignores ids in the address that do not exist in the session.
  */
 export function parseHash(session: SessionModel, hash: string, opening: number): Position {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));

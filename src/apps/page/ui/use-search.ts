@@ -19,19 +19,19 @@ const PAUSE_MS = 120;
 export interface Search {
   /** Text in the field. */
   readonly text: string;
-  /** Current query: the text, after it has not changed for a moment. */
+  /** Current query: the typed text, once it has not changed for a moment. */
   readonly query: string;
   readonly filter: Filter;
   /** Whether there is a query or a filter; otherwise there are no hits. */
   readonly isActive: boolean;
   readonly hits: readonly SearchHit[];
-  /** Whether there may be more hits than found so far. */
+  /** Whether more hits may still be found. */
   readonly isSearching: boolean;
   /** Reason why the query cannot be searched; empty if it can. */
   readonly problem: string;
-  /** Index of the current hit; -1 if there is none. */
+  /** Index of the current hit; -1 if there is no current hit. */
   readonly current: number;
-  /** Filters to choose from, and the number of entries that each would leave. */
+  /** Filters to choose from, and the number of entries that would remain with each. */
   readonly choices: readonly CountedChoice[];
   readonly setText: (text: string) => void;
   readonly toggle: (choice: FilterChoice) => void;
@@ -57,13 +57,13 @@ interface SearchProgress {
   readonly query: string;
   readonly labels: SessionModel["labels"];
   readonly hits: SearchHit[];
-  /** Number of entries searched, in the order of the file. */
+  /** Number of entries searched, in file order. */
   passed: number;
 }
 
 const NO_HITS: readonly SearchHit[] = [];
 
-/** Maintains a search through the session, and its filters. */
+/** Maintains a search of the session, and its filters. */
 export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) => void): Search {
   const [text, setText] = useState("");
   const [query, setQuery] = useState("");
@@ -142,8 +142,8 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
 }
 
 /**
- * Searches in slices: the first hits appear immediately, and all of them after the search; in a session that has grown, only new
- * entries are searched.
+ * Searches in slices: the first hits appear immediately, and all hits after the search ends; in a session that has grown, only
+ * new entries are searched.
  */
 function useFound(session: SessionModel, query: string): Found | undefined {
   const [found, setFound] = useState<Found>();

@@ -49,7 +49,7 @@ export function useAnswer<T>(
   return answer;
 }
 
-/** State of a search through contents. */
+/** State of a content search. */
 export type Contents =
   | { readonly state: "idle" }
   | { readonly state: "searching"; readonly text: string }
@@ -57,7 +57,7 @@ export type Contents =
   | { readonly state: "failed"; readonly text: string; readonly reason: string };
 
 /**
- * Searches through contents, one search at a time.
+ * Searches session contents, one search at a time.
  *
  * @param wanted - Query; undefined if there is none.
  * @returns The state of the search, and a function that searches again.

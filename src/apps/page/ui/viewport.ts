@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 
 /**
- * The viewed entry: the focus, or the first one in view. Stored apart from the page's state, because scrolling changes it many
+ * The viewed entry: the focus, or the first entry in view. Stored apart from the page's state, because scrolling changes it many
  * times a second.
  */
 export class Sight {
@@ -20,7 +20,7 @@ export class Sight {
     return this.#isAtEnd;
   }
 
-  /** Reports another viewed entry, or that the end entered or left the view. */
+  /** Reports that the viewed entry has changed, or that the end has entered or left the view. */
   move(ordinal: number, isAtEnd: boolean): void {
     if (ordinal === this.#ordinal && isAtEnd === this.#isAtEnd) return;
     this.#ordinal = ordinal;
@@ -28,7 +28,7 @@ export class Sight {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Calls a listener for each move; returns a function that removes it. */
+  /** Calls a listener for each move; returns a function that removes the listener. */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -46,7 +46,7 @@ export function useSight(sight: Sight): Pick<Sight, "ordinal" | "isAtEnd"> {
   return seen;
 }
 
-/** Minimum width at which the tree fits next to the conversation; same value as in the style sheet. */
+/** Minimum width for showing the tree next to the conversation; same value as in the style sheet. */
 export const WIDE = "(min-width: 900px)";
 
 /** Touch devices, which usually have no keyboard. */

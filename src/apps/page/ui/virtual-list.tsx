@@ -5,7 +5,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 /** Scroll request for an item; a new object is a new request. */
 export interface Jump {
   readonly index: number;
-  /** `auto` scrolls only as far as needed. */
+  /** `auto` scrolls only as much as necessary. */
   readonly align: "start" | "end" | "auto";
 }
 
@@ -23,8 +23,8 @@ interface VirtualListProps<T> {
   readonly estimate: (item: T) => number;
   readonly render: (item: T, index: number) => ComponentChildren;
   /**
-   * Returns the new index of an item of the previous list, so that the list can change around the visible items; -1 if there is
-   * none.
+   * Returns the new index of an item of the previous list, so that the list can change around the visible items; -1 if the item
+   * no longer exists.
    */
   readonly findIndex?: (item: T) => number;
   readonly jump?: Jump | undefined;
@@ -122,8 +122,8 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
 }
 
 /**
- * Returns the functions that are called for every item: the same ones for the same items, because new functions cause all items
- * to be laid out again.
+ * Returns the functions that are called for every item: the same ones for the same items, because new functions would cause all
+ * items to be laid out again.
  */
 function useSizes<T>({ items, getKey, estimate }: VirtualListProps<T>) {
   return useMemo(() => {
@@ -136,14 +136,14 @@ function useSizes<T>({ items, getKey, estimate }: VirtualListProps<T>) {
   }, [items]);
 }
 
-/** Maximum number of visible items that are checked for one that remains after a change. */
+/** Maximum number of visible items to check for an item that remains after a change. */
 const MAX_TRIED = 50;
 
 /**
  * Keeps the visible items in place when items change above them.
  *
- * @returns A function that moves the virtualizer, to be called after it has received the changed items, and one that moves the
- * element, to be called after they are in the document.
+ * @returns A function that moves the virtualizer, to be called after it has received the changed items, and a function that moves
+ *   the element, to be called after the items are in the document.
  */
 function usePlace<T>(virtualizer: ListVirtualizer, props: VirtualListProps<T>) {
   const before = useRef(props);

@@ -11,7 +11,7 @@ const MAX_SESSIONS = 3;
 /** Maximum number of calls per session that are searched for a change, last first. */
 const MAX_HITS = 8;
 
-/** Adds the sessions that touched the files to be edited; adds nothing if there are none. */
+/** Adds the sessions that touched the files to be edited; adds nothing if there are no such sessions. */
 export async function writeEditedFiles(
   recall: Recall,
   sessions: SessionOpener,
@@ -53,7 +53,7 @@ async function* findTouchingCalls(
   if (call !== undefined) yield call;
 }
 
-/** Returns the last change of a file among the hits of one session, or else the last call that names the file. */
+/** Returns the last change of a file among the hits of one session or, without a change, the last call that names the file. */
 async function findLastCall(
   recall: Recall,
   sessions: SessionOpener,
@@ -73,8 +73,8 @@ async function findLastCall(
 }
 
 /**
- * Converts each component of a path to a phrase, because calls name the path from the root or from the project, with either
- * separator.
+ * Converts each component of a path to a phrase, because calls specify the path relative to the root or to the project, with
+ * either separator.
  */
 function quoteSteps(path: string, cwd: string): string {
   const below = relative(cwd, path);

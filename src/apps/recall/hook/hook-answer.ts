@@ -10,7 +10,7 @@ import { writeLastSession } from "./last-session.ts";
 export const MAX_PUSHED_BYTES = 1500;
 
 /**
- * Returns help from past sessions for an event in an agent's session; empty if there is none.
+ * Returns help from past sessions for an event in an agent's session; empty if no help is found.
  *
  * If time runs out, returns what was found by then.
  *

@@ -23,7 +23,7 @@ export interface HookCall {
   readonly event: HookEvent;
 }
 
-/** Reasons for the start of a session whose context already contains what came before. */
+/** Start reasons for sessions whose context already contains the earlier content. */
 const CONTINUED = new Set(["resume", "compact", "branch", "fork"]);
 
 /** Exit codes as agents write them in a command's output. */
@@ -35,7 +35,7 @@ const MAX_FILES = 3;
 /**
  * Parses an agent's input to a hook: Claude Code, Codex, Gemini CLI, and Qwen Code use the same fields.
  *
- * @returns Undefined for events that need no help, such as a command that worked.
+ * @returns Undefined for events that do not require help, such as a successful command.
  */
 export function parseHookCall(input: JsonRecord): HookCall | undefined {
   const eventName = toText(input["hook_event_name"]);
@@ -76,8 +76,8 @@ function findFailure(
 }
 
 /**
- * Returns the output of a failed command, recognized by its exit code or, for agents that report none, by a line that reports an
- * error.
+ * Returns the output of a failed command, recognized by its exit code or, for agents that do not report exit codes, by a line
+ * that reports an error.
  */
 function readFailedOutput(response: unknown): string | undefined {
   const { error, llmContent } = toRecord(response);
@@ -91,7 +91,7 @@ function readFailedOutput(response: unknown): string | undefined {
   return isUnknown ? output : undefined;
 }
 
-/** Joins the texts of a result that is a string or an array of parts. */
+/** Joins the text parts of a result, which is a string or an array of parts. */
 function joinParts(content: unknown): string {
   if (typeof content === "string") return content;
   return toArray(content)

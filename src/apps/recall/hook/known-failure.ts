@@ -10,19 +10,19 @@ import {
 import type { Recall } from "../recall.ts";
 import type { OpenedEntry, SessionOpener } from "../session-opener.ts";
 
-/** Number of words, the longest ones, that a known failure must contain. */
+/** Number of the longest words that a known failure must contain. */
 const SEARCHED_WORDS = 2;
 
-/** Maximum number of failures to examine, those of the latest sessions first. */
+/** Maximum number of failures to examine, starting with the latest sessions. */
 const MAX_HITS = 12;
 
-/** Minimum share of a failure's words that a known one contains: unrequested help must fit. */
+/** Minimum share of a failure's words that a known failure must contain: unrequested help must be relevant. */
 const ALIKE = 0.6;
 
 /** Maximum number of failures shown. */
 const MAX_SHOWN = 2;
 
-/** Maximum number of characters of a command whose words count. */
+/** Maximum number of characters of a command from which words are taken. */
 const MAX_COMMAND = 400;
 
 /** Adds what worked after the latest similar failures; adds nothing if none are known, or if nothing worked. */

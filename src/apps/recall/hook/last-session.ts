@@ -13,7 +13,7 @@ import type { RecalledSession } from "../recalled-session.ts";
 import type { SessionOpener } from "../session-opener.ts";
 import { isTooLarge } from "./large-sessions.ts";
 
-/** Maximum number of sessions to examine: subagents' sessions may come before the user's last one. */
+/** Maximum number of sessions to examine: subagents' sessions may precede the user's last session. */
 const MAX_LOOKED_AT = 12;
 
 /** Maximum number of entries at the end of a session that are searched for its last turn. */
