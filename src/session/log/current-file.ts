@@ -60,8 +60,8 @@ export class CurrentFile {
     this.knownIndex = state.index;
   }
 
-  /** Whether callers know about all entries that were read. */
-  get isKnown(): boolean {
+  /** Whether callers know about all entries that were read, and about the file that contains them. */
+  get isReported(): boolean {
     return this.#unknownFrom === undefined && this.state.index === this.knownIndex;
   }
 

@@ -226,20 +226,20 @@ export class FileLog implements SessionLog {
       return ordinal;
     }
     const now = getMonotonicMs();
-    const isKnown = this.#isKnown(state, now);
-    if (!isKnown || !this.#write(state, lines)) return this.#appendCarefully(lines, now, isKnown);
+    if (!this.#mayWriteNow(state, now)) return this.#appendCarefully(lines, now, false);
+    if (!this.#write(state, lines)) return this.#appendCarefully(lines, now, true);
     // If other processes are also writing, the next check determines the position of the line.
     if (!state.isAlone) this.#lookAfterWrite(now);
     return state.index === this.#current.knownIndex ? ordinal : this.#findFirst(lines);
   }
 
   /**
-   * Returns whether an append may write. The file at the path must be the known file with the known length, and callers must know
-   * its content. During a burst, this is checked once per millisecond.
+   * Checks whether an append may write: the file at the path must be the known file with the known length, and callers must know
+   * all of its entries. During a burst, the file is checked once per millisecond.
    */
-  #isKnown(file: OpenFile, now: number): boolean {
+  #mayWriteNow(file: OpenFile, now: number): boolean {
     const isDue = now - this.#polledBeforeAt >= POLL_EVERY_MS;
-    if (!this.#current.isKnown || !file.index.isReady) return false;
+    if (!this.#current.isReported || !file.index.isReady) return false;
     this.#burst = isDue ? 0 : this.#burst + 1;
     if (this.#burst >= BURST) return true;
     // If the state cannot be read, `look` reports the error.
@@ -285,11 +285,11 @@ export class FileLog implements SessionLog {
   /**
    * Appends to a file in an unusual state. Calls `look`, and repeats this as long as the file keeps being replaced.
    *
-   * @param isMoved - Whether the file was just replaced.
+   * @param isReplaced - Whether a write has just failed because the file was replaced.
    */
-  #appendCarefully(lines: readonly LogLine[], now: number, isMoved: boolean): number {
+  #appendCarefully(lines: readonly LogLine[], now: number, isReplaced: boolean): number {
     try {
-      for (let isAgain = isMoved; ; isAgain = true) {
+      for (let isAgain = isReplaced; ; isAgain = true) {
         if (isAgain) this.#polledBeforeAt = NEVER;
         this.#prepareFile(now);
         // The process that replaced the file may have copied the lines.
@@ -308,7 +308,7 @@ export class FileLog implements SessionLog {
     return first === undefined ? NONE : this.index.tree.find(first.head.id);
   }
 
-  isReplaced(): boolean {
+  checkReplaced(): boolean {
     const current = this.#current;
     const { state } = current;
     if (state.isWritten && state.index === current.knownIndex && this.#isUnchanged(state, "read"))

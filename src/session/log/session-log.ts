@@ -45,7 +45,7 @@ export interface SessionLog extends LineSource {
   readonly path: string | undefined;
   /** Reason why appends are not possible; undefined if they are. */
   readonly readOnlyReason: ReadOnlyReason | undefined;
-  /** Called when the log detects changes by other writers, during any call except `readLines` and `isReplaced`. */
+  /** Called when the log detects changes by other writers, during any call except `readLines` and `checkReplaced`. */
   onChange: ((change: LogChange) => void) | undefined;
   /** Called when writing starts to fail, or succeeds again, between two appends. */
   onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
@@ -70,14 +70,14 @@ export interface SessionLog extends LineSource {
   readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void;
 
   /**
-   * Returns whether other writers have replaced lines that callers know, and reads the new lines if they have. `index` changes
+   * Checks whether other writers have replaced lines that callers know, and reads the new lines if they have. `index` changes
    * only when `refresh` reports the replacement. Data that callers derived from the old lines may contain redacted content.
    *
-   * @returns Always false if the log reports replacements immediately or no other writer can replace lines.
+   * @returns Whether lines were replaced. Always false if the log reports replacements immediately or no other writer can replace lines.
    * @remarks Cost: O(1), and O(bytes) once if they were replaced. May wait for a replacement in progress.
    * @throws {SessionError} `WRITE_FAILED` if the new lines lack entries that this session has.
    */
-  isReplaced(): boolean;
+  checkReplaced(): boolean;
 
   /**
    * Appends entries in one write, all or none.

@@ -164,7 +164,7 @@ export class SessionState {
    * in memory.
    */
   dropReplaced(): void {
-    if (this.#log.isReplaced()) this.#log.refresh();
+    if (this.#log.checkReplaced()) this.#log.refresh();
   }
 
   /** Sorts ordinals (default: all) in file order, which may differ from numeric order if other processes wrote to the file. */
@@ -230,7 +230,7 @@ export class SessionState {
     const ordinal = this.require(entry.id);
     log.readLines([ordinal], (_, bytes) => {
       // Another process may already have redacted it.
-      if (new TextDecoder().decode(bytes) === line.text) this.#keep(ordinal, { entry, line });
+      if (new TextDecoder().decode(bytes) === line.text) this.#entries.keepAppended(ordinal, entry, line);
     });
     const there = this.#entries.entryAt(ordinal);
     if (this.leafId === expectedLeafId) this.#advance(ordinal, there);
@@ -274,7 +274,7 @@ export class SessionState {
     const ordinal = this.tree.find(made.entry.id);
     // The lines were written but could not be read back. The next refresh reads them.
     if (ordinal === NONE) return { record: made.entry, ids: [...ids] };
-    this.#keep(ordinal, made);
+    this.#entries.keepAppended(ordinal, made.entry, made.line);
     this.#advance(ordinal, made.entry);
     return { record: made.entry, ids: [...ids] };
   }
@@ -350,15 +350,13 @@ export class SessionState {
     const first = this.#write(lines, isLasting, mustExist);
     // If the file was replaced during the write, other entries may be between these.
     const ordinals = made.length === 1 ? [first] : made.map(({ entry }) => this.tree.find(entry.id));
-    for (const [i, one] of made.entries()) this.#keep(ordinals[i] ?? NONE, one);
+    for (const [i, { entry, line }] of made.entries()) {
+      this.#entries.keepAppended(ordinals[i] ?? NONE, entry, line);
+    }
     for (const [i, { entry }] of made.entries()) {
       if (keepLeaf === true) this.#events?.emit("entry_appended", { entry });
       else this.#advance(ordinals[i] ?? NONE, entry);
     }
-  }
-
-  #keep(ordinal: number, { entry, line }: MadeEntry): void {
-    this.#entries.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
   }
 
   #write(lines: readonly LogLine[], isLasting: boolean, mustExist?: boolean): number {

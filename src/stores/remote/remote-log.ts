@@ -157,7 +157,7 @@ export class RemoteLog implements SessionLog {
   }
 
   /** Always false: lines that the backend has replaced are reported when they arrive. */
-  isReplaced(): boolean {
+  checkReplaced(): boolean {
     return false;
   }
 
