@@ -69,7 +69,6 @@ export class FileLog implements SessionLog {
   onChange: ((change: LogChange) => void) | undefined;
   onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
   readonly path: string;
-  readonly isDegraded = false;
   readonly #fs: FileSystem;
   readonly #options: FileLogOptions;
   readonly #lease: LeaseSlot | undefined;

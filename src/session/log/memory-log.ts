@@ -17,7 +17,6 @@ import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
  */
 export class MemoryLog implements SessionLog {
   readonly path = undefined;
-  readonly isDegraded = false;
   readonly keepsObjects = true;
   onChange: ((change: LogChange) => void) | undefined;
   onPersistence: undefined;

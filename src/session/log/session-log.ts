@@ -51,8 +51,8 @@ export interface SessionLog extends LineSource {
   onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
   /** Called with the ids of entries that the storage had lost and this log has appended again. */
   onRestored?: ((ids: readonly string[]) => void) | undefined;
-  /** Whether a log with deferred writes currently fails to write appended entries. */
-  readonly isDegraded: boolean;
+  /** Whether a log with deferred writes, such as a remote log, currently fails to write appended entries. */
+  readonly isDegraded?: boolean;
   /** Whether the given entry objects are kept, even if JSON cannot represent them. */
   readonly keepsObjects?: boolean;
   /** Index of the lines. Only a change of kind `reloaded` replaces this object. */

@@ -218,7 +218,7 @@ export class SessionState {
     this.#ownIds.add(entry.id);
     try {
       await log.appendIfLeaf(line, expectedLeafId, isConversation(entry));
-      if (!log.isDegraded) this.#emitPersistence("ok");
+      this.#emitPersistence("ok");
     } catch (error) {
       if (isSessionError(error, "WRITE_FAILED")) this.#emitPersistence("degraded", error);
       throw error;
@@ -362,7 +362,7 @@ export class SessionState {
   #write(lines: readonly LogLine[], isLasting: boolean, mustExist?: boolean): number {
     try {
       const ordinal = this.#log.append(lines, isLasting, mustExist);
-      if (this.#isDegraded && !this.#log.isDegraded) this.#emitPersistence("ok");
+      if (this.#isDegraded) this.#emitPersistence("ok");
       return ordinal;
     } catch (error) {
       const isOfEntry = isSessionError(error, "ENTRY_INVALID");
@@ -374,6 +374,8 @@ export class SessionState {
   #emitPersistence(state: "ok" | "degraded", error?: Error): void {
     const isDegraded = state === "degraded";
     if (isDegraded === this.#isDegraded) return;
+    // A log with deferred writes has accepted an entry, but still fails to write.
+    if (!isDegraded && this.#log.isDegraded === true) return;
     this.#isDegraded = isDegraded;
     this.#events?.emit("persistence_state", { state, ...(error && { error }) });
   }
