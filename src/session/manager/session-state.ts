@@ -350,12 +350,13 @@ export class SessionState {
     const first = this.#write(lines, isLasting, mustExist);
     // If the file was replaced during the write, other entries may be between these.
     const ordinals = made.length === 1 ? [first] : made.map(({ entry }) => this.tree.find(entry.id));
-    for (const [i, { entry, line }] of made.entries()) {
-      this.#entries.keepAppended(ordinals[i] ?? NONE, entry, line);
-    }
-    for (const [i, { entry }] of made.entries()) {
+    let i = 0;
+    for (const { entry, line } of made) this.#entries.keepAppended(ordinals[i++] ?? NONE, entry, line);
+    i = 0;
+    for (const { entry } of made) {
+      const ordinal = ordinals[i++] ?? NONE;
       if (keepLeaf === true) this.#events?.emit("entry_appended", { entry });
-      else this.#advance(ordinals[i] ?? NONE, entry);
+      else this.#advance(ordinal, entry);
     }
   }
 
