@@ -8,7 +8,7 @@ import { countCalls, type Operation } from "../tools/count-calls.ts";
 const MAX_RUN: { readonly [operation in Operation]: readonly [files: number, functions: number] } = {
   open: [15, 70],
   context: [12, 45],
-  appendAndContext: [22, 73],
+  appendAndContext: [19, 75],
 };
 
 test("an open, a first context, and a later append with its context run few functions", () => {

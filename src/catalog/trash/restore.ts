@@ -20,8 +20,8 @@ import {
 } from "../../session/fs/file-system.ts";
 import { removeFile } from "../../session/fs/temporary-files.ts";
 import { writeWhole } from "../../session/fs/write-whole.ts";
-import { unmarkDeleted } from "../../session/log/append-file.ts";
 import { toFileError } from "../../session/log/file-errors.ts";
+import { unmarkDeleted } from "../../session/log/file-marks.ts";
 import { isThere, replaceExclusively } from "../../session/log/replace-file.ts";
 import { getSessionsRoot, toAbsolutePath } from "../../session/log/session-paths.ts";
 import { isPartialAnswerName, parseWrittenName, partialAnswerPath } from "../../session/log/written-names.ts";

@@ -11,7 +11,7 @@ import { callUnlessRefused } from "../../session/files/skipped-files.ts";
 import { Pace } from "../../session/files/time-slices.ts";
 import { callIfPresent, hasErrorCode, realFileSystem, syncFolder } from "../../session/fs/file-system.ts";
 import { removeFile } from "../../session/fs/temporary-files.ts";
-import { markDeleted, unmarkDeleted } from "../../session/log/append-file.ts";
+import { markDeleted, unmarkDeleted } from "../../session/log/file-marks.ts";
 import { notASessionAt } from "../../session/log/foreign-file.ts";
 import { LeaseSlot } from "../../session/log/lease-slot.ts";
 import {

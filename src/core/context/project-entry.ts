@@ -58,32 +58,6 @@ export function projectSelectedEntry(
   }
 }
 
-/**
- * Returns the message of an entry if contexts without edits contain it as stored. This is true of nearly all messages.
- *
- * @returns Undefined if the message must be converted by `projectSelectedEntry`, or if an image may be stored outside the
- *   session.
- */
-export function getStoredMessage(entry: AnySessionEntry): AgentMessage | undefined {
-  const message = entry.type === "message" && "message" in entry ? entry.message : undefined;
-  return isAsStored(message) ? message : undefined;
-}
-
-function isAsStored(message: unknown): message is AgentMessage {
-  if (typeof message !== "object" || message === null) return false;
-  if (!("role" in message) || !("content" in message)) return false;
-  const { role, content } = message;
-  if (role !== "user" && role !== "assistant" && role !== "toolResult") return false;
-  if (!Array.isArray(content)) return typeof content === "string" && role !== "assistant";
-  const blocks: readonly unknown[] = content;
-  for (let i = 0; i < blocks.length; i++) {
-    const block = blocks[i];
-    if (typeof block === "object" && block !== null && "type" in block && block.type === "image")
-      return false;
-  }
-  return true;
-}
-
 /** Returns the messages that one entry contributes to a context without context edits. */
 export function sessionEntryToContextMessages(entry: AnySessionEntry): AgentMessage[] {
   return projectContextEntry(entry);

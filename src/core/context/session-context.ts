@@ -20,7 +20,7 @@ import {
   type ModelChoice,
   type SettingsFallback,
 } from "./path-settings.ts";
-import { getStoredMessage, isContextEdit, projectSelectedEntry } from "./project-entry.ts";
+import { isContextEdit, projectSelectedEntry } from "./project-entry.ts";
 import { RESET_TYPE, type SelectedEntries, type SelectionIssue, selectEntries } from "./select-entries.ts";
 
 /** A model's context at a leaf, and the settings in effect. */
@@ -315,4 +315,30 @@ function projectLeaf(
   byId: ReadonlyMap<string, AnySessionEntry> | undefined,
 ): PathProjection {
   return new PathProjection(makeEntryPath(findLeafPath(entries, leafId, byId)));
+}
+
+/**
+ * Returns the message of an entry if contexts without edits contain it as stored. This is true of nearly all messages.
+ *
+ * @returns Undefined if the message must be converted by `projectSelectedEntry`, or if an image may be stored outside the
+ *   session.
+ */
+function getStoredMessage(entry: AnySessionEntry): AgentMessage | undefined {
+  const message = entry.type === "message" && "message" in entry ? entry.message : undefined;
+  return isAsStored(message) ? message : undefined;
+}
+
+function isAsStored(message: unknown): message is AgentMessage {
+  if (typeof message !== "object" || message === null) return false;
+  if (!("role" in message) || !("content" in message)) return false;
+  const { role, content } = message;
+  if (role !== "user" && role !== "assistant" && role !== "toolResult") return false;
+  if (!Array.isArray(content)) return typeof content === "string" && role !== "assistant";
+  const blocks: readonly unknown[] = content;
+  for (let i = 0; i < blocks.length; i++) {
+    const block = blocks[i];
+    if (typeof block === "object" && block !== null && "type" in block && block.type === "image")
+      return false;
+  }
+  return true;
 }

@@ -10,7 +10,42 @@ import { agentMessage } from "./message-shapes.ts";
 import type { AnyField, AnyObjectShape, AnyShape, AnyVariants } from "./shape.ts";
 import { describeType, withArticle } from "./validation-problems.ts";
 
+const PROJECTED_ROLES: ReadonlySet<unknown> = new Set(["branchSummary", "compactionSummary"]);
+
 const NO_PROBLEMS: readonly string[] = Object.freeze([]);
+
+/**
+ * Throws if a value cannot be stored as a message, or if readers of the session could not use it.
+ *
+ * @param findProblems - Returns the problems of a message that has a role.
+ * @throws {TypeError} If the message has no role, has a role whose messages are created from entries, or has the shape of an
+ *   SDK's messages.
+ * @remarks Cost: O(content blocks). Source: docs/guide.md#append
+ */
+export function assertMessage(message: unknown, findProblems = findMessageProblems): void {
+  const role = isJsonRecord(message) ? message["role"] : undefined;
+  if (!isJsonRecord(message) || typeof role !== "string") {
+    throw new TypeError(
+      `A message needs a role; pass an object such as { role: "user", … }.${getAdvice(message)}`,
+    );
+  }
+  if (PROJECTED_ROLES.has(role)) {
+    throw new TypeError(
+      `Messages of role ${role} are created from entries; use branchWithSummary or appendCompaction.`,
+    );
+  }
+  const problems = findProblems(message);
+  if (problems.length === 0) return;
+  throw new TypeError(`This is not a session message: ${problems.join("; ")}.${getAdvice(message)}`);
+}
+
+/** Returns advice for a message with a different shape. */
+function getAdvice(message: unknown): string {
+  const converter = findConverter(message);
+  return converter === undefined
+    ? " docs/format.md lists the fields of a message; sessiontree/convert converts messages of an SDK."
+    : ` Convert it with ${converter} from sessiontree/convert.`;
+}
 
 /**
  * Returns the reasons why a value is not a message in this format: content that readers would not find or could not handle.
@@ -25,7 +60,7 @@ const NO_PROBLEMS: readonly string[] = Object.freeze([]);
 export function findMessageProblems(message: JsonRecord): readonly string[] {
   const { role } = message;
   const shape = agentMessage.byTag.get(role);
-  const isForeign = isForeignRole(role);
+  const isForeign = shape === undefined && isForeignRole(role);
   if (!isForeign && shape === undefined) return NO_PROBLEMS;
   const field = findForeignField(message);
   const problem = shape === undefined ? undefined : findFieldProblem(shape, message);

@@ -204,14 +204,13 @@ export class LineIndex {
    * @param length - Number of bytes in its line, including the line break.
    * @param hasBreak - Whether a line break was written before it, to close a torn line.
    */
-  addPending(head: EntryHead, length: number, hasBreak: boolean): number {
+  addPending(head: EntryHead, length: number, hasBreak: boolean): void {
     const { type, id, parent, timestampMs } = toStatedHead(head);
     const added = this.tree.add(type, id, parent, timestampMs);
     // If an entry is copied to another file and written again, it is the same entry.
     const ordinal = added === NONE ? this.tree.findKey(id) : added;
     this.#presume({ ordinal, length, hasBreak });
     this.#lines.forgetLeafRecord();
-    return ordinal;
   }
 
   #presume(own: PendingWrite): void {

@@ -197,10 +197,8 @@ export class SessionIndex {
    * @param length - Number of bytes in its line, including the line break.
    * @param hasBreak - Whether a line break was written before it, to close a torn line.
    */
-  addPending(head: EntryHead, length: number, hasBreak: boolean): number {
-    const { size } = this.tree;
-    if (this.#ordinary?.addOwn(head, length)) return size;
-    return this.#careful.addPending(head, length, hasBreak);
+  addPending(head: EntryHead, length: number, hasBreak: boolean): void {
+    if (this.#ordinary?.addOwn(head, length) !== true) this.#careful.addPending(head, length, hasBreak);
   }
 
   /** Confirms the assumed positions of the first `count` pending writes, or of all of them. */

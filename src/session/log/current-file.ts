@@ -47,12 +47,13 @@ export class CurrentFile {
   knownIndex: SessionIndex;
   /** Whether an append recreates a file that was removed. */
   mayRestore = true;
-  readonly #session: FileOfSession;
-  /** Latest writes of this session, which a replacement file must contain, and the search for that file. Created on demand. */
-  #recent: RecentWrites | undefined;
-  #succession: FileSuccession | undefined;
   /** First ordinal of entries from other processes that callers do not know about yet. */
-  #unknownFrom: number | undefined;
+  unreportedFrom: number | undefined;
+  /** Latest writes of this session, which a replacement file must contain. Created by the first one. */
+  recent: RecentWrites | undefined;
+  readonly #session: FileOfSession;
+  /** Finds the file that replaced this one. Created on demand. */
+  #succession: FileSuccession | undefined;
 
   constructor(session: FileOfSession, state: UnwrittenSession | OpenFile) {
     this.#session = session;
@@ -60,21 +61,10 @@ export class CurrentFile {
     this.knownIndex = state.index;
   }
 
-  /** Whether callers know about all entries that were read. */
-  get isKnown(): boolean {
-    return this.#unknownFrom === undefined && this.state.index === this.knownIndex;
-  }
-
-  /** The open file. Used only by calls that require a file. */
+  /** The open file. Used only by calls that require one. */
   get file(): OpenFile {
     if (this.state.isWritten) return this.state;
     throw new TypeError("the session is not written yet");
-  }
-
-  /** Records lines that this session has written. */
-  remember(lines: readonly LogLine[]): void {
-    this.#recent ??= new RecentWrites();
-    for (const line of lines) this.#recent.add(line);
   }
 
   /**
@@ -124,9 +114,9 @@ export class CurrentFile {
   /** Reports changes that callers do not know about yet. */
   report(): LogChange | undefined {
     let change: LogChange | undefined;
-    if (this.#unknownFrom !== undefined) {
-      change = { kind: "foreign", from: this.#unknownFrom };
-      this.#unknownFrom = undefined;
+    if (this.unreportedFrom !== undefined) {
+      change = { kind: "foreign", from: this.unreportedFrom };
+      this.unreportedFrom = undefined;
       this.#session.onChange(change);
     }
     const before = this.knownIndex;
@@ -159,8 +149,8 @@ export class CurrentFile {
   }
 
   get #files(): FileSuccession {
-    this.#recent ??= new RecentWrites();
-    this.#succession ??= new FileSuccession({ ...this.#session, recent: this.#recent });
+    this.recent ??= new RecentWrites();
+    this.#succession ??= new FileSuccession({ ...this.#session, recent: this.recent });
     return this.#succession;
   }
 
@@ -199,7 +189,7 @@ export class CurrentFile {
       if (!file.readNew()) this.state = this.#files.after(file, intent);
     } finally {
       // A failed read has still added the entries before the failure.
-      if (from < index.tree.size && index === this.knownIndex) this.#unknownFrom ??= from;
+      if (from < index.tree.size && index === this.knownIndex) this.unreportedFrom ??= from;
     }
   }
 

@@ -9,7 +9,7 @@ import { encodeAnyRecord, encodeLiveRecord } from "../../core/jsonl/encode.ts";
 import { DAMAGED_TYPE, decodeEntryAt, makeDamagedEntry } from "../../core/jsonl/entry-body.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
-import type { SessionLog } from "./session-log.ts";
+import type { LogLine, SessionLog } from "./session-log.ts";
 import { WeakCache } from "./weak-cache.ts";
 
 /** Total size of lines, in bytes, whose entries remain cached although no caller references them. */
@@ -117,7 +117,7 @@ export class EntryCache {
 
   #readAt(ordinals: ArrayLike<number>): AnySessionEntry[] {
     const { index } = this.#log;
-    if (index.hasParsed && !this.#log.isReplaced()) this.takeParsed();
+    if (index.hasParsed && !this.#log.checkReplaced()) this.takeParsed();
     const entries: (AnySessionEntry | undefined)[] = [];
     const missing: number[] = [];
     /** Position of each missing entry in the result. */
@@ -146,12 +146,17 @@ export class EntryCache {
    * Caches an entry that was just appended, so that callers receive this object. The entry is kept permanently if it differs from
    * its line.
    */
-  remember(ordinal: number, entry: AnySessionEntry, bytes: number, isLive = false): void {
-    if (isLive) this.#live.set(ordinal, entry);
+  keepAppended(ordinal: number, entry: AnySessionEntry, { text, replaced }: LogLine): void {
+    if (replaced !== undefined) this.#live.set(ordinal, entry);
+    this.#keep(ordinal, entry, text.length);
+  }
+
+  /** @param size - Size of the entry's line; see `StrongCache`. */
+  #keep(ordinal: number, entry: AnySessionEntry, size: number): void {
     if (ordinal < this.#opened.length) this.#opened[ordinal] = undefined;
     this.#strong ??= new StrongCache();
-    this.#strong.add(ordinal, entry, bytes);
-    if (this.#strong.bytes + this.#openedBytes > KEPT_BYTES) this.#releaseLater();
+    this.#strong.add(ordinal, entry, size);
+    if (this.#strong.size + this.#openedBytes > KEPT_BYTES) this.#releaseLater();
   }
 
   /**
@@ -200,9 +205,10 @@ export class EntryCache {
       const { entry, message } = held.get(ordinal) ?? {};
       if (written === undefined) return;
       if (entry !== undefined && encodeAnyRecord(written) === encodeAnyRecord(entry)) {
-        this.remember(ordinal, entry, text.length, isLive(entry));
+        if (isLive(entry)) this.#live.set(ordinal, entry);
+        this.#keep(ordinal, entry, text.length);
       } else if (hasSameMessage(written, message)) {
-        this.remember(ordinal, withMessage(written, message), text.length);
+        this.#keep(ordinal, withMessage(written, message), text.length);
       }
     });
   }
@@ -218,7 +224,7 @@ export class EntryCache {
       if (this.#live.has(ordinal)) this.#live.set(ordinal, moved);
       if (this.#opened[ordinal] !== undefined) this.#opened[ordinal] = moved;
       else if (this.#strong?.get(ordinal) !== undefined) this.#strong.replace(ordinal, moved);
-      else this.remember(ordinal, moved, spans.lengthAt(ordinal));
+      else this.#keep(ordinal, moved, spans.lengthAt(ordinal));
     }
   }
 
@@ -252,7 +258,7 @@ export class EntryCache {
     const message = this.#weak?.messageAt(ordinal);
     const entry =
       read === undefined ? this.#reportDamaged(heads.headAt(ordinal)) : withMessage(read, message);
-    this.remember(ordinal, entry, text.length);
+    this.#keep(ordinal, entry, text.length);
     return entry;
   }
 
@@ -262,7 +268,7 @@ export class EntryCache {
 
   /** Total size, in bytes, of the lines of all entries that are not in the weak cache. */
   get #heldBytes(): number {
-    return (this.#strong?.bytes ?? 0) + this.#openedBytes;
+    return (this.#strong?.size ?? 0) + this.#openedBytes;
   }
 
   get #count(): number {
@@ -363,16 +369,17 @@ interface Page {
 /**
  * Cache of entries by ordinal, removed in the order in which they were added.
  *
- * Uses pages and columns instead of a `Map` of objects for speed, because every append and every parsed body uses it.
+ * Uses pages and columns instead of a `Map` of objects for speed, because every append and every parsed body uses it. The size of
+ * a line is usually its length in UTF-16 code units, because counting its bytes would take longer; in ASCII, both are equal.
  */
 export class StrongCache {
   readonly #pages: (Page | undefined)[] = [];
-  /** Ordinals and bytes in the order of addition, starting at `#oldest`. */
+  /** Ordinals and sizes in the order of addition, from `#oldest` on. */
   #ordinals: number[] = [];
   #sizes: number[] = [];
   #oldest = 0;
-  /** Total size of the entries' lines, in bytes. */
-  bytes = 0;
+  /** Total size of the entries' lines. */
+  size = 0;
 
   /** Number of additions that have not been removed. */
   get count(): number {
@@ -384,11 +391,11 @@ export class StrongCache {
   }
 
   /** Adds an entry as the latest, in place of an earlier one with the same ordinal. */
-  add(ordinal: number, entry: AnySessionEntry, bytes: number): void {
+  add(ordinal: number, entry: AnySessionEntry, size: number): void {
     this.#put(ordinal, entry);
     this.#ordinals.push(ordinal);
-    this.#sizes.push(bytes);
-    this.bytes += bytes;
+    this.#sizes.push(size);
+    this.size += size;
   }
 
   /** Replaces a cached entry. */
@@ -400,7 +407,7 @@ export class StrongCache {
   removeOldest(): { readonly ordinal: number; readonly entry: AnySessionEntry } | undefined {
     const ordinal = this.#ordinals[this.#oldest];
     if (ordinal === undefined) return undefined;
-    this.bytes -= this.#sizes[this.#oldest] ?? 0;
+    this.size -= this.#sizes[this.#oldest] ?? 0;
     if (++this.#oldest >= MAX_FORGOTTEN) {
       this.#ordinals = this.#ordinals.slice(this.#oldest);
       this.#sizes = this.#sizes.slice(this.#oldest);

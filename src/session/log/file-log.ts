@@ -18,14 +18,16 @@ import {
 } from "../fs/file-system.ts";
 import { AppendFile } from "./append-file.ts";
 import { copyLines, planWholeCopy } from "./canonical-copy.ts";
+import { appendCarefully, lookAfterWrite } from "./careful-append.ts";
 import { CurrentFile } from "./current-file.ts";
 import { assertLeaf } from "./expected-leaf.ts";
-import { assertAllRead, type Intent, makeGoneError, ReplacedError, toFileError } from "./file-errors.ts";
+import { assertAllRead, type Intent, makeGoneError, toFileError } from "./file-errors.ts";
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
 import { findRefusal } from "./file-succession.ts";
 import { LeaseSlot } from "./lease-slot.ts";
 import { type OpenFile, readFile, readFileSteps } from "./open-file.ts";
 import { readEntryLines } from "./read-lines.ts";
+import { RecentWrites } from "./recent-writes.ts";
 import {
   finishReplacement,
   isHalfReplaced,
@@ -69,7 +71,6 @@ export class FileLog implements SessionLog {
   onChange: ((change: LogChange) => void) | undefined;
   onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
   readonly path: string;
-  readonly isDegraded = false;
   readonly #fs: FileSystem;
   readonly #options: FileLogOptions;
   readonly #lease: LeaseSlot | undefined;
@@ -226,23 +227,23 @@ export class FileLog implements SessionLog {
       return ordinal;
     }
     const now = getMonotonicMs();
-    const isKnown = this.#isKnown(state, now);
-    if (!isKnown || !this.#write(state, lines)) return this.#appendCarefully(lines, now, isKnown);
+    if (!this.#mayWriteNow(state, now)) return this.#appendCarefully(lines, now, false);
+    if (!this.#write(state, lines)) return this.#appendCarefully(lines, now, true);
     // If other processes are also writing, the next check determines the position of the line.
     if (!state.isAlone) this.#lookAfterWrite(now);
     return state.index === this.#current.knownIndex ? ordinal : this.#findFirst(lines);
   }
 
   /**
-   * Returns whether an append may write. The file at the path must be the known file with the known length, and callers must know
-   * its content. During a burst, this is checked once per millisecond.
+   * Checks whether an append may write without further preparation: callers must know all entries of the file, and the file at
+   * the path must be the known file with the known length. During a burst, the latter is checked once per millisecond.
    */
-  #isKnown(file: OpenFile, now: number): boolean {
+  #mayWriteNow(file: OpenFile, now: number): boolean {
     const isDue = now - this.#polledBeforeAt >= POLL_EVERY_MS;
-    if (!this.#current.isKnown || !file.index.isReady) return false;
+    const { knownIndex, unreportedFrom } = this.#current;
+    if (file.index !== knownIndex || unreportedFrom !== undefined || !file.index.isReady) return false;
     this.#burst = isDue ? 0 : this.#burst + 1;
     if (this.#burst >= BURST) return true;
-    // If the state cannot be read, `look` reports the error.
     if (!this.#isUnchanged(file, "write")) {
       this.#polledBeforeAt = NEVER;
       return false;
@@ -271,7 +272,8 @@ export class FileLog implements SessionLog {
       this.#polledBeforeAt = NEVER;
       throw toFileError(this.path, "write", error);
     }
-    this.#current.remember(lines);
+    this.#current.recent ??= new RecentWrites();
+    for (const line of lines) this.#current.recent.add(line);
     return true;
   }
 
@@ -282,33 +284,27 @@ export class FileLog implements SessionLog {
     return true;
   }
 
-  /**
-   * Appends to a file in an unusual state. Calls `look`, and repeats this as long as the file keeps being replaced.
-   *
-   * @param isMoved - Whether the file was just replaced.
-   */
-  #appendCarefully(lines: readonly LogLine[], now: number, isMoved: boolean): number {
-    try {
-      for (let isAgain = isMoved; ; isAgain = true) {
-        if (isAgain) this.#polledBeforeAt = NEVER;
-        this.#prepareFile(now);
-        // The process that replaced the file may have copied the lines.
-        if (isAgain && lines.every(({ head }) => this.index.tree.find(head.id) !== NONE)) break;
-        if (this.#write(this.#current.file, lines)) break;
-      }
-    } catch (error) {
-      this.#polledBeforeAt = NEVER;
-      throw error;
-    }
+  /** @param isReplaced - Whether `#write` has just found another file at the path. */
+  #appendCarefully(lines: readonly LogLine[], now: number, isReplaced: boolean): number {
+    // The next append checks the file, even during a burst, and even if this one fails.
+    this.#polledBeforeAt = NEVER;
+    appendCarefully(this, this.#current, lines, (file) => this.#write(file, lines), isReplaced);
     this.#lookAfterWrite(now);
     return this.#findFirst(lines);
+  }
+
+  /** Reads lines that other processes wrote before or after the lines just written. During a burst, does so once per millisecond. */
+  #lookAfterWrite(now: number): void {
+    if (now - this.#polledAfterAt < POLL_EVERY_MS) return;
+    this.#polledAfterAt = now;
+    if (!lookAfterWrite(this.#current)) this.#polledBeforeAt = NEVER;
   }
 
   #findFirst([first]: readonly LogLine[]): number {
     return first === undefined ? NONE : this.index.tree.find(first.head.id);
   }
 
-  isReplaced(): boolean {
+  checkReplaced(): boolean {
     const current = this.#current;
     const { state } = current;
     if (state.isWritten && state.index === current.knownIndex && this.#isUnchanged(state, "read"))
@@ -392,22 +388,6 @@ export class FileLog implements SessionLog {
     this.#current.state = file;
   }
 
-  /** Ensures that the file can be appended to. */
-  #prepareFile(now: number): void {
-    this.#lookBeforeWrite(now);
-    // `look` may have found a file with a newer version or another program's file.
-    assertWritable(this);
-    this.#endTorn();
-    if (this.index.needsUpgrade) this.upgrade();
-  }
-
-  /** Completes a torn last line if that turns it into entries, and reads them. New entries may have them as parents. */
-  #endTorn(): void {
-    if (!this.index.isMidLine) return;
-    this.#current.lookAndCall("write", (file) => file.endTorn());
-    this.#current.look("write");
-  }
-
   #flush(): void {
     if (!this.#hasAppended) return;
     this.#current.lookAndCall("flush", (file) => {
@@ -417,31 +397,6 @@ export class FileLog implements SessionLog {
       if (this.#unsynced === "bytes and name") syncFolder(this.#fs, dirname(this.path));
       this.#unsynced = "nothing";
     });
-  }
-
-  #lookBeforeWrite(now: number): void {
-    const isDue = now - this.#polledBeforeAt >= POLL_EVERY_MS;
-    this.#burst = isDue ? 0 : this.#burst + 1;
-    if (this.#burst < BURST) {
-      this.#current.look("write");
-      if (isDue) this.#polledBeforeAt = now;
-    } else this.#current.report();
-  }
-
-  /**
-   * Reads lines that other processes wrote before or after the lines just written. During a burst, does so once per millisecond.
-   */
-  #lookAfterWrite(now: number): void {
-    if (now - this.#polledAfterAt < POLL_EVERY_MS) return;
-    this.#polledAfterAt = now;
-    const current = this.#current;
-    try {
-      if (!current.translated("flush", () => current.file.confirmPending())) current.look("flush");
-    } catch (error) {
-      // The lines are in the file. The next `look` reports what this one could not.
-      if (!isSessionError(error) || error instanceof ReplacedError) throw error;
-      this.#polledBeforeAt = NEVER;
-    }
   }
 
   /** Replaces the file. Retries if it was truncated or replaced in the meantime. */

@@ -48,18 +48,16 @@ export function getBytes({ buffer, length }: EncodedLines): Uint8Array {
   return buffer.subarray(0, length);
 }
 
-/** Adds the entries of lines to the index after their bytes were written at the end. Returns the first ordinal. */
-export function addLines(index: SessionIndex, { lines, hasBreak, length }: EncodedLines): number {
-  const first = index.tree.size;
+/** Adds the entries of lines to the index after their bytes were written at the end of the file. */
+export function indexWritten(index: SessionIndex, { lines, hasBreak, length }: EncodedLines): void {
   // A single line, the usual case, was measured when it was encoded.
-  const isAlone = lines.length === 1;
+  const isSingle = lines.length === 1;
   let isTorn = hasBreak;
   for (const { head, text } of lines) {
-    const lineLength = isAlone ? length - (isTorn ? 1 : 0) : Buffer.byteLength(text) + 1;
+    const lineLength = isSingle ? length - (isTorn ? 1 : 0) : Buffer.byteLength(text) + 1;
     index.addPending(head, lineLength, isTorn);
     isTorn = false;
   }
-  return first;
 }
 
 function reserveBytes(used: number, needed: number): void {

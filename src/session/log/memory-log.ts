@@ -6,7 +6,7 @@ import { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { Blocks } from "./blocks.ts";
 import { copyLines, planWholeCopy } from "./canonical-copy.ts";
 import { assertLeaf } from "./expected-leaf.ts";
-import { addLines, encodeLines, getBytes } from "./log-lines.ts";
+import { encodeLines, getBytes, indexWritten } from "./log-lines.ts";
 import { feedWhole } from "./read-session-file.ts";
 import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
 
@@ -17,7 +17,6 @@ import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
  */
 export class MemoryLog implements SessionLog {
   readonly path = undefined;
-  readonly isDegraded = false;
   readonly keepsObjects = true;
   onChange: ((change: LogChange) => void) | undefined;
   onPersistence: undefined;
@@ -54,13 +53,14 @@ export class MemoryLog implements SessionLog {
     );
   }
 
-  isReplaced(): boolean {
+  checkReplaced(): boolean {
     return false;
   }
 
   append(lines: readonly LogLine[]): number {
     const encoded = encodeLines(lines, this.index.isMidLine);
-    const first = addLines(this.index, encoded);
+    const first = this.index.tree.size;
+    indexWritten(this.index, encoded);
     this.#blocks.add(getBytes(encoded));
     this.index.confirmPending();
     for (const { head, replaced } of lines) {

@@ -9,7 +9,7 @@ import { AppendFile, type OpenToRead } from "./append-file.ts";
 import { type Intent, toFileError } from "./file-errors.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
 import { detectFileSource } from "./foreign-file.ts";
-import { addLines, encodeLines } from "./log-lines.ts";
+import { encodeLines, indexWritten } from "./log-lines.ts";
 import { feedSome, feedToEnd } from "./read-session-file.ts";
 import type { LogLine } from "./session-log.ts";
 import type { OldFile } from "./takeover.ts";
@@ -156,13 +156,13 @@ export class OpenFile {
   findAtPath(): FoundAtPath {
     const state = this.#file.stateAtPath();
     if (state === undefined) return "gone";
-    if (!this.#isKnown(state)) return "replaced";
+    if (!this.#isOwnFile(state)) return "replaced";
     this.#seen = state;
     return state.size === this.index.expectedEnd ? "same" : "grown";
   }
 
   /** Returns whether the file at the path is the one that was read, possibly with more lines. */
-  #isKnown(state: FileState): boolean {
+  #isOwnFile(state: FileState): boolean {
     const { position, expectedEnd } = this.index;
     if (this.#isStale || !this.#file.isSame(state) || state.size < position) return false;
     if (this.isHeld && state.size === expectedEnd) return true;
@@ -225,7 +225,7 @@ export class OpenFile {
     const encoded = encodeLines(lines, index.isMidLine);
     const size = this.#file.append(encoded.buffer, encoded.length, index.expectedEnd, isSynced);
     if (size === undefined) return false;
-    addLines(index, encoded);
+    indexWritten(index, encoded);
     this.#seen = undefined;
     this.isAlone = size === index.expectedEnd;
     if (this.isAlone) index.confirmPending();

@@ -24,8 +24,8 @@ import {
   tryLink,
   writeTemporary,
 } from "../fs/write-whole.ts";
-import { markCopied } from "./append-file.ts";
 import { FileChangedError, toFileError } from "./file-errors.ts";
+import { markCopied } from "./file-marks.ts";
 import { Lease } from "./lease.ts";
 import { hasHeader, type OldFile, takeOver } from "./takeover.ts";
 import { lockPath, MAX_STRAYS, makeBackupName, makeOldFilePath, makeStrayPath } from "./written-names.ts";

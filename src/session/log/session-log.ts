@@ -47,14 +47,14 @@ export interface SessionLog extends LineSource {
   readonly path: string | undefined;
   /** Reason why appends are not possible; otherwise, undefined. */
   readonly readOnlyReason: ReadOnlyReason | undefined;
-  /** Called when the log detects changes by other writers, during any call except `readLines` and `isReplaced`. */
+  /** Called when the log detects changes by other writers, during any call except `readLines` and `checkReplaced`. */
   onChange: ((change: LogChange) => void) | undefined;
   /** Called when writing starts to fail, or succeeds again, between two appends. */
   onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
   /** Called with the ids of entries that the storage had lost and this log has appended again. */
   onRestored?: ((ids: readonly string[]) => void) | undefined;
-  /** Whether a log with deferred writes currently fails to write appended entries. */
-  readonly isDegraded: boolean;
+  /** Whether a log with deferred writes, such as a remote log, currently fails to write appended entries. */
+  readonly isDegraded?: boolean;
   /** Whether the given entry objects are kept, even if JSON cannot represent them. */
   readonly keepsObjects?: boolean;
   /** Index of the lines. Only a change of kind `reloaded` replaces this object. */
@@ -72,15 +72,14 @@ export interface SessionLog extends LineSource {
   readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void;
 
   /**
-   * Returns whether other writers have replaced lines that callers know about, and reads the new lines if they have. `index`
-   * changes only when `refresh` reports the replacement. Data that callers derived from the old lines may contain redacted
-   * content.
+   * Checks whether other writers have replaced lines that callers know, and reads the new lines if they have. `index` changes
+   * only when `refresh` reports the replacement. Data that callers derived from the old lines may contain redacted content.
    *
-   * @returns Always false if the log reports replacements immediately or no other writer can replace lines.
-   * @remarks Cost: O(1), plus O(bytes) once if they were replaced. May wait for a replacement in progress.
+   * @returns Whether lines were replaced. Always false if the log reports replacements immediately or no other writer can replace lines.
+   * @remarks Cost: O(1), and O(bytes) once if they were replaced. May wait for a replacement in progress.
    * @throws {SessionError} `WRITE_FAILED` if the new lines lack entries that this session has.
    */
-  isReplaced(): boolean;
+  checkReplaced(): boolean;
 
   /**
    * Appends either all of the entries or none, in one write.

@@ -3,8 +3,9 @@ import { encodeCurrentLine } from "../../core/jsonl/entry-body.ts";
 import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { closeQuietly, type FileSystem, openForReading } from "../fs/file-system.ts";
-import { AppendFile, retireFile } from "./append-file.ts";
+import { AppendFile } from "./append-file.ts";
 import { FileChangedError, retryUntilUnchanged } from "./file-errors.ts";
+import { retireFile } from "./file-marks.ts";
 import { readEntryLines } from "./read-lines.ts";
 import { findMissing, readIndex } from "./read-session-file.ts";
 

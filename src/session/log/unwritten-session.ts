@@ -3,7 +3,7 @@ import { SessionIndex } from "../../core/jsonl/session-index.ts";
 import type { FileSystem } from "../fs/file-system.ts";
 import type { AppendFile } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
-import { addLines, encodeLines, getBytes } from "./log-lines.ts";
+import { encodeLines, getBytes, indexWritten } from "./log-lines.ts";
 import { type FileFingerprint, OpenFile } from "./open-file.ts";
 import type { LogLine, TakeLine } from "./session-log.ts";
 
@@ -51,7 +51,7 @@ export class UnwrittenSession {
   add(lines: readonly LogLine[]): void {
     const encoded = encodeLines(lines, false);
     this.#blocks.add(getBytes(encoded));
-    addLines(this.index, encoded);
+    indexWritten(this.index, encoded);
     this.index.confirmPending();
   }
 
@@ -66,7 +66,7 @@ export class UnwrittenSession {
     this.#file.create(bytes, isSynced);
     this.#isMade = true;
     this.#blocks = new Blocks();
-    addLines(this.index, encoded);
+    indexWritten(this.index, encoded);
     this.index.confirmPending();
     return new OpenFile(this.#fs, this.#file, this.index, makeHeaderFingerprint(bytes, this.index));
   }

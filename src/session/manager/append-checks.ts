@@ -1,46 +1,14 @@
 import { getMessageFields } from "../../core/context/entry-fields.ts";
 import { type ContextEditableContent, isKnownEntryType, type SessionEntry } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
-import { findConverter } from "../../core/format/foreign-form.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
-import { findMessageProblems, findStoredMessageProblems } from "../../core/format/message-check.ts";
+import {
+  assertMessage,
+  findMessageProblems,
+  findStoredMessageProblems,
+} from "../../core/format/message-check.ts";
 import { COMMUTING_TYPES } from "../log/expected-leaf.ts";
 import type { EntryFields } from "./entry-draft.ts";
-
-const PROJECTED_ROLES: ReadonlySet<unknown> = new Set(["branchSummary", "compactionSummary"]);
-
-/**
- * Throws if a value cannot be stored as a message, or if readers of the session could not use it.
- *
- * @param findProblems - Returns the problems of a message that has a role.
- * @throws {TypeError} If the message has no role, has a role whose messages are created from entries, or has the shape of an
- *   SDK's messages.
- * @remarks Cost: O(content blocks). Source: docs/guide.md#append
- */
-export function assertMessage(message: unknown, findProblems = findMessageProblems): void {
-  const role = isJsonRecord(message) ? message["role"] : undefined;
-  if (!isJsonRecord(message) || typeof role !== "string") {
-    throw new TypeError(
-      `A message needs a role; pass an object such as { role: "user", … }.${getAdvice(message)}`,
-    );
-  }
-  if (PROJECTED_ROLES.has(role)) {
-    throw new TypeError(
-      `Messages of role ${role} are created from entries; use branchWithSummary or appendCompaction.`,
-    );
-  }
-  const problems = findProblems(message);
-  if (problems.length === 0) return;
-  throw new TypeError(`This is not a session message: ${problems.join("; ")}.${getAdvice(message)}`);
-}
-
-/** Returns advice for a message with a different shape. */
-function getAdvice(message: unknown): string {
-  const converter = findConverter(message);
-  return converter === undefined
-    ? " docs/format.md lists the fields of a message; sessiontree/convert converts messages of an SDK."
-    : ` Convert it with ${converter} from sessiontree/convert.`;
-}
 
 /** Types with a special meaning in session files. Callers must not use them. */
 const RESERVED_TYPES: ReadonlySet<unknown> = new Set(["", "session", "leaf"]);

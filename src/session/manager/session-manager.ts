@@ -22,6 +22,7 @@ import type { SessionHeader } from "../../core/format/header.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import type { AssistantMessage } from "../../core/format/message.ts";
+import { assertMessage } from "../../core/format/message-check.ts";
 import { assertOptions } from "../../core/format/options.ts";
 import { assertRedactable, REDACTED_TEXT, redactEntry } from "../../core/format/redact-entry.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
@@ -36,7 +37,6 @@ import type { SessionLog } from "../log/session-log.ts";
 import { getProjectFolder, toAbsolutePath } from "../log/session-paths.ts";
 import {
   assertEditable,
-  assertMessage,
   assertReplacement,
   hasOnlyResultsSince,
   isToolResult,

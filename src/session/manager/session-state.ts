@@ -35,7 +35,8 @@ import { SessionEvents } from "./session-events.ts";
 /**
  * State of a `SessionManager`: a tree, a log, a leaf, and the data derived from them.
  *
- * All appends use `append`; all moves of the leaf use `moveLeaf`.
+ * All appends use `#commit`, except `appendIfLeaf` and `rewrite`, whose entry the log writes as part of a larger step. The leaf
+ * moves to an appended entry in `#advance`, to any entry in `moveLeaf`, and to another log's in `#use`.
  */
 export class SessionState {
   readonly options: MakerOptions;
@@ -79,6 +80,7 @@ export class SessionState {
     return this.#log.index.tree;
   }
 
+  /** Bodies of the entries. Cached entries have their current parents. */
   get cache(): EntryCache {
     this.#keepUp();
     return this.#entries;
@@ -89,6 +91,7 @@ export class SessionState {
     return this.#events;
   }
 
+  /** The same cache without a check for changed parents, for adding entries and for calls that have already checked. */
   get #entries(): EntryCache {
     this.#cache ??= new EntryCache(this.#log);
     return this.#cache;
@@ -161,7 +164,7 @@ export class SessionState {
    * in memory.
    */
   dropReplaced(): void {
-    if (this.#log.isReplaced()) this.#log.refresh();
+    if (this.#log.checkReplaced()) this.#log.refresh();
   }
 
   /** Sorts ordinals (default: all) in file order, which may differ from numeric order if other processes wrote to the file. */
@@ -181,38 +184,29 @@ export class SessionState {
     options: WriteOptions = {},
   ): AnySessionEntry {
     this.assertWritable();
-    return this.#add(this.#make.ofDraft(draft, this.getId(parent)), options);
+    const made = this.#make.ofDraft(draft, this.getId(parent));
+    this.#commit([made], options);
+    return made.entry;
   }
 
   /** Appends a chain of entries under a parent in one write and makes the last entry the leaf, unless the leaf is kept. */
   appendAll(
     drafts: readonly (EntryFields | FieldsMaker)[],
     parent: number = this.#leaf,
-    { mustExist, keepLeaf }: WriteOptions = {},
+    options: WriteOptions = {},
   ): AnySessionEntry[] {
     this.assertWritable();
     const made = this.#make.ofDrafts(drafts, this.getId(parent));
-    this.#write(
-      made.map(({ line }) => line),
-      made.some(({ entry }) => isConversation(entry)),
-      mustExist,
-    );
-    const ordinals = made.map(({ entry, line }) => {
-      const ordinal = this.tree.find(entry.id);
-      this.#entries.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
-      return ordinal;
-    });
-    return made.map(({ entry }, i) => {
-      if (keepLeaf === true) this.#events?.emit("entry_appended", { entry });
-      else this.#advance(ordinals[i] ?? NONE, entry);
-      return entry;
-    });
+    this.#commit(made, options);
+    return made.map(({ entry }) => entry);
   }
 
   /** Appends a message under the leaf. */
   appendMessage(message: AppendableMessage): AnySessionEntry {
     this.assertWritable();
-    return this.#add((this.#maker ?? this.#make).ofMessage(message, this.#leafId));
+    const made = this.#make.ofMessage(message, this.#leafId);
+    this.#commit([made]);
+    return made.entry;
   }
 
   /** Appends an entry under the leaf if the stored leaf is the expected one; otherwise, nothing is added. */
@@ -224,7 +218,7 @@ export class SessionState {
     this.#ownIds.add(entry.id);
     try {
       await log.appendIfLeaf(line, expectedLeafId, isConversation(entry));
-      if (!log.isDegraded) this.#emitPersistence("ok");
+      this.#emitPersistence("ok");
     } catch (error) {
       if (isSessionError(error, "WRITE_FAILED")) this.#emitPersistence("degraded", error);
       throw error;
@@ -236,8 +230,7 @@ export class SessionState {
     const ordinal = this.require(entry.id);
     log.readLines([ordinal], (_, bytes) => {
       // Another process may already have redacted it.
-      if (new TextDecoder().decode(bytes) === line.text)
-        this.#entries.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
+      if (new TextDecoder().decode(bytes) === line.text) this.#entries.keepAppended(ordinal, entry, line);
     });
     const there = this.#entries.entryAt(ordinal);
     if (this.leafId === expectedLeafId) this.#advance(ordinal, there);
@@ -278,13 +271,12 @@ export class SessionState {
       this.#ownIds.delete(made.entry.id);
     }
     if (isEmpty()) return { record: undefined, ids: [] };
-    const { entry, line } = made;
-    const ordinal = this.tree.find(entry.id);
+    const ordinal = this.tree.find(made.entry.id);
     // The lines were written but could not be read back. The next refresh reads them.
-    if (ordinal === NONE) return { record: entry, ids: [...ids] };
-    this.#entries.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
-    this.#advance(ordinal, entry);
-    return { record: entry, ids: [...ids] };
+    if (ordinal === NONE) return { record: made.entry, ids: [...ids] };
+    this.#entries.keepAppended(ordinal, made.entry, made.line);
+    this.#advance(ordinal, made.entry);
+    return { record: made.entry, ids: [...ids] };
   }
 
   /** Passes the changed line of an entry through the host's hook. */
@@ -300,7 +292,8 @@ export class SessionState {
   moveLeaf(ordinal: number): void {
     if (ordinal === this.#leaf) return;
     const previousLeafId = this.leafId;
-    this.#setLeaf(ordinal, this.getId(ordinal));
+    this.#leaf = ordinal;
+    this.#leafId = this.getId(ordinal);
     this.#context = undefined;
     this.#emitLeaf(previousLeafId);
   }
@@ -346,18 +339,31 @@ export class SessionState {
     };
   }
 
-  #add({ entry, line }: MadeEntry, options?: WriteOptions): AnySessionEntry {
-    const ordinal = this.#write([line], isConversation(entry), options?.mustExist);
-    (this.#cache ?? this.#entries).remember(ordinal, entry, line.text.length, line.replaced !== undefined);
-    if (options?.keepLeaf === true) this.#events?.emit("entry_appended", { entry });
-    else this.#advance(ordinal, entry);
-    return entry;
+  /** Writes entries in one write, caches all of them, and then moves the leaf to each and emits its events. */
+  #commit(made: readonly MadeEntry[], { mustExist, keepLeaf }: WriteOptions = {}): void {
+    const lines: LogLine[] = [];
+    let isLasting = false;
+    for (const { entry, line } of made) {
+      lines.push(line);
+      isLasting ||= isConversation(entry);
+    }
+    const first = this.#write(lines, isLasting, mustExist);
+    // If the file was replaced during the write, other entries may be between these.
+    const ordinals = made.length === 1 ? [first] : made.map(({ entry }) => this.tree.find(entry.id));
+    let i = 0;
+    for (const { entry, line } of made) this.#entries.keepAppended(ordinals[i++] ?? NONE, entry, line);
+    i = 0;
+    for (const { entry } of made) {
+      const ordinal = ordinals[i++] ?? NONE;
+      if (keepLeaf === true) this.#events?.emit("entry_appended", { entry });
+      else this.#advance(ordinal, entry);
+    }
   }
 
   #write(lines: readonly LogLine[], isLasting: boolean, mustExist?: boolean): number {
     try {
       const ordinal = this.#log.append(lines, isLasting, mustExist);
-      if (this.#isDegraded && !this.#log.isDegraded) this.#emitPersistence("ok");
+      if (this.#isDegraded) this.#emitPersistence("ok");
       return ordinal;
     } catch (error) {
       const isOfEntry = isSessionError(error, "ENTRY_INVALID");
@@ -369,10 +375,13 @@ export class SessionState {
   #emitPersistence(state: "ok" | "degraded", error?: Error): void {
     const isDegraded = state === "degraded";
     if (isDegraded === this.#isDegraded) return;
+    // A log with deferred writes has accepted an entry, but still fails to write.
+    if (!isDegraded && this.#log.isDegraded === true) return;
     this.#isDegraded = isDegraded;
     this.#events?.emit("persistence_state", { state, ...(error && { error }) });
   }
 
+  /** Moves the leaf to an appended entry, extends the context, and emits the events. */
   #advance(ordinal: number, entry: AnySessionEntry): void {
     const previous = this.#leaf;
     const previousLeafId = this.#leafId;
@@ -392,12 +401,7 @@ export class SessionState {
     this.#events.emit("leaf_changed", { leafId: this.leafId, previousLeafId });
   }
 
-  #setLeaf(ordinal: number, id: string | null): void {
-    this.#leaf = ordinal;
-    this.#leafId = id;
-  }
-
-  /** Drops cached entries that were given a new parent, for example because the parent arrived late. */
+  /** Drops cached entries that got a new parent, for example because the parent arrived late. */
   #keepUp(): void {
     const { revision } = this.#log.index;
     if (revision === this.#revision) return;
@@ -465,7 +469,8 @@ export class SessionState {
     this.#cache = cache;
     this.#labelsAndName = undefined;
     this.#context = undefined;
-    this.#setLeaf(leaf, this.getId(leaf));
+    this.#leaf = leaf;
+    this.#leafId = this.getId(leaf);
     this.#revision = this.#log.index.revision;
     this.#listen();
     this.#emitLeaf(previousLeafId);

@@ -196,7 +196,7 @@ export class SessionView {
     take: (ordinal: number, entry: AnySessionEntry | undefined) => void,
   ): void {
     const { index } = this.log;
-    this.#parsed ??= this.log.isReplaced() ? [] : index.takeParsed();
+    this.#parsed ??= this.log.checkReplaced() ? [] : index.takeParsed();
     for (const slice of splitRuns(ordinals, SLICE)) {
       const known = slice.map((ordinal) => this.#parsed?.[ordinal]);
       if (!known.includes(undefined)) {

@@ -5,7 +5,7 @@ import { readLinesInMemory } from "../../core/jsonl/line-spans.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import { Blocks } from "../../session/log/blocks.ts";
-import { addLines, encodeLines, getBytes } from "../../session/log/log-lines.ts";
+import { encodeLines, getBytes, indexWritten } from "../../session/log/log-lines.ts";
 import type { LogLine } from "../../session/log/session-log.ts";
 import { parseEntryFacts } from "../contract/line-facts.ts";
 import type { LinePage, SessionBackend, StoredLine } from "../contract/session-backend.ts";
@@ -66,7 +66,8 @@ export class RemoteLines {
   /** Adds pending writes after all lines, and returns the ordinal of the first entry. */
   appendOwn(lines: readonly LogLine[]): number {
     const encoded = encodeLines(lines, this.index.isMidLine);
-    const first = addLines(this.index, encoded);
+    const first = this.index.tree.size;
+    indexWritten(this.index, encoded);
     this.#blocks.add(getBytes(encoded));
     for (const [i, line] of lines.entries()) this.#pending.push({ line, ordinal: first + i });
     return first;

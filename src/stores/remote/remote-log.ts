@@ -157,8 +157,8 @@ export class RemoteLog implements SessionLog {
     return this.index.tree.find(first.head.id);
   }
 
-  /** Always false, because replaced lines are reported when they arrive from the backend. */
-  isReplaced(): boolean {
+  /** Always false: lines that the backend has replaced are reported when they arrive. */
+  checkReplaced(): boolean {
     return false;
   }
 

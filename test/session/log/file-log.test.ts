@@ -153,6 +153,6 @@ test("a link to the file that was read is the same file", () => {
   linkSync(path, `${path}.second`);
   const { log, changes } = openLog(path);
   moveOver(`${path}.second`, path);
-  expect(log.isReplaced()).toBe(false);
+  expect(log.checkReplaced()).toBe(false);
   expect(changes).toEqual([]);
 });

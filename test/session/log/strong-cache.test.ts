@@ -33,7 +33,7 @@ describe("KeptEntries", () => {
             arrivals.push(one);
           }
           expect(kept.count).toBe(arrivals.length);
-          expect(kept.bytes).toBe(arrivals.reduce((sum, { bytes }) => sum + bytes, 0));
+          expect(kept.size).toBe(arrivals.reduce((sum, { bytes }) => sum + bytes, 0));
         }
         expect([...kept]).toEqual([...there].sort(([a], [b]) => a - b));
         for (const [at, one] of there) expect(kept.get(at)).toBe(one);
@@ -60,10 +60,10 @@ describe("KeptEntries", () => {
       kept.add(i, entry(String(i)), 3);
       if (i >= 10) expect(kept.removeOldest()?.ordinal).toBe(i - 10);
     }
-    expect(kept.bytes).toBe(30);
+    expect(kept.size).toBe(30);
     expect([...kept].map(([at]) => at)).toEqual(Array.from({ length: 10 }, (_, i) => 19_990 + i));
     while (kept.count > 0) kept.removeOldest();
     expect(kept.removeOldest()).toBeUndefined();
-    expect(kept.bytes).toBe(0);
+    expect(kept.size).toBe(0);
   });
 });

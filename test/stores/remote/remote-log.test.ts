@@ -105,6 +105,8 @@ describe("an unavailable server", () => {
     await expect(session.refreshAsync()).rejects.toMatchObject({ code: "WRITE_FAILED" });
     await expect(store.open(session.getSessionId())).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     say(session, "third");
+    // The queue has accepted the entry, but the server has not.
+    expect(states).toEqual(["degraded"]);
     faults.failNext(0);
     await session.flush();
     expect(states).toEqual(["degraded", "ok"]);
