@@ -25,9 +25,9 @@ import { type CacheOptions, CatalogCache } from "./catalog-cache.ts";
 import { decodeSummaryCalls, makeFileRow, summarizeFile } from "./file-summary.ts";
 import type { SessionCalls } from "./session-calls.ts";
 
-/** Options that select sessions, with reporting and cancellation. */
+/** Options for selecting sessions, reporting skipped files, and canceling the operation. */
 export interface CatalogOptions extends CatalogScope, CacheOptions {
-  /** Called with each file and folder that was skipped. */
+  /** Called for each skipped file and folder. */
   readonly onSkipped?: SkipReport;
   /** Cancels the operation with `ABORTED`. */
   readonly signal?: AbortSignal;
@@ -130,7 +130,7 @@ export class CatalogRun {
     return found.sort((a, b) => compareRows(a.row, b.row)).map(({ file }) => file);
   }
 
-  /** Returns whether a file may be a session in the scope, judging only by its header. */
+  /** Returns whether a file may be a session in the scope, based only on its header. */
   mayBelong(file: SessionFile): boolean {
     if (!this.#isFiltered) return true;
     try {
@@ -144,9 +144,8 @@ export class CatalogRun {
   }
 
   /**
-   * Returns whether a file is known to be in order in its current state: each line is one record of version 3 or later, with a
-   * unique id. Returns false if unknown. A file that was read in parts is unknown, because appended lines may repeat
-   * ids.
+   * Returns whether a file's current content is known to be in order: each line is one record with a unique id, in version 3 or
+   * later. Returns false if unknown. Returns false for a file that was read in parts, because appended lines may repeat ids.
    */
   isInOrder(file: SessionFile, mark: FileMark): boolean {
     const known = this.#current(file, mark);
@@ -165,7 +164,7 @@ export class CatalogRun {
     return this.#needsCalls && known.summary !== undefined && known.calls === undefined ? undefined : known;
   }
 
-  /** @param earlier - Summary of the file when it was shorter, to continue from. */
+  /** @param earlier - Earlier summary to resume from, created when the file was shorter. */
   async #read(file: SessionFile, earlier: FileSummary | undefined): Promise<FileSummary | undefined> {
     try {
       const found = await summarizeFile(file.path, earlier, this.pace, this.#needsCalls);

@@ -48,7 +48,7 @@ export type KeepReason = RetentionPlan<unknown>["kept"][number]["reason"];
 /**
  * Selects the sessions that are old enough to delete. Deletes nothing.
  *
- * A session's age counts from its latest user or assistant message. A session is recent if this time is unknown or in
+ * A session's age is measured from its latest user or assistant message. A session is recent if this time is unknown or in
  * the future.
  *
  * @param sessions - Sessions that the policy applies to.

@@ -6,7 +6,7 @@ import { detectForeignSource } from "../../core/jsonl/foreign-source.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
 
-/** Maximum number of bytes searched for a header, which must be at the very front. */
+/** Maximum number of bytes searched for a header, which must be at the very beginning. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
 
 /** Bytes of a session whose header has already been read. */
