@@ -33,7 +33,7 @@ const MAX_BUCKET_BITS = 20;
 const BUCKET_WORDS = 16;
 
 /**
- * Index of the words in a session's entries. Maps each word to the entries that contain it and its weight in each.
+ * Index of the words in a session's entries. Maps each word to the entries that contain it, with its weight in each entry.
  *
  * Words are stored as hashes, which can collide, so results must be verified.
  */

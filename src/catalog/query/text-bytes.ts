@@ -11,7 +11,7 @@ export interface TextPatterns {
 const MAX_BYTES = 32;
 
 /**
- * Characters for which JSON writers have escapes other than `\uXXXX`, surrogates, which UTF-8 cannot encode, and the
+ * Characters that JSON writers may escape in a form other than `\uXXXX`; surrogates, which UTF-8 cannot encode; and the
  * replacement character for invalid bytes.
  */
 const NOT_PLAIN = /["\\/\ufffd]|\p{Surrogate}/u;
@@ -77,9 +77,9 @@ function findPlace(character: string, forms: ReadonlyMap<string, string[]>): Pla
 }
 
 /**
- * Creates a pattern for a backslash, `u`, and the possible hexadecimal digits, in both cases, except the last digit.
- * The last digit is omitted because almost any digit occurs there, and its letters would end many patterns that do not
- * match.
+ * Creates a pattern for a backslash, `u`, and the possible hexadecimal digits, in uppercase and lowercase, except the last digit.
+ * The last digit is omitted because almost any digit can occur there, and because its letters would be the last bytes of many
+ * patterns that do not match.
  */
 function escapePattern(units: readonly number[]): BytePattern {
   const digits = [12, 8, 4].map((shift) =>

@@ -121,7 +121,7 @@ export interface TextRedaction {
 
 /**
  * Redacts text permanently wherever this library stores it: in sessions, the sessions they were forked from and into,
- * backups, the trash, caches, files left behind by killed processes, and pages in the temporary folder.
+ * backups, the trash, caches, files that killed processes left, and pages in the temporary folder.
  *
  * Adds one record of the entries that contained the text to each changed session. Files of other programs, such as the
  * transcript that a session was imported from, are not changed, but are listed in the result. The text cannot be restored.

@@ -128,7 +128,7 @@ async function findTrashed(folders: readonly string[]): Promise<TrashedSession[]
 }
 
 /**
- * Yields the backups in the trash and the files left behind there by killed processes, each with the former path of its session.
+ * Yields the backups and abandoned temporary files in the trash, each with the former path of its session.
  */
 function* findBesideTrashed(
   trashed: readonly TrashedSession[],

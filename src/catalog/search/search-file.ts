@@ -262,8 +262,8 @@ function startOfLine(piece: Buffer, place: number, offset: number): number | und
 /**
  * Returns the index of the first escape that matches the pattern, or -1.
  *
- * Most texts have almost no such escapes, and the built-in search for their first two bytes is the fastest way to find
- * out. In a text full of other escapes, such as terminal colors, searches for the pattern itself.
+ * Most files contain almost no such escapes, and a built-in search for their first two bytes is the fastest way to check. If
+ * there are many other escapes, such as terminal colors, searches for the pattern itself.
  */
 function findEscape(piece: Buffer, pattern: BytePattern, from: number): number {
   let at = from;

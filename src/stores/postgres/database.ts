@@ -282,7 +282,7 @@ export function tolerateLostConnections(client: PostgresClient): () => void {
  * Listens to a connection's errors until the caller that acquired it can.
  *
  * The caller continues only after the pool's promise resolves. A connection that fails in the same packet that makes it
- * ready emits its error before the promise resolves.
+ * ready emits its error before the caller continues.
  */
 function guardHandover(connection: PostgresConnection): void {
   connection.on("error", ignoreHandoverError);

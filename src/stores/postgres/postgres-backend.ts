@@ -46,7 +46,7 @@ import { assertTenant, readFactsWithUsage, readStoredLine } from "./rows.ts";
 
 /** Options for a PostgreSQL store. */
 export interface PostgresOptions {
-  /** A `Pool` from `pg`, a `PGlite`, or an object of the same shape. The caller must close it after closing the store. */
+  /** A `Pool` from `pg`, a `PGlite`, or an object with the same shape. The caller must close it after closing the store. */
   readonly client: PostgresClient;
   /** Schema of the tables. Default `sessiontree`. */
   readonly schema?: string;
@@ -58,7 +58,7 @@ export interface PostgresOptions {
    */
   readonly notify?: boolean;
   /**
-   * Milliseconds after which an unresponsive connection from a pool counts as lost, and the call is retried over
+   * Milliseconds after which an unresponsive connection from a pool is considered lost, and the call is retried over
    * another connection. Default 30,000.
    */
   readonly timeoutMs?: number;

@@ -119,7 +119,7 @@ export function readStep(parts: readonly object[]): ReadStep {
   return { content: readAnswer(readable), results: parts.flatMap(readOutcome) };
 }
 
-/** Returns whether a part is a call of a static or dynamic tool. */
+/** Returns whether a part is a call to a static or dynamic tool. */
 export function isToolPart(part: object): boolean {
   const { type } = toRecord(part);
   return typeof type === "string" && (type.startsWith("tool-") || type === "dynamic-tool");
@@ -228,11 +228,11 @@ type UIToolPart = {
 /** Part of a UI message. */
 export type UIPart = UITextPart | UIReasoningPart | UIFilePart | UIStepStartPart | UIToolPart;
 
-/** Message in the AI SDK's user interfaces: a user message, or all content up to the next one. */
+/** Message in the AI SDK's user interfaces: a user message, or all content up to the next user message. */
 export interface UIMessage {
   id: string;
   role: "user" | "assistant";
-  /** Data of the host; absent if there is none. */
+  /** Data stored by the host; absent if the host stored no data. */
   metadata?: unknown;
   parts: UIPart[];
 }

@@ -253,7 +253,7 @@ export interface AnthropicRequest {
   issues: ConversionIssue[];
 }
 
-/** Any block that the API supports, including future ones. */
+/** Any block that the API supports, including future blocks. */
 type AnthropicBlockLike = Open<{ readonly type: string }>;
 
 /** Message as typed by the SDK, and as returned by `toAnthropic`. */
