@@ -145,7 +145,7 @@ export class CatalogRun {
 
   /**
    * Returns whether a file's current content is known to be in order: each line is one record with a unique id, in version 3 or
-   * later. Returns false if unknown. Returns false for a file that was read in parts, because appended lines may repeat ids.
+   * later. Returns false if unknown, as for a file that was read in parts, because appended lines may repeat ids.
    */
   isInOrder(file: SessionFile, mark: FileMark): boolean {
     const known = this.#current(file, mark);

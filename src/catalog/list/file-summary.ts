@@ -71,7 +71,7 @@ export async function summarizeFile(
  * @returns Undefined if the file is not a session.
  * @throws {NotAPlainFileError} If the path is a folder, pipe, socket, or device.
  * @throws The system error if the file is missing or cannot be read.
- * @remarks Cost: O(bytes), the file is scanned rather than parsed if it is in order.
+ * @remarks Cost: O(bytes); the file is scanned rather than parsed if it is in order.
  */
 export async function summarizeSession(
   path: string,

@@ -348,7 +348,7 @@ function removeLeftover(path: string): void {
 /** Milliseconds without a change after which a temporary file is considered abandoned. */
 const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
 
-const WRITTEN_MEANWHILE = "It was written while the redaction ran; run it again.";
+const WRITTEN_MEANWHILE = "It was written during the redaction; run the redaction again.";
 
 function joinStructural(fields: ReadonlySet<string>): string {
   return `It is part of ${[...fields].join(", ")}, which the session requires; to remove the text, delete the session.`;

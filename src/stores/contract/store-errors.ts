@@ -11,11 +11,9 @@ export function sessionNotFound(id: string): SessionError {
 
 /** Creates the error for a session that already exists in a store or backend. */
 export function sessionExists(id: string): SessionError {
-  return new SessionError(
-    "SESSION_EXISTS",
-    `There is a session ${id} already. Open it, or choose another id.`,
-    { details: { id } },
-  );
+  return new SessionError("SESSION_EXISTS", `Session ${id} already exists. Open it, or choose another id.`, {
+    details: { id },
+  });
 }
 
 /** Creates the error for a session that lost a line that the caller wrote or read earlier. Nothing was added or read. */

@@ -338,7 +338,7 @@ export function translateError(error: unknown, schema: string): unknown {
   const state = getSqlState(error);
   if (FINAL_CLASSES.includes(state.slice(0, 2))) {
     const advice = MISSING_STATES.includes(state)
-      ? `call migrateDatabase() of sessiontree/postgres, or run "sessiontree db migrate", to create the tables in schema ${schema}`
+      ? `call migrateDatabase() from sessiontree/postgres, or run "sessiontree db migrate", to create the tables in schema ${schema}`
       : "correct the address, password, or permissions, and try again";
     return makeFinalError(
       `The database refused the call (${state}): ${said}; ${advice}.`,

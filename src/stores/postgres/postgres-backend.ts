@@ -250,7 +250,7 @@ export class PostgresBackend implements SessionBackend {
     if (server?.["is_standby"] === true) throw new Error("the server is a standby that has no tables yet");
     throw new SessionError(
       "STORE_UNAVAILABLE",
-      `Schema ${schema} of the database has ${version === 0 ? "no tables" : "older tables"} for sessions; call migrateDatabase() of sessiontree/postgres, or run "sessiontree db migrate".`,
+      `Schema ${schema} of the database has ${version === 0 ? "no tables" : "older tables"} for sessions; call migrateDatabase() from sessiontree/postgres, or run "sessiontree db migrate".`,
       { details: { schema, version } },
     );
   }

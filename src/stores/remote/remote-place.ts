@@ -196,7 +196,7 @@ export class RemotePlace {
     return done;
   }
 
-  /** Pulls like `pull`, but returns false if the backend does not currently respond. */
+  /** Works like `pull`, but returns false if the backend does not currently respond. */
   async pullIfReachable(): Promise<boolean> {
     try {
       await this.pull();

@@ -337,7 +337,7 @@ function notImported(id: string, cause: unknown): SessionError {
 function makeChangedError(id: string): SessionError {
   return new SessionError(
     "WRITE_FAILED",
-    `Lines of session ${id} were changed while it was read. Nothing was written; read it again.`,
+    `Lines of session ${id} were changed while it was being read. Nothing was written; read it again.`,
     { details: { id } },
   );
 }

@@ -132,7 +132,7 @@ class ModelMessageReader {
     const { steps, response, responseMessages = response?.messages } = result;
     if (responseMessages === undefined)
       throw new TypeError(
-        "The result has no messages: pass { steps, responseMessages } of version 7 of the AI SDK, or { steps, response } of versions 5 and 6.",
+        "The result has no messages: pass { steps, responseMessages } from AI SDK 7, or { steps, response } from AI SDK 5 or 6.",
       );
     const answers = responseMessages.filter(({ role }) => role === "assistant");
     responseMessages.forEach((message, at) => {

@@ -90,7 +90,7 @@ class UIMessageReader {
     const { role, parts } = message;
     if (!Array.isArray(parts)) {
       throw new TypeError(
-        `Message ${index} has no parts, as before version 5 of the AI SDK; give it { parts: [{ type: "text", text }] }.`,
+        `Message ${index} has no parts, like messages before version 5 of the AI SDK; give it { parts: [{ type: "text", text }] }.`,
       );
     }
     switch (role) {

@@ -208,7 +208,7 @@ class SdkDialect {
    */
   constructor(named: AiSdkMajor | undefined, messages: readonly AgentMessage[], issues: ConversionIssues) {
     if (named !== undefined && !Object.hasOwn(WRITE_FILE, String(named)))
-      throw new TypeError(`The AI SDK's versions are 5, 6 and 7; ${String(named)} is not one of them.`);
+      throw new TypeError(`AI SDK version ${String(named)} is not supported; use 5, 6, or 7.`);
     this.major = named ?? findMajor(messages) ?? 7;
     this.#issues = issues;
   }

@@ -45,7 +45,7 @@ const UI_MESSAGES: Dialect = {
     new ToolIds({ maxLength: Number.POSITIVE_INFINITY, getPart: getCallId, fitForeign: shortenId }),
   // The content to compare contains no blank texts.
   readUser: (raw) => readUserParts(getParts(raw).filter((part) => !isBlankText(part))),
-  // A kept original may span several answers and is read when they are joined.
+  // A stored original may span several answers and is read when they are joined.
   readAnswer: () => undefined,
   readResult: () => undefined,
 };
@@ -257,7 +257,7 @@ function isPart(part: object): part is UIPart {
 function reportImages(turn: readonly PlannedAnswer[], { issues }: RequestPlan): void {
   for (const { message, index } of turn.flatMap(({ results }) => results)) {
     if (message.isError && message.content.some(({ type }) => type === "image"))
-      issues.report("BLOCK_DROPPED", index, "Dropped the images of a failed result.");
+      issues.report("BLOCK_DROPPED", index, "Dropped the images in a failed result.");
   }
 }
 

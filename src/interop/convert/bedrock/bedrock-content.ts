@@ -11,7 +11,7 @@ import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { makePlaceholder, toImage } from "../images.ts";
 import { parseArguments } from "../tool-arguments.ts";
 
-/** Fields that are bytes in the SDK, and base64 in the JSON sent over the wire. */
+/** Fields that are bytes in the SDK, and base64 strings in the JSON sent over the wire. */
 const BYTES: ReadonlySet<string> = new Set(["bytes", "redactedContent"]);
 
 /** Fields that contain a tool's own JSON. */

@@ -33,7 +33,7 @@ const TYPES: ReadonlyMap<unknown, string> = new Map([
   ["developer", "system"],
 ]);
 
-/** Block type of reasoning without a signature. Also used as the signature that marks such reasoning. */
+/** Block type for reasoning without a signature. Also used as the signature that marks such reasoning. */
 const REASONING = "reasoning";
 
 /**
@@ -168,7 +168,7 @@ function readPart(part: unknown): UserBlock {
   );
 }
 
-/** Reads an answer: texts and thinking, then calls. Calls with invalid arguments have no counterpart. */
+/** Reads an answer: text and thinking, then calls. Calls with invalid arguments have no counterpart. */
 export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
   const { type, data } = toRecord(raw);
   if (type !== "ai") return undefined;
