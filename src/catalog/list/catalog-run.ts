@@ -95,8 +95,8 @@ export class CatalogRun {
    * Returns a file's row; undefined if the file is outside the scope, is not a session, or is unreadable. Reports the
    * last two cases.
    *
-   * @returns The row itself rather than a promise if it is known, because thousands of promises would cost more than
-   *   all other work.
+   * @returns The row itself rather than a promise if it is already known, because creating thousands of promises would cost more
+   * than all other work.
    */
   readRow(file: SessionFile): FileRow | undefined | Promise<FileRow | undefined> {
     this.pace.check();
@@ -157,7 +157,7 @@ export class CatalogRun {
     await this.cache.save(this.#folders, this.files);
   }
 
-  /** Returns the summary of an unchanged file; undefined if there is none. */
+  /** Returns the summary of an unchanged file; undefined if it has no summary. */
   #current(file: SessionFile, mark: FileMark = file): FileSummary | undefined {
     const known = this.cache.getSummary(file);
     if (known === undefined || !isUnchanged(known, mark)) return undefined;

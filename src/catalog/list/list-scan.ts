@@ -93,7 +93,7 @@ export class MessageBodyReader {
  * something else, such as tool arguments or a second record on the same line, and requires parsing.
  *
  * @param from - Index after the head, or a later index if no time can begin before it.
- * @returns Time of a message; `-Infinity` if there is none; NaN if parsing is required.
+ * @returns Time of a message; `-Infinity` if there is no time; NaN if parsing is required.
  */
 export function findTimeInBody(bytes: Uint8Array, from: number, end: number, isMessage: boolean): number {
   const at = TIMESTAMP.find(bytes, from, end);

@@ -17,7 +17,7 @@ const MAX_CANDIDATES = 20;
 const MAX_LISTED = 8;
 const LONGEST_TITLE = 60;
 
-/** Matches strings treated as paths: those that contain a path separator, begin with `~`, or end in `.jsonl`. */
+/** Matches strings that are treated as paths because they contain a path separator, begin with `~`, or end in `.jsonl`. */
 const PATH = /[/\\]|^~|\.jsonl$/;
 
 /**

@@ -110,7 +110,7 @@ function pickCallFields(entry: JsonRecord): object | undefined {
   if (totals === undefined) return undefined;
   const { provider, model, timestamp, role, usage: stored } = getCallFields(entry);
   const { cacheWrite1h } = toRecord(stored);
-  // A zero counts as a stated cost only if it was billed.
+  // A zero is treated as a recorded cost only if it was billed.
   const cost = totals.cost === null ? undefined : { total: totals.cost, totalFromProvider: true };
   const usage = { ...totals, cacheWrite1h, cost };
   const names = { provider: toNameOrNull(provider), model: toNameOrNull(model) };

@@ -31,7 +31,7 @@ export type ExpressionCompiler = (source: string, caseSensitive: boolean) => Tex
 /** Maximum number of matches counted per word and string. */
 const MAX_MATCHES = 32;
 
-/** Weight of a match by kind of text. */
+/** Weight of a match, by type of text. */
 export const WEIGHTS: Readonly<Record<TextKind, number>> = {
   said: 1,
   summary: 0.8,

@@ -80,7 +80,7 @@ function findBestPart(
     if (piece !== undefined && (best === undefined || worth > best.worth))
       best = { index, match: piece.match, worth };
   }
-  // Only the entry's date matches the question, not its texts.
+  // Only the entry's date matches the question, not its text.
   const { index, match } = best ?? { index: 0, match: { start: 0, length: 0 } };
   return { index, match, relevance: 1 };
 }

@@ -33,7 +33,7 @@ export interface SearchedPart {
   readonly call?: SearchedCall;
 }
 
-/** Searched texts of an entry. */
+/** Searchable strings of an entry. */
 export interface SearchedText {
   /** Role of the entry's message, or of the message that the entry is converted to. */
   readonly role: string;

@@ -17,7 +17,7 @@ import { listTrashed, listTrashedBackups, listTrashFolders, type TrashedSession 
  *
  * `session`: a session file; `stored`: a session in a store; `trash`: a session in the trash; `backup`: a file left by
  * an upgrade, a repair, or an interrupted replacement; `temporary`: a file left by a killed process; `cache`: cached
- * rows of lists and imports; `page`: a page that `view` wrote for the browser; `other`: a file of another program,
+ * rows of lists and imports; `page`: a page that `view` wrote for the browser; `other`: another program's file,
  * which is never changed.
  */
 export type PlaceKind = "session" | "stored" | "trash" | "backup" | "temporary" | "cache" | "page" | "other";

@@ -44,7 +44,7 @@ export class QuestionSearch<Session, Hit extends FoundHit> {
   }
 
   /**
-   * Yields the best hits, best first.
+   * Yields the best hits, most relevant first.
    *
    * @param limit - Maximum number of hits; an integer, at most 10,000.
    * @param readHits - Reads the hits in a session; yields nothing if the session has changed or no longer exists.

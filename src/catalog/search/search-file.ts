@@ -201,7 +201,7 @@ interface FoundLine {
   readonly at: number;
   /** Offset of the line's first byte; undefined if the line begins in an earlier piece of the file. */
   readonly start: number | undefined;
-  /** Offset of the line break; undefined if there is none. */
+  /** Offset of the line break; undefined if the line has no line break. */
   end: number | undefined;
 }
 

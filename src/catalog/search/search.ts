@@ -109,7 +109,7 @@ export interface FileHit extends SearchHit {
 
 /**
  * Searches the text of sessions, and yields each entry that contains all words in a query. Yields entries as they are
- * found, most recently written files first; with `ranked`, best first.
+ * found, most recently written files first; with `ranked`, most relevant first.
  *
  * Covers messages (text, thinking, tool calls, commands and their output), extension messages, and summaries. Words are
  * first searched in the bytes of the files, in all possible JSON encodings, and only lines that may contain them are parsed. A
@@ -258,7 +258,7 @@ async function* toHits<Row extends SessionRow>(
   }
 }
 
-/** Yields hits in the given order or, with `ranked`, best first. */
+/** Yields hits in the given order or, with `ranked`, most relevant first. */
 export async function* orderHits<Hit extends EntryHit>(
   plan: SearchPlan,
   options: Pick<SearchSessionOptions, "limit" | "ranked">,

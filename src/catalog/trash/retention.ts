@@ -86,7 +86,7 @@ function findReasonToKeep(
   { olderThanMs, keepNamed = false, keepLabeled = false }: RetentionPolicy,
   nowMs: number,
 ): KeepReason | undefined {
-  // A NaN age is not greater than any number, so the session counts as recent.
+  // A NaN age is not greater than any number, so the session is considered recent.
   if (!(nowMs - modified.getTime() > olderThanMs)) return "recent";
   if (keepNamed && name !== undefined) return "named";
   return keepLabeled && isLabeled ? "labeled" : undefined;

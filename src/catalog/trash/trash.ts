@@ -49,7 +49,7 @@ export interface DeletedSession {
  * was imported from another program is not imported again.
  *
  * @param path - May be relative, start with `~`, or be a `file://` URL.
- * @throws {SessionError} `SESSION_NOT_FOUND` if the path is not a plain file, `NOT_A_SESSION` if it belongs to another
+ * @throws {SessionError} `SESSION_NOT_FOUND` if the path is not a regular file, `NOT_A_SESSION` if it belongs to another
  *   program, or is not a session and would be deleted permanently, `LEASE_HELD` if a process has its lease,
  *   `WRITE_FAILED` if the system has no trash or refuses, or the file is being replaced, `ABORTED`. After an error, the file
  *   remains at its path.
@@ -113,7 +113,7 @@ function takeUnlessFull<T>(take: () => T, file?: string): T | undefined {
   }
 }
 
-/** Throws if a path is not a plain file. A link to a file is not a plain file. */
+/** Throws if a path is not a regular file. A link to a file is not considered a regular file. */
 export function assertPlainFile(path: string): void {
   const stats = callIfPresent(() => lstatSync(path));
   if (stats?.isFile()) return;

@@ -433,7 +433,7 @@ function isSameCallId(stored: string, input: string): boolean {
 
 /** Returns the content of a message, with consecutive text blocks joined and blank text blocks omitted. */
 function listContent(message: Message, ignored: ReadonlySet<unknown>): unknown[] {
-  // Forms with one text per result join multiple texts with line breaks.
+  // Forms with one string per result join multiple strings with line breaks.
   const separator = message.role === "toolResult" ? "\n" : "";
   const said: unknown[] = [];
   for (const { type, text, thinking, data, id, name, arguments: args } of listBlockFields(message)) {

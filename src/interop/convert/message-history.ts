@@ -103,7 +103,7 @@ export class History {
     this.#messages.push({ role: "system", content, ...withDetails(details), timestamp: this.getTime(index) });
   }
 
-  /** Adds instructions from a string or blocks. Reports blocks that are not texts. */
+  /** Adds instructions from a string or blocks. Reports blocks that are not text blocks. */
   instructions(index: number, content: unknown): void {
     this.system(index, getTexts(content).join("\n"));
     this.dropFromSystem(
@@ -112,7 +112,7 @@ export class History {
     );
   }
 
-  /** Reports dropped parts of instructions, given the types of all parts. A session can contain only texts. */
+  /** Reports dropped parts of instructions, given the types of all parts. A session can contain only text. */
   dropFromSystem(index: number, types: readonly unknown[]): void {
     const dropped = types.filter((type) => type !== "text");
     if (dropped.length === 0) return;

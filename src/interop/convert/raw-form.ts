@@ -190,7 +190,7 @@ function getOwnValue(record: object, key: string): unknown {
   return Object.getOwnPropertyDescriptor(record, key)?.value;
 }
 
-/** Copies a record without the given fields and without null and undefined fields. */
+/** Copies a record without the given fields and any null or undefined fields. */
 export function withoutFields(record: object, names: readonly string[] = []): { [key: string]: unknown } {
   return Object.fromEntries(
     Object.entries(record).filter(

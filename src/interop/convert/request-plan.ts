@@ -395,7 +395,7 @@ class Planner {
   #raw(message: object, index: number, read: (raw: unknown) => unknown, sent: unknown): unknown {
     const { form, isForDisplay, isBlank } = this.#dialect;
     const kept = findRaw(message, form);
-    // Blank texts are also dropped from the content, except for display.
+    // Blank text is also dropped from the content, except for display.
     const raw = isForDisplay ? kept : withoutBlankTexts(kept, isBlank);
     if (raw !== undefined && isSameJson(read(raw), sent)) return raw;
     this.#reportLost(index, this.#lostForms(message));

@@ -12,7 +12,7 @@ const MAX_HEADER_BYTES = 16 * 1024 * 1024;
 /** Bytes of a session whose header has already been read. */
 export interface HeadedBytes {
   readonly header: SessionHeader;
-  /** All pieces, including those already read. */
+  /** All pieces, including the pieces that have already been read. */
   readonly pieces: AsyncGenerator<Uint8Array, void>;
   /** Closes the source, whether or not any pieces were read. */
   close(): Promise<void>;

@@ -86,7 +86,7 @@ export interface AppendCondition {
 /** Positions of appended lines. */
 export interface AppendReceipt {
   /**
-   * `seq` of the line before the first appended line; 0 if there is none. If another process wrote that line, the
+   * `seq` of the line before the first appended line; 0 if no line precedes it. If another process wrote that line, the
    * caller has not read it.
    */
   readonly precedingSeq: number;
@@ -111,7 +111,7 @@ export interface Amendment {
 
 /** Position of a session in a list. The next page begins after it. */
 export interface ListPosition {
-  /** Time of the session's latest message or, if there is none, of its header, in Unix milliseconds. */
+  /** Time of the session's latest message or, if there are no messages, of its header, in Unix milliseconds. */
   readonly modifiedMs: number;
   readonly id: string;
 }
@@ -199,7 +199,7 @@ export interface SessionBackend {
    * already stored, the condition is ignored, because the call repeats an append whose response was lost.
    *
    * @throws {SessionError} `SESSION_NOT_FOUND`, `STALE_LEAF` if the leaf is a different entry, or `WRITES_LOST` if line
-   *   `afterSeq` is not stored, including when the whole session is missing but was not deleted.
+   *   `afterSeq` is not stored, including when the entire session is missing but was not deleted.
    */
   append(id: string, lines: readonly NewEntryLine[], condition?: AppendCondition): Promise<AppendReceipt>;
 

@@ -20,7 +20,7 @@ export interface StoreSupport {
   readonly watch: boolean;
 }
 
-/** Session options that apply to stores: all options except those for files. */
+/** Session options that apply to stores: all options except the options for files. */
 export type StoreSessionOptions = Pick<
   SessionOptions,
   "now" | "beforePersist" | "persistLeafOnClose" | "mustExist"

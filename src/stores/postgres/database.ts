@@ -325,7 +325,7 @@ const CERTIFICATE_CODES: readonly RegExp[] = [
 /** Matches messages of `pg` errors without a code, for connections that always fail. */
 const DRIVER_REFUSES = /^SASL: |does not support SSL connections$/;
 
-/** Returns the SQLSTATE of an error; empty if there is none. */
+/** Returns the SQLSTATE of an error; empty if the error has no SQLSTATE. */
 export function getSqlState(error: unknown): string {
   const code = getErrorCode(error);
   return code.length === 5 ? code : "";

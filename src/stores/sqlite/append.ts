@@ -103,7 +103,7 @@ function isLost(run: RunSql, id: string, afterSeq: number | undefined): boolean 
   return afterSeq !== undefined && run(`select 1 from ${deletedSessions} where id = ?`, id).length === 0;
 }
 
-/** Returns the position of the stored line that a new line repeats; undefined if there is none. */
+/** Returns the position of the stored line that a new line repeats; undefined if the line is not a repetition. */
 function findStored(
   run: RunSql,
   { key, lastSeq }: StoredSession,

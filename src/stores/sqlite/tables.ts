@@ -6,7 +6,7 @@ export const TABLES = {
   pieces: "sessiontree_pieces",
   texts: "sessiontree_texts",
   deletedSessions: "sessiontree_deleted_sessions",
-  /** Index of the texts. Exists only if the SQLite library supports FTS5 with trigrams. */
+  /** Index of the searchable text. Exists only if the SQLite library supports FTS5 with trigrams. */
   search: "sessiontree_search",
 } as const;
 

@@ -32,7 +32,7 @@ const FORM: SdkForm = {
   api: "ai-sdk",
   provider: UNKNOWN_NAME,
   writeUser: (content) => ({ role: "user", parts: writeUserParts(content) }),
-  // A message may become several answers and results, so it is kept as a whole.
+  // A message may be converted to several answers and results, so it is stored as a whole.
   writeAnswer: () => undefined,
   writeResult: () => undefined,
   readUsage,

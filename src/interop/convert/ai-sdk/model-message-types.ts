@@ -120,7 +120,7 @@ export interface ModelMessagesRequest<Major extends AiSdkMajor = 7> {
   issues: ConversionIssue[];
 }
 
-/** Message as typed by the SDK, and as returned by `toModelMessages`. */
+/** Message from the SDK or from `toModelMessages`. */
 export type ModelMessageLike = Open<{
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string | readonly Open<{ readonly type: string }>[];
@@ -133,7 +133,7 @@ export type ModelMessagesRequestLike = Open<{
   readonly messages: readonly (ModelMessageLike | ModelMessagesResponseLike)[];
 }>;
 
-/** Model call in a result, as typed by the SDK. */
+/** Model call in a result from the SDK. */
 export type ModelStepLike = Open<{
   readonly finishReason: string;
   readonly usage: Open<{
@@ -143,7 +143,7 @@ export type ModelStepLike = Open<{
   readonly response: Open<{ readonly id: string; readonly modelId: string }>;
 }>;
 
-/** Result of `generateText` as typed by the SDK. For `streamText`, after awaiting its promises. */
+/** Result of the SDK's `generateText`. For `streamText`, after awaiting its promises. */
 export type ModelMessagesResponseLike = Open<{
   readonly steps: readonly ModelStepLike[];
   /** Messages, since version 7. */

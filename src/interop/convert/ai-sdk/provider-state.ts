@@ -178,7 +178,7 @@ function makeCallState({ id, namespace }: ToolCall): Record<string, string> {
   return { ...(itemId !== undefined && { itemId }), ...(namespace !== undefined && { namespace }) };
 }
 
-/** Reads the signature of a text. */
+/** Reads the signature of a text block. */
 export function readTextSignature(part: unknown): { textSignature?: string } {
   const { openai, google } = getProviderState(part);
   const { itemId, phase } = toRecord(openai);

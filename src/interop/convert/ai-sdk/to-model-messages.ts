@@ -61,7 +61,7 @@ export const MODEL_MESSAGES: Dialect = {
  * Converts a session, or the messages of a context, to AI SDK model messages.
  *
  * Writes signatures and item ids where the SDK's own providers read them. All results for an answer are combined into one
- * message. Files and provider-executed tools of saved UI messages become the same parts as in `convertToModelMessages`.
+ * message. Files and provider-executed tools in saved UI messages are converted to the same parts as in `convertToModelMessages`.
  *
  * @param source - Session, or messages such as `buildSessionContext().messages`. Not modified.
  * @returns Instructions and `messages` for `generateText` and `streamText`, and issues.

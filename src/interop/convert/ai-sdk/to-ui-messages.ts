@@ -43,7 +43,7 @@ const UI_MESSAGES: Dialect = {
   // No provider sees these ids.
   newIds: () =>
     new ToolIds({ maxLength: Number.POSITIVE_INFINITY, getPart: getCallId, fitForeign: shortenId }),
-  // The content to compare contains no blank texts.
+  // The content to compare contains no blank text.
   readUser: (raw) => readUserParts(getParts(raw).filter((part) => !isBlankText(part))),
   // A stored original may span several answers and is read when they are joined.
   readAnswer: () => undefined,

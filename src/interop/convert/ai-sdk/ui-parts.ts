@@ -24,8 +24,8 @@ export function writeUserParts(content: UserMessage["content"]): (UITextPart | U
 }
 
 /**
- * Reads the content of a user message. Skips parts intended only for the host, such as data. A single text part becomes
- * a string.
+ * Reads the content of a user message. Skips parts intended only for the host, such as data. A single text part is converted to a
+ * string.
  */
 export function readUserParts(parts: readonly object[]): UserMessage["content"] {
   const said = parts.filter((part) => ["text", "file"].includes(String(toRecord(part)["type"])));
@@ -259,7 +259,7 @@ export interface UIMessagesResult {
   issues: ConversionIssue[];
 }
 
-/** Message as typed by the SDK, and as returned by `toUIMessages`. */
+/** Message from the SDK or from `toUIMessages`. */
 export type UIMessageLike = Open<{
   readonly id: string;
   readonly role: "system" | "user" | "assistant";

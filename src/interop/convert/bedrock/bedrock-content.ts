@@ -211,19 +211,19 @@ export interface BedrockRequest {
   issues: ConversionIssue[];
 }
 
-/** Message as typed by the SDK, and as returned by `toBedrock`. */
+/** Message from the SDK or from `toBedrock`. */
 export interface BedrockMessageLike {
   readonly role: string | undefined;
   readonly content: readonly object[] | undefined;
 }
 
-/** Request as typed by the SDK, and as returned by `toBedrock`. */
+/** Request from the SDK or from `toBedrock`. */
 export type BedrockRequestLike = Open<{
   readonly system?: readonly object[] | undefined;
   readonly messages?: readonly BedrockMessageLike[] | undefined;
 }>;
 
-/** Response as typed by the SDK. */
+/** Response from the SDK. */
 export interface BedrockResponseLike {
   readonly output?: object | undefined;
   readonly stopReason?: string | undefined;

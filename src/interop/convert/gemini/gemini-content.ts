@@ -128,19 +128,19 @@ export interface GeminiRequest {
   issues: ConversionIssue[];
 }
 
-/** Content as typed by the SDK, and as returned by `toGemini`. */
+/** Content from the SDK or from `toGemini`. */
 export type GeminiContentLike = Open<{
   readonly role?: string | undefined;
   readonly parts?: readonly object[] | undefined;
 }>;
 
-/** Request with its contents as typed by the SDK, and as returned by `toGemini`. */
+/** Request with contents from the SDK or from `toGemini`. */
 export type GeminiRequestLike = Open<{
   readonly systemInstruction?: string | GeminiContentLike | undefined;
   readonly contents: readonly (GeminiContentLike | GeminiResponseLike)[];
 }>;
 
-/** Response as typed by the SDK. */
+/** Response from the SDK. */
 export type GeminiResponseLike = Open<{
   readonly candidates?:
     | readonly Open<{
@@ -156,7 +156,7 @@ export type GeminiResponseLike = Open<{
 /** Value that newer models accept instead of a missing signature, for example on another model's call. */
 const NO_SIGNATURE = "skip_thought_signature_validator";
 
-/** Reads the content of a user message from parts. Skips results. A single text part becomes a string. */
+/** Reads the content of a user message from parts. Skips results. A single text part is converted to a string. */
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
   if (!Array.isArray(raw)) return undefined;
   const blocks = raw.filter((part) => !isResponse(part)).map(readUserPart);

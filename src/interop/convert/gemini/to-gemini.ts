@@ -98,7 +98,7 @@ function isNewGeneration(target: ModelIdentity | undefined): boolean {
   return generation === undefined || Number(generation) >= NEW_GENERATION;
 }
 
-/** Returns whether a value is an array of kept parts. Unknown kinds are sent unchanged. */
+/** Returns whether a value is an array of kept parts. Unknown types are sent unchanged. */
 function isParts(raw: unknown): raw is GeminiPart[] {
   return Array.isArray(raw);
 }

@@ -237,7 +237,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 /**
- * Fields of a stored message, as typed by LangChain.
+ * Fields of a stored message, as declared by LangChain.
  *
  * `content` may also be an array of blocks, and an answer may have `tool_calls`, although LangChain's type declares
  * neither.

@@ -47,7 +47,7 @@ const LEGACY_ID_LENGTH = 24;
 /**
  * Converts messages from OpenAI's Chat Completions API to session messages.
  *
- * Parses the arguments of calls. Arguments that are not a JSON object become `{}`; the original is kept in `details`,
+ * Parses the arguments of calls. Arguments that are not a JSON object are replaced with `{}`; the original is kept in `details`,
  * like all other data without a counterpart. A whole response can be passed instead of its message; the answer then
  * includes the model and usage.
  *

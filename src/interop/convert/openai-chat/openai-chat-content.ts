@@ -294,18 +294,18 @@ export interface OpenAIChatRequest {
   issues: ConversionIssue[];
 }
 
-/** Message as typed by the SDK, and as returned by `toOpenAIChat`. */
+/** Message from the SDK or from `toOpenAIChat`. */
 export type OpenAIChatMessageLike = Open<{
   readonly role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
   readonly content?: string | readonly Open<{ readonly type: string }>[] | null | undefined;
 }>;
 
-/** Request as typed by the SDK, and as returned by `toOpenAIChat`. */
+/** Request from the SDK or from `toOpenAIChat`. */
 export type OpenAIChatRequestLike = Open<{
   readonly messages: readonly (OpenAIChatMessageLike | OpenAIChatResponseLike)[];
 }>;
 
-/** Response as typed by the SDK. */
+/** Response from the SDK. */
 export type OpenAIChatResponseLike = Open<{
   readonly id: string;
   readonly model: string;

@@ -107,19 +107,19 @@ export interface OpenAIResponsesRequest {
   issues: ConversionIssue[];
 }
 
-/** Item as typed by the SDK, and as returned by `toOpenAIResponses`. Messages and references may have no type. */
+/** Item from the SDK or from `toOpenAIResponses`. Messages and references may have no type. */
 export type OpenAIResponsesItemLike =
   | Open<{ readonly type: string }>
   | Open<{ readonly id: string }>
   | Open<{ readonly role: string; readonly content: unknown }>;
 
-/** Request as typed by the SDK, and as returned by `toOpenAIResponses`. */
+/** Request from the SDK or from `toOpenAIResponses`. */
 export type OpenAIResponsesRequestLike = Open<{
   readonly instructions?: string | null | undefined;
   readonly input?: string | readonly OpenAIResponsesItemLike[] | undefined;
 }>;
 
-/** Response as typed by the SDK. */
+/** Response from the SDK. */
 export type OpenAIResponsesResponseLike = Open<{
   readonly id: string;
   readonly model: string;

@@ -209,7 +209,7 @@ function getIds(item: OpenAIResponsesItem): string[] {
   return typeof id === "string" ? [id] : [];
 }
 
-/** Returns whether a value is an array of kept items. Unknown kinds are sent unchanged. */
+/** Returns whether a value is an array of kept items. Unknown types are sent unchanged. */
 function isItems(raw: unknown): raw is OpenAIResponsesItem[] {
   return readAnswer(raw) !== undefined;
 }

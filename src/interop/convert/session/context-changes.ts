@@ -12,7 +12,7 @@ export interface ContextChange {
   /** Step of the entry; a number between two steps if the entry is on a different branch. */
   readonly step: number;
   readonly entryId: string;
-  /** Human-readable kind of change. */
+  /** Human-readable type of change. */
   readonly what: string;
   /** First step whose content differs; -1 for the front of the request, infinity if unknown. */
   readonly affects: number;

@@ -10,7 +10,7 @@ import { findRaw, keepRaw } from "../raw-form.ts";
 export interface RequestRecord {
   readonly system: string;
   readonly tools: string;
-  /** Hash of all messages, without thinking and cache marks. */
+  /** Hash of all messages, excluding thinking and cache markers. */
   readonly messages: string;
   /** Hash of the last thinking signature; empty if the request had no thinking signature. */
   readonly thinking: string;

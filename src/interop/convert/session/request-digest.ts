@@ -152,7 +152,7 @@ export function isThinkingBlock(block: unknown): boolean {
   return type === "thinking" || type === "redacted_thinking" || reasoningContent !== undefined;
 }
 
-/** Returns content as blocks, without thinking and cache marks. */
+/** Returns content as blocks, excluding thinking and cache markers. */
 function withoutThinking(content: unknown): unknown {
   if (typeof content === "string") return [{ type: "text", text: content }];
   if (!Array.isArray(content)) return content;
@@ -166,7 +166,7 @@ function hasBytes(block: unknown): boolean {
   return toRecord(block)["type"] === undefined;
 }
 
-/** Copies a block without the cache marks in it and in its nested blocks. */
+/** Copies a block without the cache markers in it and in its nested blocks. */
 function unmarked(block: unknown): unknown {
   if (!isJsonRecord(block)) return block;
   const { cache_control: _, content, ...rest } = block;
