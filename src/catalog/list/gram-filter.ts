@@ -73,7 +73,9 @@ export function collectGrams(texts: Iterable<string>): Int32Array {
   return Int32Array.from(grams);
 }
 
-/** Returns whether a filter contains all of the given grams. If any are missing, the file does not contain the text. */
+/**
+ * Returns whether a filter contains all of the given grams. If any are missing, the file does not contain the searched string.
+ */
 export function hasGrams(filter: Uint8Array, grams: Int32Array): boolean {
   const shift = 29 - Math.log2(filter.length);
   for (const gram of grams) {

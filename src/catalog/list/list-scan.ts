@@ -366,7 +366,7 @@ function recordCalls(recorder: CallRecorder, { bytes, start, end }: OneLine): vo
   else recorder.pass();
 }
 
-/** Adds the content of a counted entry and returns its record; ignores an entry that does not parse or has another type. */
+/** Adds the content of a counted entry and returns its record; ignores an entry that cannot be parsed or has a different type. */
 function addContent(
   summarizer: Summarizer,
   type: string,

@@ -138,8 +138,8 @@ export interface SearchFilters {
    */
   readonly path?: string;
   /**
-   * Only failures of tools, commands, and models. Also searches the tool's name and the arguments of its call for
-   * words. Default false.
+   * Only failures of tools, commands, and models. Also searches for words in the tool's name and in the arguments of its call.
+   * Default false.
    */
   readonly failed?: boolean;
   /** Only entries at or after this time. */

@@ -11,7 +11,7 @@ export interface QuestionWord {
   readonly isPart: boolean;
 }
 
-/** Maximum length of a word. Longer strings are keys or encoded data. */
+/** Maximum length of a word. Longer strings are assumed to be keys or encoded data. */
 const MAX_LENGTH = 64;
 
 /** Classes of UTF-16 units; 0 for a unit that is not yet classified. */

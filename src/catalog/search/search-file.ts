@@ -107,7 +107,7 @@ export function makeBranchLookup({ tree, storedLeaf }: SessionIndex): (entryId: 
 }
 
 interface BranchReading<Hit> {
-  /** Whether the hits of several sessions may be interleaved. If so, all hits are read first. */
+  /** Whether the hits from several sessions may be interleaved. If so, all hits are read first. */
   readonly isMixed: boolean;
   readonly getSession: (hit: Hit) => string;
   /** Reads the branches of all entries in a hit's session; undefined if the session no longer exists. */

@@ -16,7 +16,7 @@ export function sessionExists(id: string): SessionError {
   });
 }
 
-/** Creates the error for a session that lost a line that the caller wrote or read earlier. Nothing was added or read. */
+/** Creates the error for a session that is missing a line that the caller previously wrote or read. Nothing was added or read. */
 export function writesLost(id: string): SessionError {
   return new SessionError(
     "WRITES_LOST",

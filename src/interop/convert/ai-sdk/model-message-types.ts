@@ -148,6 +148,6 @@ export type ModelMessagesResponseLike = Open<{
   readonly steps: readonly ModelStepLike[];
   /** Messages, since version 7. */
   readonly responseMessages?: readonly ModelMessageLike[] | undefined;
-  /** Response with messages, before version 7. */
+  /** Response with messages, used before version 7. */
   readonly response?: Open<{ readonly messages: readonly ModelMessageLike[] }> | undefined;
 }>;

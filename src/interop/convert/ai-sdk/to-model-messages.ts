@@ -154,7 +154,7 @@ function isResult(raw: unknown): raw is ModelToolResultPart {
   return readResult(raw) !== undefined;
 }
 
-/** First and last major version that support a feature. */
+/** First and last major versions that support a feature. */
 type Span = readonly [AiSdkMajor, AiSdkMajor];
 type Spans = ReadonlyMap<unknown, Span>;
 

@@ -45,7 +45,7 @@ const FORM: SdkForm = {
 /**
  * Converts messages from Anthropic's Messages API to session messages.
  *
- * Keeps content without a counterpart, such as a document, in `details`; `toAnthropic` restores it. Cache marks belong
+ * Keeps content without a counterpart, such as a document, in `details`; `toAnthropic` restores it. Cache markers belong
  * to a single request and are not preserved. A whole response can be passed instead of its message; the answer then includes
  * the model and usage.
  *

@@ -106,7 +106,7 @@ function readUserBlock(block: unknown): UserBlock[] {
   const read = toImage(`image/${String(format)}`, toRecord(source)["bytes"]);
   if (read !== undefined) return [read];
   const [kind = "content", value] = Object.entries(toRecord(block))[0] ?? [];
-  // A cache mark belongs to a single request.
+  // A cache marker belongs to a single request.
   return kind === "cachePoint" ? [] : [makePlaceholder(kind, toRecord(value)["name"])];
 }
 
@@ -147,7 +147,7 @@ export function readResult(raw: unknown): ReadResult | undefined {
   return { toolCallId: toolUseId, content: readUser(content) ?? [], isError: status === "error" };
 }
 
-/** Returns whether an answer ends in reasoning, after which no model continues. */
+/** Returns whether an answer ends with reasoning, which no model can continue. */
 export function isEndingInReasoning(raw: unknown): boolean {
   return toRecord(toArray(raw).at(-1))["reasoningContent"] !== undefined;
 }
@@ -172,7 +172,7 @@ interface BedrockImage {
   source: { bytes: Uint8Array };
 }
 
-/** JSON, as typed by the SDK. */
+/** JSON value from the SDK. */
 type BedrockDocument =
   | null
   | boolean
