@@ -1,6 +1,6 @@
 /**
- * Functions for sessions of other programs: import them, keep imported sessions in sync with their source files, and
- * continue a session in another program.
+ * Functions for importing sessions from other programs, keeping imported sessions in sync with their source files, and continuing
+ * a session in another program.
  *
  * @module
  */

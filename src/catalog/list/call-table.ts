@@ -3,7 +3,7 @@ import { type ModelNames, type Spent, toNameOrNull, type UsageTotals } from "../
 
 /** Model call recorded in a session: usage, time, and model. */
 export interface RecordedCall extends ModelNames, Readonly<UsageTotals> {
-  /** Id of the call's entry; undefined in files of version 1, which have no ids. */
+  /** Id of the call's entry; undefined in version 1 files, which have no ids. */
   readonly id: string | undefined;
   /** Unix milliseconds; null if no time is recorded. */
   readonly timeMs: number | null;
@@ -27,7 +27,7 @@ const COLUMNS = 10;
 /** Matches ids that can be stored in one space-separated string, which is faster to read than an array. */
 const PLAIN_ID = /^[\w-]+$/;
 
-/** Bytes per number in a column that stores doubles instead of distances from its minimum. */
+/** Bytes per number in a column that stores doubles instead of offsets from its minimum. */
 const DOUBLE_BYTES = 8;
 
 /**
@@ -53,7 +53,7 @@ export class CallTable {
     this.#ids = ids;
   }
 
-  /** Returns a table that accepts more calls, starting with the calls of `before` if given. */
+  /** Returns a table that accepts more calls, starting with the calls in `before` if given. */
   static from(before?: CallTable): CallTable {
     if (before === undefined) return new CallTable();
     return new CallTable([...before.models], [...before.#numbers], [...before.#idList]);
@@ -76,7 +76,7 @@ export class CallTable {
     ids.push(call.id);
   }
 
-  /** Returns the time of a call in Unix milliseconds; NaN if none is recorded. */
+  /** Returns the time of a call in Unix milliseconds; NaN if not recorded. */
   timeAt(i: number): number {
     return this.#at(i, TIME);
   }
@@ -90,7 +90,7 @@ export class CallTable {
     return this.models[this.modelAt(i)] ?? { provider: null, model: null };
   }
 
-  /** Returns the recorded cost of a call; NaN if the record states none. */
+  /** Returns the recorded cost of a call; NaN if not recorded. */
   costAt(i: number): number {
     return this.#at(i, COST);
   }
@@ -114,8 +114,8 @@ export class CallTable {
    * Returns whether two calls with the same time are the same call: copies have the same id, unless the file has no
    * ids.
    *
-   * Compares models only if there are no ids, because a copy that contains only one branch may attribute a summary to
-   * another model.
+   * Compares models only if there are no ids, because a copy that contains only one branch may attribute a summary to a different
+   * model.
    */
   isCopy(i: number, other: CallTable, j: number): boolean {
     if ([INPUT, OUTPUT, TOTAL].some((column) => this.#at(i, column) !== other.#at(j, column))) return false;
@@ -146,7 +146,7 @@ export class CallTable {
   /**
    * Encodes the table as JSON and bytes.
    *
-   * An integer column is stored as distances from its minimum, in as few bytes as the largest distance requires. A
+   * An integer column is stored as offsets from its minimum, in as few bytes as the largest offset requires. A
    * column of equal integers takes no bytes.
    */
   encode(): { json: unknown[]; bytes: Uint8Array } {
@@ -208,7 +208,7 @@ export function parseModelNames(names: unknown): ModelNames {
 
 const WIDTHS = [0, 1, 2, 4, DOUBLE_BYTES];
 
-/** Returns 1 if a call used tokens, else 0: a record that states only a cost does not count. */
+/** Returns 1 if a call used tokens, otherwise 0, even if its record contains a cost. */
 function countCall(tokens: number): number {
   return tokens > 0 ? 1 : 0;
 }

@@ -19,7 +19,10 @@ export interface CacheOptions {
   readonly onCacheError?: (error: unknown) => void;
 }
 
-/** New filters and tables are saved once they cover at least this many bytes of sessions and this fraction of all bytes. */
+/**
+ * New filters and tables are saved once they cover at least this many session bytes and at least this fraction of all session
+ * bytes.
+ */
 const MIN_NEW_BYTES = 1024 * 1024;
 const MIN_NEW_PART = 1 / 32;
 
@@ -27,14 +30,13 @@ const MIN_NEW_PART = 1 / 32;
 const MAX_TABLE_BYTES = 256 * 1024 * 1024;
 
 /**
- * Summaries of session files, text filters, and word tables, kept between runs in one file of each kind per sessions
- * folder.
+ * Summaries of session files, text filters, and word tables, kept between runs in one file of each type per sessions folder.
  *
- * An item is valid as long as its session file has the same size, times, and inode. Outdated rows are removed because
+ * An item remains valid as long as its session file has the same size, times, and inode. Outdated rows are removed because
  * they contain session text.
  */
 export class CatalogCache {
-  /** Cache folder; undefined if nothing is kept. */
+  /** Cache folder; undefined if caching is disabled. */
   readonly folder: string | undefined;
   readonly #summaries: FolderCache<FileSummary>;
   readonly #filters: FolderCache<KnownBytes>;
@@ -49,7 +51,7 @@ export class CatalogCache {
     if (this.folder !== undefined) noteCacheFolder(this.folder);
   }
 
-  /** Returns the known summary of a file, which may be outdated; undefined if there is none. */
+  /** Returns the cached summary of a file, which may be outdated; undefined if it is not cached. */
   getSummary(file: SessionFile): FileSummary | undefined {
     return this.#summaries.of(file.folder)?.files.get(file.name);
   }
@@ -61,7 +63,7 @@ export class CatalogCache {
     known.unsaved++;
   }
 
-  /** Returns the filter of a file in its current state; undefined if there is none. */
+  /** Returns the cached filter for a file in its current state; undefined if it is not cached. */
   getFilter(file: SessionFile, mark: FileMark): Uint8Array | undefined {
     return getBytes(this.#filters, file, mark);
   }
@@ -70,7 +72,7 @@ export class CatalogCache {
     putBytes(this.#filters, file, mark, filter);
   }
 
-  /** Returns the bytes of the table of a file in its current state; undefined if there is none. */
+  /** Returns the cached table for a file in its current state, as bytes; undefined if it is not cached. */
   getTable(file: SessionFile, mark: FileMark): Uint8Array | undefined {
     return getBytes(this.#tables, file, mark);
   }
@@ -83,7 +85,7 @@ export class CatalogCache {
     putBytes(this.#tables, file, mark, table);
   }
 
-  /** Saves new facts, and removes those of files that no longer exist in the listed folders. */
+  /** Saves new facts, and removes facts about files that no longer exist in the listed folders. */
   async save(folders: readonly string[], files: readonly SessionFile[]): Promise<void> {
     if (this.#filters.loaded.size > 0) await saveBytes(this.#filters, files);
     if (this.#tables.loaded.size > 0) await saveBytes(this.#tables, files);
@@ -134,7 +136,7 @@ function putBytes(
   folder.unsaved += mark.size;
 }
 
-/** Saves the facts of each folder that has enough new facts, or facts that may contain text of deleted files. */
+/** Saves the facts for each folder with enough new facts, or with facts that may contain text from deleted files. */
 async function saveBytes(cache: FolderCache<KnownBytes>, files: readonly SessionFile[]): Promise<void> {
   const current = new Map<string, FileMark>(files.map((file) => [file.path, file]));
   for (const [folder, { files: known, unsaved }] of cache.loaded) {

@@ -25,9 +25,9 @@ import { type CacheOptions, CatalogCache } from "./catalog-cache.ts";
 import { decodeSummaryCalls, makeFileRow, summarizeFile } from "./file-summary.ts";
 import type { SessionCalls } from "./session-calls.ts";
 
-/** Options that select sessions, with reporting and cancellation. */
+/** Options for selecting sessions, reporting skipped files, and canceling the operation. */
 export interface CatalogOptions extends CatalogScope, CacheOptions {
-  /** Called with each file and folder that was skipped. */
+  /** Called for each skipped file and folder. */
   readonly onSkipped?: SkipReport;
   /** Cancels the operation with `ABORTED`. */
   readonly signal?: AbortSignal;
@@ -95,8 +95,8 @@ export class CatalogRun {
    * Returns a file's row; undefined if the file is outside the scope, is not a session, or is unreadable. Reports the
    * last two cases.
    *
-   * @returns The row itself rather than a promise if it is known, because thousands of promises would cost more than
-   *   all other work.
+   * @returns The row itself rather than a promise if it is already known, because creating thousands of promises would cost more
+   * than all other work.
    */
   readRow(file: SessionFile): FileRow | undefined | Promise<FileRow | undefined> {
     this.pace.check();
@@ -130,7 +130,7 @@ export class CatalogRun {
     return found.sort((a, b) => compareRows(a.row, b.row)).map(({ file }) => file);
   }
 
-  /** Returns whether a file may be a session in the scope, judging only by its header. */
+  /** Returns whether a file may be a session in the scope, based only on its header. */
   mayBelong(file: SessionFile): boolean {
     if (!this.#isFiltered) return true;
     try {
@@ -144,9 +144,8 @@ export class CatalogRun {
   }
 
   /**
-   * Returns whether a file is known to be in order in its current state: each line is one record of version 3 or later, with a
-   * unique id. Returns false if unknown. A file that was read in parts is unknown, because appended lines may repeat
-   * ids.
+   * Returns whether a file's current content is known to be in order: each line is one record with a unique id, in version 3 or
+   * later. Returns false if unknown, as for a file that was read in parts, because appended lines may repeat ids.
    */
   isInOrder(file: SessionFile, mark: FileMark): boolean {
     const known = this.#current(file, mark);
@@ -158,14 +157,14 @@ export class CatalogRun {
     await this.cache.save(this.#folders, this.files);
   }
 
-  /** Returns the summary of an unchanged file; undefined if there is none. */
+  /** Returns the summary of an unchanged file; undefined if it has no summary. */
   #current(file: SessionFile, mark: FileMark = file): FileSummary | undefined {
     const known = this.cache.getSummary(file);
     if (known === undefined || !isUnchanged(known, mark)) return undefined;
     return this.#needsCalls && known.summary !== undefined && known.calls === undefined ? undefined : known;
   }
 
-  /** @param earlier - Summary of the file when it was shorter, to continue from. */
+  /** @param earlier - Earlier summary to resume from, created when the file was shorter. */
   async #read(file: SessionFile, earlier: FileSummary | undefined): Promise<FileSummary | undefined> {
     try {
       const found = await summarizeFile(file.path, earlier, this.pace, this.#needsCalls);

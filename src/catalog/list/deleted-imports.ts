@@ -22,12 +22,12 @@ import {
 import { writeWhole } from "../../session/fs/write-whole.ts";
 import { retryAfterReplacement } from "../../session/log/replace-file.ts";
 
-/** Numbers of bytes to read: enough for the header and first entry of most imports, and the maximum. */
+/** Initial number of bytes to read, enough for the header and first entry of most imports, and maximum number of bytes. */
 const FRONTS = [8 * 1024, 256 * 1024] as const;
 
 /**
- * Returns the origin stated by the first entry of an imported session file; undefined if the file was not imported. A
- * fork made here also has that entry but does not count as imported.
+ * Returns the origin recorded in the first entry of an imported session file; undefined if the file was not imported. A fork of
+ * an imported session also has that entry but is not treated as imported.
  */
 export function readImportOrigin(path: string): ImportOrigin | undefined {
   return importOriginInFront(readFront(path) ?? NOTHING);
@@ -35,7 +35,7 @@ export function readImportOrigin(path: string): ImportOrigin | undefined {
 
 const NOTHING = new Uint8Array(0);
 
-/** Returns the origins to mark when a session file is deleted: its own and, if it was imported, that of its source. */
+/** Returns the origins to mark when a session file is deleted: its own origin and, if it was imported, that of its source. */
 export function readMarkedOrigins(path: string): readonly ImportOrigin[] {
   return markedOriginsInFront(readFront(path) ?? NOTHING);
 }
@@ -48,7 +48,7 @@ export function markedOriginsInFront(bytes: Uint8Array): readonly ImportOrigin[]
 }
 
 /**
- * Reads the beginning of a session file, with its whole first entry if that ends within 256 KiB; undefined if the file
+ * Reads the beginning of a session file, including the complete first entry if it ends within 256 KiB; undefined if the file
  * is missing.
  */
 export function readFront(path: string): Uint8Array | undefined {
@@ -101,7 +101,7 @@ function isWholeFront(bytes: Uint8Array): boolean {
 
 const LINE_FEED = 0x0a;
 
-/** Thrown if the marks of deleted sessions are unreadable, because any missing session may have been deleted. */
+/** Thrown if the deletion marks are unreadable, because any missing session may have been deleted. */
 export class UnreadableMarks extends SessionError {
   readonly folder: string;
 
@@ -113,12 +113,12 @@ export class UnreadableMarks extends SessionError {
 }
 
 /**
- * Marks a session of another program as deleted here, so that imports do not restore it.
+ * Marks another program's session as deleted, so that imports do not restore it.
  *
- * If the mark cannot be written, emits a process warning and continues, because the deletion matters more. Call this
- * before the deletion: a mark has no effect while its session exists.
+ * If the mark cannot be written, emits a process warning and continues, because the deletion matters more. Call this before
+ * deleting the session: a mark has no effect while its session exists.
  *
- * @param onError - Called instead of emitting the warning.
+ * @param onError - Called instead of emitting a process warning.
  * @returns True if a mark was written; false if the session was already marked or the mark cannot be written.
  */
 export function markDeletedImport(
@@ -150,7 +150,7 @@ function warnUnmarked({ source, sourceId }: ImportOrigin, error: unknown): void 
 }
 
 /**
- * Removes a mark, so that an import restores the session.
+ * Removes a deletion mark, so that the next import restores the session.
  *
  * If marks cannot be removed, emits only one process warning, because a mark has no effect while the session exists
  * here.
@@ -167,8 +167,8 @@ export function unmarkDeletedImport(origin: ImportOrigin): void {
 }
 
 /**
- * Deletes a session and marks it, so that it is not restored from its import source or from a program it was exported
- * to. If the deletion fails and the session certainly still exists, removes the new marks.
+ * Deletes a session and marks it as deleted, so that it is not restored from its import source or from any program that it was
+ * exported to. If the deletion fails and the session certainly still exists, removes the new marks.
  *
  * @param origins - Result of `readMarkedOrigins`.
  */
@@ -201,7 +201,7 @@ function warnOnce(message: string): void {
   process.emitWarning(message, { code: "SESSIONTREE_DELETED_IMPORT" });
 }
 
-/** Returns whether a session of another program was deleted here. Throws `UnreadableMarks` if the marks cannot be read. */
+/** Returns whether another program's session is marked as deleted. Throws `UnreadableMarks` if the marks cannot be read. */
 export function isDeletedImport(origin: ImportOrigin): boolean {
   try {
     return realFileSystem.statSync(makeMark(origin), { throwIfNoEntry: false }) !== undefined;

@@ -39,7 +39,7 @@ const LF = 0x0a;
 /**
  * Summarizes a file, reading only its new bytes.
  *
- * @param known - Summary of the file when it was shorter.
+ * @param known - Earlier summary, created when the file was shorter.
  * @param needsCalls - Whether model calls are required; known calls are kept up to date in either case.
  * @remarks Cost: O(bytes), or O(new bytes) if the file has only grown.
  */
@@ -71,7 +71,7 @@ export async function summarizeFile(
  * @returns Undefined if the file is not a session.
  * @throws {NotAPlainFileError} If the path is a folder, pipe, socket, or device.
  * @throws The system error if the file is missing or cannot be read.
- * @remarks Cost: O(bytes), scanned rather than parsed if the file is in order.
+ * @remarks Cost: O(bytes); the file is scanned rather than parsed if it is in order.
  */
 export async function summarizeSession(
   path: string,
@@ -186,8 +186,8 @@ function readTail(file: ScannedFile, end: number, length: number): string {
 }
 
 /**
- * Issues with links, versions, and ids rather than lines. They lose no data, so a list counts them only along with
- * other issues.
+ * Issues that concern links, versions, and ids rather than lines. They cause no data loss, so a list counts them only if there
+ * are also other issues.
  */
 const HARMLESS: ReadonlySet<IssueCode> = new Set([
   "PARENT_MISSING",
@@ -205,7 +205,7 @@ interface Findings {
   readonly summary: FileFacts | undefined;
   /** Model calls; undefined if the caller does not need them. */
   readonly calls: SessionCalls | undefined;
-  /** Total number of issues if any of them concerns a line; else 0. */
+  /** Total number of issues if any of them concerns a line; otherwise 0. */
   readonly issueCount: number;
   /** Id of the last entry; undefined if no scan can continue after it. */
   readonly lastId: string | undefined;

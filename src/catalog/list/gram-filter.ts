@@ -4,13 +4,13 @@ import { foldUnit } from "../query/text-bytes.ts";
 const GRAM = 4;
 
 /**
- * Limits of a filter's size, as base-2 logarithms of its number of bits: about one bit per three bytes, fewer for large
+ * Limits on a filter's size, as base-2 logarithms of the number of bits: about one bit per three bytes, fewer for large
  * files.
  */
 const MIN_BITS = 10;
 const MAX_BITS = 21;
 
-/** Code of units that a query never contains: halves of surrogate pairs, control characters, and invalid bytes. */
+/** Code for UTF-16 units that a query never contains: halves of surrogate pairs, control characters, and invalid bytes. */
 const OTHER = 1;
 
 const BACKSLASH = 0x5c;
@@ -26,7 +26,7 @@ const FOLDED = Uint8Array.from({ length: 0x80 }, (_, byte) => {
 /** Codes of all bytes; 0 for a backslash and for the bytes of non-ASCII characters. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) => (byte === BACKSLASH ? 0 : (FOLDED[byte] ?? 0)));
 
-/** Letters of the escapes for line breaks and other white space. */
+/** Letters in the escapes for line breaks and other white space. */
 const ESCAPED_SPACES: ReadonlySet<number> = new Set([..."bfnrt"].map((one) => one.charCodeAt(0)));
 
 /** Codes of the non-ASCII characters found so far. */
@@ -48,7 +48,7 @@ function getCode(unit: number): number {
   return isOther(unit) ? OTHER : getUnitCode(unit);
 }
 
-/** Returns whether a unit is half a surrogate pair or the replacement character. */
+/** Returns whether a unit is half of a surrogate pair or the replacement character. */
 function isOther(unit: number): boolean {
   return (unit >= 0xd800 && unit <= 0xdfff) || unit === 0xfffd;
 }
@@ -73,7 +73,9 @@ export function collectGrams(texts: Iterable<string>): Int32Array {
   return Int32Array.from(grams);
 }
 
-/** Returns whether a filter has all grams. If one is missing, the file does not contain the text. */
+/**
+ * Returns whether a filter contains all of the given grams. If any are missing, the file does not contain the searched string.
+ */
 export function hasGrams(filter: Uint8Array, grams: Int32Array): boolean {
   const shift = 29 - Math.log2(filter.length);
   for (const gram of grams) {
@@ -96,7 +98,7 @@ export class GramCollector {
   #gram = 0;
   /** Whether the last byte was a backslash that begins an escape. */
   #isEscape = false;
-  /** Number of hexadecimal digits still expected, and their value so far. */
+  /** Number of hexadecimal digits still expected, and the value of the digits read so far. */
   #digits = 0;
   #value = 0;
   /** Number of bytes still expected for the current character. */
@@ -116,7 +118,7 @@ export class GramCollector {
     }
   }
 
-  /** Processes bytes that are complete characters; returns the index of the first other byte. */
+  /** Processes single-byte characters; returns the index of the first byte that is not a complete character. */
   #feedPlain(bytes: Uint8Array, from: number): number {
     const { filter } = this;
     const shift = this.#shift;
@@ -187,7 +189,7 @@ export class GramCollector {
     else this.#add(OTHER);
   }
 
-  /** Ends a broken escape or character, then processes the byte that is not part of it. */
+  /** Ends an invalid escape or character, then processes the byte that ended it. */
   #giveUp(byte: number): void {
     [this.#digits, this.#rest, this.#isEscape] = [0, 0, false];
     this.#add(OTHER);

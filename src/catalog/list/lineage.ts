@@ -26,7 +26,7 @@ export class Descent<S extends SessionLineage> {
       for (const parent of this.findParents(session)) addTo(this.#children, parent, session);
   }
 
-  /** Returns the parents given in a session's header: none, one, or all sessions with that id. */
+  /** Returns the parents that a session's header refers to: an empty array, one session, or all sessions with that id. */
   findParents({ path, parentSession }: S): readonly S[] {
     if (parentSession === undefined) return [];
     const found =
@@ -37,7 +37,7 @@ export class Descent<S extends SessionLineage> {
     return found.filter((parent) => parent.path !== path);
   }
 
-  /** Returns the given sessions, all their ancestors, and all descendants of those. */
+  /** Returns the given sessions, their ancestors, and the descendants of all of these sessions. */
   findFamily(sessions: readonly S[]): ReadonlySet<S> {
     const family = new Set(sessions);
     // The loop also visits elements added along the way.
@@ -47,7 +47,7 @@ export class Descent<S extends SessionLineage> {
   }
 
   /**
-   * Returns the descendants of sessions, excluding the sessions themselves, children before grandchildren. Headers may
+   * Returns the descendants of the given sessions, children before grandchildren, without the given sessions. Headers may
    * form a cycle.
    */
   findDescendants(ancestors: readonly S[]): S[] {

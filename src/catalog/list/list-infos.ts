@@ -14,7 +14,7 @@ import { listSessions } from "./list-sessions.ts";
 const NO_MESSAGES = "(no messages)";
 
 /**
- * Lists sessions as `listSessions` does, in pi's shape.
+ * Lists sessions as `listSessions` does, in pi's format.
  *
  * @remarks Cost: same as `listSessions`.
  */
@@ -36,7 +36,7 @@ export async function listInfos(
   return rows.map(toInfo);
 }
 
-/** Session texts that have been read on demand. */
+/** Session text that has been read on demand. */
 const textsAskedFor = new WeakMap<object, string>();
 
 /** Getter shared by all rows. With a separate getter per row, engines would turn the objects into hash tables. */
@@ -62,7 +62,7 @@ function addText(info: Omit<SessionInfo, "allMessagesText">): asserts info is Se
   Object.defineProperty(info, "allMessagesText", TEXT_WHEN_ASKED);
 }
 
-/** Reads the text of all user and assistant messages of a session file, joined by spaces; empty if the file does not exist. */
+/** Reads the text of all user and assistant messages of a session file, joined with spaces; empty if the file does not exist. */
 function readMessagesText(path: string): string {
   const session = callIfPresent(() => readSessionFile(realFileSystem, path));
   if (session === undefined) return "";

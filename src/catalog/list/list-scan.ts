@@ -38,10 +38,12 @@ const NO_BYTES = new Uint8Array(0);
 /**
  * Reads the facts that a list needs from a message's body, without parsing it.
  *
- * Stores its results in fields because it runs in the hot loop of listing.
+ * Stores its results in fields because it runs in a hot loop when sessions are listed.
  */
 export class MessageBodyReader {
-  /** Role, read from where all known writers put it; `other` for other roles, undefined if the line must be parsed. */
+  /**
+   * Role, read from the position where all known writers put it; `other` for other roles, undefined if the line must be parsed.
+   */
   role: "user" | "assistant" | "other" | undefined;
   /** Most recently read bytes, as a view for reading words and as a buffer for searching. */
   #held: Uint8Array = NO_BYTES;
@@ -62,7 +64,7 @@ export class MessageBodyReader {
     this.#held = bytes.buffer.byteLength > MAX_HELD_BYTES ? NO_BYTES : bytes;
   }
 
-  /** Reads the role; returns the first position at which a time can begin, which is after the text. */
+  /** Reads the role, and returns the first position after the text, where a time can begin. */
   #readRole(from: number, end: number): number {
     const view = this.#view;
     const role = from + ROLE_AT;
@@ -87,11 +89,11 @@ export class MessageBodyReader {
 /**
  * Searches the body of an entry for times, without parsing it.
  *
- * A message body has one time, a plain number; other bodies have none. Any other time belongs to something else, such
- * as tool arguments or a second record on the same line, and requires a parse.
+ * A message body contains one time, which is a plain number; other bodies do not contain a time. Any other time belongs to
+ * something else, such as tool arguments or a second record on the same line, and requires parsing.
  *
- * @param from - Index after the head, or later if no time can begin earlier.
- * @returns Time of a message; `-Infinity` if there is none; NaN if a parse is required.
+ * @param from - Index after the head, or a later index if no time can begin before it.
+ * @returns Time of a message; `-Infinity` if there is no time; NaN if parsing is required.
  */
 export function findTimeInBody(bytes: Uint8Array, from: number, end: number, isMessage: boolean): number {
   const at = TIMESTAMP.find(bytes, from, end);
@@ -101,7 +103,7 @@ export function findTimeInBody(bytes: Uint8Array, from: number, end: number, isM
   return isOnly && bytes[behind] === COLON ? readPlainNumber(bytes, behind + 1, end) : Number.NaN;
 }
 
-/** Returns the number at an index if it is written as plain digits; else NaN. */
+/** Returns the number at an index if it is written as plain digits; otherwise NaN. */
 function readPlainNumber(bytes: Uint8Array, start: number, end: number): number {
   let value = 0;
   let at = start;
@@ -128,14 +130,14 @@ const USAGE = BytePattern.of(`"usage"`);
 
 type OneLine = Pick<ScannedLine, "bytes" | "start" | "end" | "offset" | "terminated">;
 
-/** First version whose entries reference their parents, which distinguishes appended lines from repeated ones. */
+/** First version whose entries reference their parents. The references distinguish appended lines from repeated lines. */
 export const RESUMABLE_VERSION = 3;
 
-/** Numbers stored for each candidate: start and end of its line, time of its entry, time in its body. */
+/** Number of values stored for each candidate: start and end of its line, time of its entry, time in its body. */
 const STRIDE = 4;
 
 /**
- * Lines of a piece that may contain the latest message. All scans share one array because it is empty at the end of
+ * Lines in a piece of the file that may contain the latest message. All scans share one array because it is empty at the end of
  * each piece.
  */
 const candidates = new Float64Array(512 * STRIDE);
@@ -154,13 +156,13 @@ let spareIds: IdIndex | undefined;
  * the trees takes 65 ms before the first row is created, `summarizeSource` takes 430 ms, and the scan takes 51 ms
  * including the rows.
  *
- * A file in order has its header first, then entries with unique ids, one per line. At any other line, the scan reports
- * that the file is not in order; the file then requires a full read, which applies all rules for damage. A scan can
- * continue an earlier scan if all entries there follow their parents, and as long as the parent of each new entry is
- * the last known entry or another new one: such an entry cannot repeat an old one.
+ * A file in order has its header first, then entries with unique ids, one per line. If it finds any other line, the scan reports
+ * that the file is not in order; the file must then be read in full, applying all rules for damaged files. A scan can
+ * continue an earlier scan if all entries in it follow their parents, as long as the parent of each new entry is the last known
+ * entry or another new entry: such an entry cannot repeat an old entry.
  *
  * @remarks Cost: O(bytes), scanned. Parses only the header, names, messages up to the first answered prompt, the latest
- *   message of each piece, and lines in an unusual spelling. Ignores keys that are spelled with escapes or occur twice.
+ *   message of each piece, and lines with unusual formatting. Ignores keys that contain escapes or are duplicated.
  */
 export class ListScan implements LineSink {
   readonly #isContinued: boolean;
@@ -169,7 +171,7 @@ export class ListScan implements LineSink {
   /** Undefined until the header has been read. */
   #summarizer: Summarizer | undefined;
   readonly #openings: OpeningFinder;
-  /** Undefined if calls are not needed, and until the header has been read. */
+  /** Undefined if calls are not needed or the header has not been read yet. */
   #recorder: CallRecorder | undefined;
   readonly #needsCalls: boolean;
   #version = 0;
@@ -183,7 +185,7 @@ export class ListScan implements LineSink {
   #candidateNumbers = 0;
 
   /**
-   * @param before - State at which the scan begins; undefined for the start of the file.
+   * @param before - State from which the scan continues; undefined to start at the beginning of the file.
    * @param needsCalls - Whether model calls are required.
    */
   constructor(before: ScannedBefore | undefined, needsCalls: boolean) {
@@ -219,7 +221,7 @@ export class ListScan implements LineSink {
     this.#resolveCandidates();
   }
 
-  /** Ends the scan, and processes a last line that has no line break. */
+  /** Ends the scan, and processes the last line if it has no line break. */
   end(): void {
     this.#scanner.end();
     this.#ids.clear();
@@ -246,7 +248,7 @@ export class ListScan implements LineSink {
     this.#isInOrder = false;
   }
 
-  /** Processes an entry in the usual spelling, whose body need not be parsed; returns false for any other line. */
+  /** Processes an entry with the usual formatting, whose body need not be parsed; returns false for any other line. */
   #takesUsualEntry(line: OneLine): boolean {
     const { bytes, start, end, terminated } = line;
     const mayBe = terminated && this.#version >= 2 && bytes[end - 1] === CLOSE_BRACE;
@@ -300,7 +302,9 @@ export class ListScan implements LineSink {
     this.#candidateNumbers = at + STRIDE;
   }
 
-  /** Processes the candidates from last to first: in a file in order, the last one is the latest, so no other is parsed. */
+  /**
+   * Processes the candidates from last to first: in a file in order, the last one is the latest, so no other candidate is parsed.
+   */
   #resolveCandidates(): void {
     const summarizer = this.#summarizer;
     if (summarizer === undefined) return;
@@ -339,8 +343,8 @@ export class ListScan implements LineSink {
   }
 
   /**
-   * Returns whether an entry may follow: its id is new and, in a continued scan, its parent is known. Notes entries
-   * without an earlier parent.
+   * Returns whether an entry is valid at this position: its id is new and, in a continued scan, its parent is known. Records
+   * whether any entry lacks an earlier parent.
    */
   #admits(id: IdKey, parent: IdKey | null): boolean {
     if (parent === null || (parent !== this.#lastId && this.#ids.get(parent) === NONE)) {
@@ -354,7 +358,7 @@ export class ListScan implements LineSink {
   }
 }
 
-/** Adds the model call recorded by a usual entry, whose head was just read. */
+/** Adds the model call recorded in an entry with the usual formatting, whose head was just read. */
 function recordCalls(recorder: CallRecorder, { bytes, start, end }: OneLine): void {
   const mayTell = recorder.isAtFront || USAGE.find(bytes, start, end) !== -1;
   const record = mayTell ? decodeRecord(bytes.subarray(start, end)) : undefined;
@@ -362,7 +366,7 @@ function recordCalls(recorder: CallRecorder, { bytes, start, end }: OneLine): vo
   else recorder.pass();
 }
 
-/** Adds the content of a counted entry and returns its record; ignores an entry that does not parse or has another type. */
+/** Adds the content of a counted entry and returns its record; ignores an entry that cannot be parsed or has a different type. */
 function addContent(
   summarizer: Summarizer,
   type: string,
@@ -375,7 +379,7 @@ function addContent(
   return record;
 }
 
-/** Returns whether a line is certainly a whole record. Without a line break, it may be only part of one. */
+/** Returns whether a line is certainly a complete record. A line without a line break may be only part of a record. */
 function isClearlyWhole({ type }: JsonRecord, line: OneLine): boolean {
   return line.terminated || type === "session" || (typeof type === "string" && isKnownEntryType(type));
 }

@@ -7,7 +7,7 @@ import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts
  *
  * @param loaded - Number of files read so far.
  * @param total - Number of all files.
- * @param partial - Sessions found so far, latest first; passed only occasionally.
+ * @param partial - Sessions found so far, latest first; reported only occasionally.
  */
 export type ListProgress = (loaded: number, total: number, partial?: readonly FileRow[]) => void;
 
@@ -34,7 +34,7 @@ const PARTIAL_AFTER_MS = 250;
  * with an `issueCount`. Two files with the same session id produce two rows.
  *
  * @returns Empty if there are no sessions or the folder is missing.
- * @remarks Cost: a stat of each file, and reading the bytes added since the last list.
+ * @remarks Cost: one stat per file, plus reading the bytes added since the last listing.
  */
 export async function listSessions(options: ListOptions = {}): Promise<FileRow[]> {
   assertOptions(options, { ...CATALOG_RULES, onProgress: CALLBACK });
@@ -55,7 +55,7 @@ export async function listSessions(options: ListOptions = {}): Promise<FileRow[]
   return sessions.sort(compareRows);
 }
 
-/** Creates a function to call after each file, which occasionally reports partial lists. */
+/** Creates a function that must be called after each file and occasionally reports a partial list. */
 function makeProgressNotifier(onProgress: ListProgress, total: number): (found: FileRow[]) => void {
   let [loaded, nextPartial, shownAt] = [0, 1, Date.now()];
   return (found) => {
@@ -73,7 +73,7 @@ function makeProgressNotifier(onProgress: ListProgress, total: number): (found: 
  * Yields sessions as they are found, most recently written files first.
  *
  * @throws {SessionError} `ABORTED`
- * @remarks Cost: a stat of each file at the start, then one read per requested session.
+ * @remarks Cost: one stat per file at the start, then one read per requested session.
  */
 export async function* iterateSessions(
   options: IterateOptions = {},
@@ -102,7 +102,7 @@ function isQueried({ name = "", firstMessage = "", id, cwd }: FileRow, query: st
   return hasWords(`${name}\n${firstMessage}\n${id}\n${cwd}`, query);
 }
 
-/** Returns whether a text contains all words of a query, in any order and case. */
+/** Returns whether a string contains all words in a query, in any order, ignoring case. */
 export function hasWords(text: string, query: string): boolean {
   const folded = text.toLowerCase();
   return query

@@ -10,7 +10,7 @@ import type { Pace } from "../../session/files/time-slices.ts";
 import { readRange, realFileSystem } from "../../session/fs/file-system.ts";
 import { readEntryLines } from "../../session/log/read-lines.ts";
 
-/** Limits of a batch, in entries and in bytes of their lines. */
+/** Limits on the size of a batch: number of entries, and number of bytes in their lines. */
 const BATCH_ENTRIES = 64;
 const BATCH_BYTES = 1024 * 1024;
 
@@ -67,13 +67,12 @@ export interface WholeLine {
 const CONTEXT = { version: CURRENT_SESSION_VERSION, entryIdFrom: () => undefined };
 
 /**
- * Yields the entries on the given lines of a file that is in order: each line is one record of the current version with
- * a unique id.
+ * Yields the entries on the given lines of a file that is in order: each line is one current-version record with a unique id.
  *
  * A search reads these lines without an index because that takes 108 ms for 400 sessions (100 MB in total), compared to
  * 216 ms if each file with a hit is read into a tree.
  *
- * @returns Batches, between which the event loop runs.
+ * @returns Batches of entries; the event loop runs between batches.
  */
 export async function* readEntriesOnLines(
   file: ScannedFile,
@@ -90,7 +89,7 @@ export async function* readEntriesOnLines(
   }
 }
 
-/** Decodes the entry on a line of the current version; undefined if the line is not a record with a type and an id. */
+/** Decodes the entry on a current-version line; undefined if the line is not a record with a type and an id. */
 export function decodeFoundEntry(line: Uint8Array, offset: number): FoundEntry | undefined {
   const record = decodeRecord(line);
   if (record === undefined) return undefined;

@@ -17,14 +17,14 @@ const MAX_CANDIDATES = 20;
 const MAX_LISTED = 8;
 const LONGEST_TITLE = 60;
 
-/** Matches strings treated as paths: those that contain a path separator, begin with `~`, or end in `.jsonl`. */
+/** Matches strings that are treated as paths because they contain a path separator, begin with `~`, or end in `.jsonl`. */
 const PATH = /[/\\]|^~|\.jsonl$/;
 
 /**
- * Finds the session that a user's input refers to: by path, by id or name, by the beginning of either, or by words in
+ * Finds the session that a user's input refers to: by path, by id or name, by a prefix of either, or by words in
  * its name, title, or the beginning of its first message.
  *
- * Earlier kinds of matches win: words are compared only if nothing else matches, and case is ignored only if there is
+ * Earlier types of matches take precedence: words are compared only if nothing else matches, and case is ignored only if there is
  * no exact match.
  *
  * @param wanted - An empty or blank string matches nothing.
@@ -51,7 +51,7 @@ export type Nameable = Pick<
 /** Part of a name that must match: words in it, its beginning, or the whole name. */
 export type NameMatch = "words" | "beginning" | "whole";
 
-/** Returns the sessions that a string refers to, using the best kind of match found. */
+/** Returns the sessions that a string refers to, using the best type of match found. */
 export function findByName<S extends Nameable>(
   sessions: readonly S[],
   text: string,
@@ -90,7 +90,7 @@ interface Choice<S> {
   /** Returns whether a session belongs to the current project. A single match there wins. */
   readonly isHere?: (session: S) => boolean;
   readonly notFound?: string;
-  /** Advice for several copies of one session; default: merge them. */
+  /** Advice to show for multiple copies of a session; by default, advice to merge them. */
   readonly copiesAdvice?: string;
 }
 
@@ -153,7 +153,7 @@ function makeAmbiguousError<S extends Nameable>(
   return new SessionError("SESSION_AMBIGUOUS", [head, ...lines].join("\n"), { details });
 }
 
-/** Returns whether all files are copies of one session, as in a synced folder after two machines appended. */
+/** Returns whether all files are copies of one session, as in a synced folder after two machines append to the same session. */
 function areCopies(found: readonly Nameable[]): boolean {
   return new Set(found.map(({ id }) => id)).size === 1;
 }

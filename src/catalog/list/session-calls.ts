@@ -6,14 +6,14 @@ import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { decodeText, parseJson } from "../../core/jsonl/decode.ts";
 import { CallTable, parseModelNames } from "./call-table.ts";
 
-/** Model calls of a session, and its origin as stated by its first entries. */
+/** Model calls in a session, and its origin as recorded in its first entries. */
 export interface SessionCalls {
   readonly calls: CallTable;
   /** Program that the session was imported from; null if it was not imported. */
   readonly source: string | null;
   /** Whether the session belongs to a subagent of another session. */
   readonly isSubagent: boolean;
-  /** Number of entries read so far at the front, which can state the origin. */
+  /** Number of initial entries read so far; only these entries can record the origin. */
   readonly frontEntries: number;
   readonly answering: ModelNames | undefined;
 }
@@ -21,8 +21,8 @@ export interface SessionCalls {
 const LF = 0x0a;
 
 /**
- * Returns whether an entry marks its own session as a subagent's. The entry at a call contains the id of the subagent's
- * session instead.
+ * Returns whether an entry marks its own session as a subagent session. The entry for a subagent call contains the id of the
+ * subagent session instead.
  */
 export function isSubagentEntry(entry: JsonRecord): boolean {
   return entry["customType"] === SUBAGENT_CUSTOM_TYPE && toRecord(entry["data"])["sessionId"] === undefined;
@@ -50,17 +50,17 @@ export class CallRecorder {
     this.#entriesSeen = before?.frontEntries ?? 0;
   }
 
-  /** Whether the next entry can state the session's origin. */
+  /** Whether the next entry can record the session's origin. */
   get isAtFront(): boolean {
     return this.#entriesSeen < FRONT_ENTRIES;
   }
 
-  /** Counts an entry that is known to contain no calls and no origin. */
+  /** Counts an entry that is known to contain neither a call nor an origin. */
   pass(): void {
     this.#entriesSeen++;
   }
 
-  /** Adds an entry. `id` is undefined if the file states no id for the entry. */
+  /** Adds an entry. `id` is undefined if the entry has no id in the file. */
   add(entry: JsonRecord, id: string | undefined, entryMs: number | undefined): void {
     if (this.isAtFront) this.#readFront(entry, entryMs);
     this.#entriesSeen++;
@@ -93,7 +93,7 @@ export class CallRecorder {
   }
 }
 
-/** Encodes an entry's model call or stated origin for a store; undefined if the entry has neither. */
+/** Encodes an entry's model call or recorded origin for a store; undefined if the entry has neither. */
 export function encodeUsage(entry: JsonRecord, id: string, entryMs: number | null): string | undefined {
   const told = pickCallFields(entry);
   return told && JSON.stringify([id, entryMs, told]);
@@ -110,7 +110,7 @@ function pickCallFields(entry: JsonRecord): object | undefined {
   if (totals === undefined) return undefined;
   const { provider, model, timestamp, role, usage: stored } = getCallFields(entry);
   const { cacheWrite1h } = toRecord(stored);
-  // A zero counts as a stated cost only if it was billed.
+  // A zero is treated as a recorded cost only if it was billed.
   const cost = totals.cost === null ? undefined : { total: totals.cost, totalFromProvider: true };
   const usage = { ...totals, cacheWrite1h, cost };
   const names = { provider: toNameOrNull(provider), model: toNameOrNull(model) };
@@ -130,7 +130,7 @@ export function decodeUsage(told: readonly string[], createdMs: number | null): 
   return recorder.found;
 }
 
-/** Start of the year 9999, in Unix milliseconds: formatted days support only years with four digits. */
+/** Start of the year 9999, in Unix milliseconds: formatted days support only four-digit years. */
 const MAX_TIME_MS = Date.UTC(9999, 0);
 
 function toWholeNumber(value: unknown): number | null {

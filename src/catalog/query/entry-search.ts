@@ -42,20 +42,20 @@ export interface EntryHit {
   /** Time of the entry; absent if the entry has no time. */
   readonly time?: Date;
   /**
-   * One line of text around the best match. For a failure found without words: what failed, and the line that describes
-   * the error.
+   * One line of text around the best match. For a failure found without search words, the name of what failed and the line that
+   * describes the error.
    */
   readonly snippet: string;
   /** Match within the snippet, in UTF-16 units. */
   readonly match: TextMatch;
   /**
-   * Relevance of the entry, from 0 to 1: whole words rank before parts of words, then more and rarer words, their proximity,
-   * messages before tool output, and recency. Comparable within one search.
+   * Relevance of the entry, from 0 to 1: whole words rank above partial words, followed by the number and rarity of the words,
+   * their proximity, messages over tool output, and recency. Comparable within one search.
    */
   readonly score: number;
-  /** Whether the entry lacks words of a question. */
+  /** Whether the entry lacks some of the words in a question. */
   readonly partial?: true;
-  /** Words of a question that the entry lacks, without words such as `the`; only in a partial hit. */
+  /** Words in a question that the entry lacks, excluding words such as `the`; present only in a partial hit. */
   readonly missing?: readonly string[];
 }
 
@@ -65,7 +65,7 @@ export interface SearchPlan {
   readonly filters: SearchFilters;
   readonly match: QueryMatcher;
   readonly isPath: PathTest | undefined;
-  /** Start of the search in Unix milliseconds, from which ages are computed. */
+  /** Start of the search in Unix milliseconds, used to compute ages. */
   readonly nowMs: number;
 }
 
@@ -96,8 +96,8 @@ export function needsCalls({ filters }: SearchPlan): boolean {
 }
 
 /**
- * Returns the strings that must occur in the entry's line or, with `needsCalls`, anywhere in the session; empty if
- * there are none.
+ * Returns the strings that must occur in the entry's line or, with `needsCalls`, anywhere in the session; empty if no strings are
+ * required.
  */
 export function getRequiredTexts({ query, filters }: SearchPlan): { text: string; caseSensitive: boolean }[] {
   const { tools = [], path = "" } = filters;
@@ -111,7 +111,7 @@ export function getRequiredTexts({ query, filters }: SearchPlan): { text: string
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Days after which the bonus for recency is halved. */
+/** Number of days after which the recency bonus is halved. */
 const HALF_LIFE = 30;
 
 /**
@@ -128,7 +128,7 @@ export function getFreshness(nowMs: number, timeMs: number | undefined): number 
 }
 
 /**
- * Returns the score of a match. Entries with only whole words rank before entries in which a word is only part of
+ * Returns the score of a match. Entries that contain all words as whole words rank above entries where a word occurs only within
  * longer words.
  */
 function scoreMatch({ relevance, hasWholeWords }: QueryMatch, freshness: number): number {
@@ -141,7 +141,7 @@ export function roundScore(score: number): number {
   return Math.round(score * 1000) / 1000;
 }
 
-/** Entry that passes the filters, with its texts. */
+/** Entry that passes the filters, with its searchable strings. */
 export interface SelectedText {
   readonly at: number;
   readonly entry: AnySessionEntry;
@@ -197,7 +197,7 @@ export class EntrySearch {
     });
   }
 
-  /** Returns the texts of the entries that pass the filters, with the positions of these entries, in order. */
+  /** Returns the searchable strings of the entries that pass the filters, with the positions of these entries, in order. */
   selectTexts(entries: readonly (AnySessionEntry | undefined)[]): SelectedText[] {
     return entries.flatMap((entry, at) => {
       const text = entry && this.#getText(entry);
@@ -207,7 +207,7 @@ export class EntrySearch {
     });
   }
 
-  /** Returns the searched texts of an entry; undefined if it does not pass the filters. */
+  /** Returns the searchable strings of an entry; undefined if it does not pass the filters. */
   #getText(entry: AnySessionEntry): SearchedText | undefined {
     const { filters, query } = this.#plan;
     const found = getSearchedText(entry);
@@ -224,14 +224,14 @@ export class EntrySearch {
     return text !== undefined && isEmptyQuery(query) ? findInCalls(text) : text;
   }
 
-  /** Records the calls of an answer, and returns the call that a result belongs to. */
+  /** Records an answer's tool calls; for a tool result, returns the corresponding call. */
   #takeCall(entry: AnySessionEntry, { parts }: SearchedText): SearchedCall | undefined {
     for (const { call } of parts) if (call !== undefined) this.#calls.set(call.id, call);
     // A call can have a result on each of several branches.
     return this.#calls.get(getMessageFields(entry).toolCallId);
   }
 
-  /** Returns the entry's texts that match the filters for tools and path; undefined if none match. */
+  /** Returns the entry's strings that match the filters for tools and path; undefined if none match. */
   #narrowed(
     entry: AnySessionEntry,
     found: SearchedText,
@@ -269,7 +269,7 @@ function getTool(entry: AnySessionEntry, { call }: SearchedPart): string {
   return call?.name ?? "";
 }
 
-/** Returns one line that describes a failure, for searches for failures without words. */
+/** Returns one line that describes a failure, for failure searches without words. */
 function findInFailure(
   entry: AnySessionEntry,
   found: SearchedText,
@@ -286,7 +286,7 @@ function withCall(found: SearchedText, entry: AnySessionEntry, call: SearchedCal
   return { ...found, parts: [...found.parts, ...getCallParts(named)] };
 }
 
-/** Returns one line per call with its tool and main argument, for searches for calls without words. */
+/** Returns one line per call with its tool and main argument, for tool call searches without words. */
 function findInCalls(found: SearchedText): SearchedText {
   const calls = new Set(found.parts.map(({ call }) => call));
   const parts = [...calls].flatMap((call): SearchedPart[] => {
@@ -298,20 +298,20 @@ function findInCalls(found: SearchedText): SearchedText {
 
 const AROUND = 60;
 
-/** Number of characters shown from the beginning of a text when the query has no words. */
+/** Number of characters shown from the beginning of a string when the query has no words. */
 const BEGINNING = 200;
 
 const MAX_MATCH = 200;
 
 /** Text around a match. */
 interface Snippet {
-  /** One line, with an ellipsis where text was cut. */
+  /** One line, with an ellipsis where text is omitted. */
   readonly snippet: string;
   /** The match within the snippet, in UTF-16 units. */
   readonly match: TextMatch;
 }
 
-/** Returns the text around a match. Collapses runs of white space to one space, and never splits a surrogate pair. */
+/** Returns the text around a match. Collapses runs of white space into a single space, and never splits a surrogate pair. */
 export function cutSnippet(text: string, { start, length }: TextMatch): Snippet {
   const end = start + Math.min(length, MAX_MATCH);
   const behind = end + (length === 0 ? BEGINNING : AROUND);

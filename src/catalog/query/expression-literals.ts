@@ -4,7 +4,7 @@ const OPTIONAL = /^(?:[*?]|\{0+[,}])/;
 /** Matches a quantifier. Braces without a number are literal characters. */
 const QUANTIFIER = /^(?:[*+?]|\{\d+(?:,\d*)?\})\??/;
 
-/** Escape of the literal character after the backslash. */
+/** Matches a backslash followed by a literal character. */
 const ESCAPED_LITERAL = /^\\[^\p{L}\p{N}]/u;
 
 const ESCAPE = /^\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|x[0-9a-f]{2}|c[a-z]|[pP]\{[^}]*\}|k<[^>]*>|\d+|.)/isu;

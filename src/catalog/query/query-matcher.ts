@@ -6,29 +6,32 @@ import { isWholeWord } from "./words.ts";
 /** Text to be searched. */
 export type MatchedPart = Pick<SearchedPart, "kind" | "text">;
 
-/** Match of a query in an entry's texts. */
+/** Match of a query in an entry's strings. */
 export interface QueryMatch {
   readonly index: number;
-  /** Match to show: the first match or, for several words, the place where they are closest together. */
+  /** Match to display: the first match or, for several words, the place where they are closest together. */
   readonly match: TextMatch;
-  /** Relevance of the texts, greater than 0 and at most 1, regardless of the entry's age. */
+  /** Relevance of the strings, greater than 0 and at most 1, regardless of the entry's age. */
   readonly relevance: number;
-  /** Whether every word and phrase occurs as a whole, not only as part of longer words; undefined if the query has no words. */
+  /**
+   * Whether every word and phrase occurs as a whole word or phrase, not only as part of longer words; undefined if the query has
+   * no words.
+   */
   readonly hasWholeWords?: boolean;
-  /** Words of a question that are missing from all texts; undefined if all words are required. */
+  /** Words of a question that are missing from all strings; undefined if all words are required. */
   readonly missing?: readonly string[];
 }
 
-/** Matches a query against the texts of several entries; undefined for entries that lack a word. */
+/** Matches a query against the strings of several entries; undefined for entries that lack a word. */
 export type QueryMatcher = (entries: readonly (readonly MatchedPart[])[]) => (QueryMatch | undefined)[];
 
 /** Creates a matcher from a regular expression. */
 export type ExpressionCompiler = (source: string, caseSensitive: boolean) => TextMatcher;
 
-/** Maximum number of matches counted per word and text. */
+/** Maximum number of matches counted per word and string. */
 const MAX_MATCHES = 32;
 
-/** Weight of a match by kind of text. */
+/** Weight of a match, by type of text. */
 export const WEIGHTS: Readonly<Record<TextKind, number>> = {
   said: 1,
   summary: 0.8,
@@ -39,26 +42,26 @@ export const WEIGHTS: Readonly<Record<TextKind, number>> = {
   date: 1,
 };
 
-/** Average length of a text, in characters. */
+/** Average length of a string, in characters. */
 const USUAL_LENGTH = 1_000;
 
-/** Length at which a word counts as rarest, in characters. */
+/** Length at which a word is considered rarest, in characters. */
 const RARE_LENGTH = 10;
 
 /** Factor for a word that occurs only within longer words. */
 const PART_OF_WORD = 0.7;
 
-/** Maximum number of characters between words that count as adjacent. */
+/** Maximum number of characters between words that are considered adjacent. */
 const NEARBY = 4;
 
 /**
  * Creates the matcher of a query.
  *
- * All words must occur in the texts of an entry, in any order and in any of the texts.
+ * All words must occur in an entry's strings, in any order and in any of the strings.
  *
  * @param compile - Creates a matcher from a regular expression, with a time limit, because an expression may run
  *   forever.
- * @returns A matcher that matches any text if the query is empty.
+ * @returns A matcher that matches any string if the query is empty.
  * @remarks Cost: O(characters) for each word.
  */
 export function makeQueryMatcher(query: SearchQuery, compile: ExpressionCompiler): QueryMatcher {
@@ -75,7 +78,7 @@ export function makeQueryMatcher(query: SearchQuery, compile: ExpressionCompiler
     });
 }
 
-/** Creates a finder for a word. It finds parts of longer words only in texts that do not contain the whole word. */
+/** Creates a finder for a word. It finds parts of longer words only in strings that do not contain the whole word. */
 function makeWordFinder(term: string, caseSensitive: boolean): MatchFinder {
   const findWhole = makeLiteralFinder(term, caseSensitive, MAX_MATCHES, isWholeWord);
   const findAny = makeLiteralFinder(term, caseSensitive, MAX_MATCHES);
@@ -91,7 +94,7 @@ export function makePhraseFinders(phrases: readonly string[]): MatchFinder[] {
 }
 
 /**
- * Creates a matcher that runs an expression on the texts of all entries in one call, because each call with a time
+ * Creates a matcher that runs an expression on the strings of all entries in one call, because each call with a time
  * limit is costly.
  */
 function makeExpressionMatcher(matcher: TextMatcher): QueryMatcher {
@@ -152,7 +155,7 @@ function findBestMatch(
   return { index, match: window.match, relevance };
 }
 
-/** Returns the score of a word, from 0 to 1. It grows with each match, by less each time, and is lower in long texts. */
+/** Returns the score of a word, from 0 to 1. It increases by a smaller amount with each match, and is lower in long strings. */
 function scoreWord(word: number, parts: readonly MatchedPart[], found: readonly WordMatches[]): number {
   let [amount, length] = [0, 0];
   for (const [i, { text, kind }] of parts.entries()) {
@@ -169,7 +172,7 @@ function isWordWhole(word: number, parts: readonly MatchedPart[], found: readonl
   return parts.some(({ text }, i) => getWholeness(text, found[i]?.[word] ?? []) === 1);
 }
 
-/** Returns the factor for a word in a text, based on its first match; 0 if there is no match. */
+/** Returns the factor for a word in a string, based on its first match; 0 if there is no match. */
 function getWholeness(text: string, [first]: readonly TextMatch[]): number {
   if (first === undefined) return 0;
   return isWholeWord(text, first) ? 1 : PART_OF_WORD;
@@ -181,7 +184,7 @@ interface Window {
   readonly closeness: number;
 }
 
-/** Finds the place where all words are closest together; undefined if the text contains none of them. */
+/** Finds the place where all words are closest together; undefined if the string does not contain any of them. */
 function findClosest(matches: WordMatches, rarities: readonly number[]): Window | undefined {
   const held = matches.filter((own) => own.length > 0);
   const rarest = rarities.indexOf(

@@ -10,7 +10,7 @@ import type { TextMatch } from "./text-matcher.ts";
 import type { QuestionWord } from "./words.ts";
 import { readWords } from "./words.ts";
 
-/** Maximum number of matches counted per text. */
+/** Maximum number of matches counted per string. */
 const MAX_MATCHES = 10_000;
 
 /** Maximum size of the passage compared with a question, in UTF-16 units. */
@@ -24,7 +24,7 @@ interface FoundWord extends TextMatch {
 /**
  * Creates the matcher for a question: an entry must contain all phrases and at least one word.
  *
- * @param worthByHash - Value of each word of the question, by hash. Default: its weight.
+ * @param worthByHash - Value of each word in the question, by hash. Default: its weight.
  * @remarks Cost: O(characters).
  */
 export function makeQuestionMatcher(
@@ -66,7 +66,7 @@ function getMissing(words: readonly QuestionWord[], held: ReadonlySet<number>): 
     .map(({ text }) => text);
 }
 
-/** Finds the passage that contains the most of a question, and the first of the most valuable words in it. */
+/** Finds the passage that covers the most of a question, and the first of the most valuable words in that passage. */
 function findBestPart(
   parts: readonly MatchedPart[],
   found: readonly (readonly FoundWord[])[],
@@ -80,7 +80,7 @@ function findBestPart(
     if (piece !== undefined && (best === undefined || worth > best.worth))
       best = { index, match: piece.match, worth };
   }
-  // Only the entry's date matches the question, not its texts.
+  // Only the entry's date matches the question, not its text.
   const { index, match } = best ?? { index: 0, match: { start: 0, length: 0 } };
   return { index, match, relevance: 1 };
 }

@@ -6,7 +6,7 @@ import type { QuestionWord } from "./words.ts";
 const K1 = 1.2;
 const B = 0.75;
 
-/** Number of words in an entry of ordinary length. Constant, so that all stores rank entries the same way. */
+/** Number of words in an entry of typical length. Constant, so that all stores rank entries the same way. */
 const USUAL_WORDS = 50;
 
 /** Share of the better neighbor's score that is added to an entry's score, because a question and its answer are two entries. */
@@ -15,7 +15,7 @@ const NEIGHBOR_PART = 0.3;
 /** Share of a word's value that is added to the score of every entry in a session that contains the word. */
 const SESSION_PART = 0.3;
 
-/** Entry that contains words of a question. */
+/** Entry that contains words from a question. */
 export interface RankedEntry<Session> {
   readonly session: Session;
   readonly offset: number;
@@ -23,7 +23,7 @@ export interface RankedEntry<Session> {
   readonly score: number;
 }
 
-/** Entries of a session that contain words of a question, in file order. */
+/** Entries in a session that contain words from a question, in file order. */
 interface Candidates<Session> {
   readonly session: Session;
   /** Indexes of the entries in the session's table. */
@@ -32,14 +32,14 @@ interface Candidates<Session> {
   /** Factor for each entry's score; 0 for an entry that cannot be a hit. */
   readonly factors: Float64Array;
   readonly wordCounts: Uint32Array;
-  /** For each entry, the weight of each word of the question. */
+  /** For each entry, the weight of each word in the question. */
   readonly weights: Uint8Array;
 }
 
 /**
  * Ranks the entries of many sessions by how well they answer a question.
  *
- * Uses BM25 over entries, plus shares of the scores of neighbors and of the session.
+ * Uses BM25 over entries, plus a share of the scores of neighboring entries and of the session.
  *
  * @remarks Cost: O(entries that contain a word) in time and memory.
  */
@@ -113,7 +113,7 @@ export class QuestionRanking<Session> {
     return ranked.sort((a, b) => b.score - a.score).slice(0, max);
   }
 
-  /** Returns the value of each word of the question by hash. Rarer words have higher values. */
+  /** Returns the value of each word in the question, by hash. Rarer words have higher values. */
   getWorthByHash(): Map<number, number> {
     const worths = this.getWorths();
     return new Map(this.#words.map(({ hash }, word) => [hash, worths[word] ?? 0]));

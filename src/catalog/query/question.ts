@@ -23,7 +23,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 /**
  * Parses a question: optional words, at least one of which is required, and quoted phrases, which are all required.
  *
- * @returns A query without words if the string contains none.
+ * @returns A query without words if the string does not contain any.
  * @throws {SessionError} `INVALID_QUERY` if the string has more than 100,000 characters or more than 32 phrases.
  */
 export function parseQuestion(text: string): SearchQuery {

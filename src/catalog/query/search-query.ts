@@ -8,9 +8,8 @@ export interface QueryOptions {
   /** Default false. */
   readonly caseSensitive?: boolean;
   /**
-   * Whether an entry must contain all words or, as for a question, any of them. With `any`, entries with the most and
-   * rarest words are first, and endings of English words are ignored. Quoted phrases are always required. Default
-   * `all`.
+   * Whether an entry must contain all words or, for a question, any of them. With `any`, entries with the most and rarest words
+   * come first, and English word endings are ignored. Quoted phrases are always required. Default `all`.
    */
   readonly match?: "all" | "any";
 }
@@ -26,7 +25,7 @@ export interface SearchQuery {
   readonly caseSensitive: boolean;
 }
 
-/** Maximum length of a query, in UTF-16 units. Longer queries are too slow in texts that almost match. */
+/** Maximum length of a query, in UTF-16 units. Longer queries are too slow on strings that almost match. */
 const MAX_UNITS = 2_000;
 
 /** Maximum number of words and phrases per query. */
@@ -35,7 +34,7 @@ export const MAX_TERMS = 32;
 /** Quoted phrase. */
 export const QUOTED = /(?<!\S)"([^"]*)"(?!\S)/g;
 
-/** Quoted phrase or word. A quote without a closing quote at the end of a word is an ordinary character. */
+/** Quoted phrase or word. An opening quote is an ordinary character unless a closing quote follows at the end of a word. */
 const TERM = /"([^"]*)"(?!\S)|\S+/g;
 
 /**
@@ -43,7 +42,7 @@ const TERM = /"([^"]*)"(?!\S)|\S+/g;
  *
  * Words also match within longer words, such as `time` in `timeout`. White space in a phrase matches any white space.
  *
- * @returns A query without terms if the string contains none.
+ * @returns A query without terms if the string does not contain any.
  * @throws {SessionError} `INVALID_QUERY` if the query is too long, has too many words, or is not a valid regular
  *   expression.
  */
@@ -68,13 +67,13 @@ export function parseQuery(text: string, options: QueryOptions = {}): SearchQuer
   return { terms: wanted, regex: undefined, caseSensitive };
 }
 
-/** Returns whether a query is empty and therefore matches every text. */
+/** Returns whether a query is empty and therefore matches every string. */
 export function isEmptyQuery({ terms, regex, words = [] }: SearchQuery): boolean {
   return terms.length === 0 && regex === undefined && words.length === 0;
 }
 
 /**
- * Returns the words that an entry must contain to match a query, each in one of its texts, for backends that index
+ * Returns the words that an entry must contain to match a query, each in any of its strings, for backends that index
  * entries. Compare them with `hasWord`.
  *
  * @returns Empty if any entry may match, as for a regular expression.
@@ -84,8 +83,8 @@ export function getRequiredWords({ terms }: SearchQuery): string[] {
 }
 
 /**
- * Returns whether a string contains a required word, ignoring case. True for every match of the query and for few other
- * strings.
+ * Returns whether a string contains a required word, ignoring case. Returns true for every string that matches the query, and for
+ * few other strings.
  *
  * Compares in upper case, which maps each character independently of its neighbors.
  */
@@ -129,7 +128,7 @@ export const SEARCHED_ROLES = [
 
 /** Filters for the searched entries, independent of the query. */
 export interface SearchFilters {
-  /** Only messages of these roles; summaries are `compactionSummary` and `branchSummary`. Default: all. */
+  /** Only messages with these roles; summaries are `compactionSummary` and `branchSummary`. Default: all. */
   readonly roles?: readonly string[];
   /** Only calls and results of these tools, ignoring case. Default: all entries. */
   readonly tools?: readonly string[];
@@ -139,21 +138,21 @@ export interface SearchFilters {
    */
   readonly path?: string;
   /**
-   * Only failures of tools, commands, and models. Also searches the tool's name and the arguments of its call for
-   * words. Default false.
+   * Only failures of tools, commands, and models. Also searches for words in the tool's name and in the arguments of its call.
+   * Default false.
    */
   readonly failed?: boolean;
   /** Only entries at or after this time. */
   readonly since?: Date;
   /** Only entries before this time. */
   readonly until?: Date;
-  /** Only sessions imported from this program, or from any program with `any`. Default: all sessions. */
+  /** Only sessions imported from this program or, with `any`, from any program. Default: all sessions. */
   readonly source?: string;
   /** Whether to search only the path to the session's leaf (`active`) or all entries (`any`). Default `any`. */
   readonly branch?: "active" | "any";
 }
 
-/** Returns whether the filters alone select entries, so that no query is required. */
+/** Returns whether the filters select entries by themselves, so that no query is required. */
 export function isNamingEntries({ tools, path, failed = false }: SearchFilters): boolean {
   return failed || tools !== undefined || path !== undefined;
 }

@@ -33,7 +33,7 @@ export interface SearchedPart {
   readonly call?: SearchedCall;
 }
 
-/** Searched texts of an entry. */
+/** Searchable strings of an entry. */
 export interface SearchedText {
   /** Role of the entry's message, or of the message that the entry is converted to. */
   readonly role: string;
@@ -45,7 +45,7 @@ export interface SearchedText {
 const MAX_VALUES = 10_000;
 
 /**
- * Returns the texts of an entry that a user would search for.
+ * Returns the strings in an entry that a user would search for.
  *
  * For messages: text, thinking, tool calls with the strings in their arguments, and commands with their output. For
  * summaries: the summary. Images, signatures, ids, and `details` are excluded.
@@ -64,7 +64,7 @@ export function getSearchedText(entry: AnySessionEntry): SearchedText | undefine
     : undefined;
 }
 
-/** Returns the texts of a call: the tool's name and the strings in the arguments. */
+/** Returns the searchable strings in a call: the tool's name and the strings in the arguments. */
 export function getCallParts(call: SearchedCall): SearchedPart[] {
   return [call.name, ...collectTexts(call.input)].flatMap((text) => toParts("call", text, call));
 }
@@ -81,7 +81,7 @@ export function getDateParts(timeMs: number | undefined): SearchedPart[] {
   return [{ kind: "date", text: `${date.getUTCDate()} ${month} ${date.toISOString().slice(0, 10)}` }];
 }
 
-/** Returns whether a word, in any form, may be part of a date, which need not occur in the entry's line. */
+/** Returns whether a word in any form may be part of a date. Such a word need not occur in the entry's line. */
 export function isDateWord(word: string): boolean {
   const stem = getStem(word).toLowerCase();
   return /^\d+$/.test(word) || MONTHS.some((month) => getStem(month).toLowerCase() === stem);
@@ -148,8 +148,8 @@ const DRIVE = /^[a-z]:\//i;
 export type PathTest = (path: string, cwd: string) => boolean;
 
 /**
- * Creates a test for absolute or relative paths with either separator. A relative `wanted` may begin anywhere below the
- * working directory.
+ * Creates a function that tests absolute or relative paths with either separator. A relative `wanted` may begin anywhere below
+ * the working directory.
  */
 export function makePathTest(wanted: string): PathTest {
   const whole = tidyPath(wanted);

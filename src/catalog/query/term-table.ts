@@ -6,7 +6,7 @@ export interface TableEntry {
   readonly offset: number;
   /** Time in Unix milliseconds; NaN if the entry has no time. */
   readonly timeMs: number;
-  /** Index of the entry's role in the caller's numbering; -1 for none. */
+  /** Index of the entry's role in the caller's numbering; -1 for no role. */
   readonly role: number;
   /** Number of words in the entry. */
   readonly words: number;
@@ -18,13 +18,13 @@ export const WEIGHT_UNIT = 10;
 /** Maximum weight of a word in an entry. */
 const MAX_WEIGHT = 255;
 
-/** Bytes before the entries: the number of entries, and the number of hash bits that select a bucket. */
+/** Number of bytes before the entries, for the number of entries and the number of hash bits that select a bucket. */
 const FRONT_BYTES = 5;
 
-/** Bytes of an entry: its offset, time, number of words, and role plus one. */
+/** Number of bytes per entry, for its offset, time, number of words, and role plus one. */
 const ENTRY_BYTES = 8 + 8 + 4 + 1;
 
-/** Bytes of a hash stored in its bucket. The remaining bits select the bucket. */
+/** Number of bytes of a hash that are stored in its bucket. The remaining bits select the bucket. */
 const HASH_BYTES = 3;
 const MIN_BUCKET_BITS = 32 - 8 * HASH_BYTES;
 const MAX_BUCKET_BITS = 20;
@@ -33,7 +33,7 @@ const MAX_BUCKET_BITS = 20;
 const BUCKET_WORDS = 16;
 
 /**
- * Index of the words in a session's entries. Maps each word to the entries that contain it and its weight in each.
+ * Index of the words in a session's entries. Maps each word to the entries that contain it, with its weight in each entry.
  *
  * Words are stored as hashes, which can collide, so results must be verified.
  */
@@ -72,7 +72,7 @@ export class TermTable {
   }
 
   /**
-   * Calls a function with each entry that contains a word, in order.
+   * Calls a function for each entry that contains a word, in order.
    *
    * @remarks Cost: O(entries that contain the word).
    */
@@ -144,9 +144,9 @@ function getBucket(hash: number, bits: number): number {
 
 const MIN_SLOTS = 1 << 14;
 
-/** Builder for tables that reuses its memory for the next table. */
+/** Builds tables, and reuses its memory for each new table. */
 export class TermTableBuilder {
-  /** For each slot: a hash (0 for none), and the number of its word. */
+  /** For each slot: a hash (0 for an empty slot), and the number of the word with this hash. */
   #slots = new Uint32Array(MIN_SLOTS);
   #numbers = new Uint32Array(MIN_SLOTS);
   /** For each word number: its hash, and its weight in the current entry. */
@@ -155,7 +155,7 @@ export class TermTableBuilder {
   /** For each word number: the last entry that contains it, and the bytes of its postings. */
   #lastEntries = new Uint32Array(MIN_SLOTS);
   #sizes = new Uint32Array(MIN_SLOTS);
-  /** Numbers of the words of the current entry. */
+  /** Numbers of the words in the current entry. */
   #current = new Uint32Array(MIN_SLOTS);
   #found = 0;
   #words = 0;
@@ -169,7 +169,7 @@ export class TermTableBuilder {
   #weight = 0;
   readonly #take = (hash: number) => this.#addWord(hash);
 
-  /** Adds the words of a text to the current entry. */
+  /** Adds the words in a string to the current entry. */
   addText(text: string, weight: number): void {
     this.#weight = weight;
     readWords(text, this.#take);
@@ -255,7 +255,7 @@ export class TermTableBuilder {
     return starts;
   }
 
-  /** Writes each word's postings: the entries that contain it, and its weight in each. */
+  /** Writes each word's postings: the entries that contain it, and its weight in each entry. */
   #writePostings(bytes: Uint8Array, next: Uint32Array): void {
     const lastEntries = this.#lastEntries.fill(0, 0, this.#words);
     for (let [i, entry] = [0, 0]; entry < this.#ends.length; entry++) {

@@ -4,21 +4,21 @@ import { BytePattern } from "../../core/jsonl/byte-pattern.ts";
 export interface TextPatterns {
   /** Part of the string in plain UTF-8. */
   readonly plain: BytePattern;
-  /** Escape, such as `\u00e9`, of a character in that part or of another requested character. */
+  /** Escape, such as `\u00e9`, for a character in the plain part or for another requested character. */
   readonly escaped: BytePattern;
 }
 
 const MAX_BYTES = 32;
 
 /**
- * Characters for which JSON writers have escapes other than `\uXXXX`, surrogates, which UTF-8 cannot encode, and the
+ * Characters that JSON writers may escape in a form other than `\uXXXX`; surrogates, which UTF-8 cannot encode; and the
  * replacement character for invalid bytes.
  */
 const NOT_PLAIN = /["\\/\ufffd]|\p{Surrogate}/u;
 
 const encoder = new TextEncoder();
 
-/** Character of the string, in all matching forms. */
+/** Character in the string, in all matching forms. */
 interface Place {
   /** Possible values of each byte of its UTF-8 encoding. */
   readonly bytes: number[][];
@@ -29,8 +29,8 @@ interface Place {
  * Creates patterns that match every line that contains a string, and few other lines.
  *
  * The patterns use the longest part of the string whose forms all have the same length in UTF-8 and that JSON writes
- * either plainly or as `\uXXXX`. A line with neither that part nor such an escape of one of its characters cannot
- * contain the string.
+ * either plainly or as `\uXXXX`. A line that contains neither that part nor an escape for one of its characters cannot contain
+ * the string.
  *
  * @param caseSensitive - If false, characters match as in a regular expression with the flag `i`.
  * @param others - Additional characters whose escapes match.
@@ -77,9 +77,9 @@ function findPlace(character: string, forms: ReadonlyMap<string, string[]>): Pla
 }
 
 /**
- * Creates a pattern for a backslash, `u`, and the possible hexadecimal digits, in both cases, except the last digit.
- * The last digit is omitted because almost any digit occurs there, and its letters would end many patterns that do not
- * match.
+ * Creates a pattern for a backslash, `u`, and the possible hexadecimal digits, in uppercase and lowercase, except the last digit.
+ * The last digit is omitted because almost any digit can occur there, and because its letters would be the last bytes of many
+ * patterns that do not match.
  */
 function escapePattern(units: readonly number[]): BytePattern {
   const digits = [12, 8, 4].map((shift) =>
@@ -110,8 +110,8 @@ function collectForms(text: string): Map<string, string[]> {
 }
 
 /**
- * Returns the common form of a character's cases under the flag `i`: uppercase, unless that is several characters or
- * maps a non-ASCII character to ASCII.
+ * Returns the common form of a character's cases under the flag `i`: uppercase, unless the uppercase form has several characters
+ * or maps a non-ASCII character to ASCII.
  */
 export function foldUnit(unit: string): string {
   const upper = unit.toUpperCase();
@@ -125,13 +125,13 @@ export class MatchWalk {
   #found = -1;
 
   /**
-   * @param find - Returns the start of the first match at or after a position; -1 if there is none.
+   * @param find - Returns the start of the first match at or after a position; -1 if there is no match.
    */
   constructor(find: (from: number) => number) {
     this.#find = find;
   }
 
-  /** Returns the start of the first match at or after a position; infinity if there is none. */
+  /** Returns the start of the first match at or after a position; infinity if there is no match. */
   next(from: number): number {
     if (this.#found < from) {
       const at = this.#find(from);

@@ -1,4 +1,4 @@
-/** Words of texts as compared for questions: each is a number that ignores case and endings. */
+/** Words in the form in which questions are compared with entries: numbers that are independent of case and endings. */
 
 /** Word of a question. */
 export interface QuestionWord {
@@ -11,7 +11,7 @@ export interface QuestionWord {
   readonly isPart: boolean;
 }
 
-/** Maximum length of a word. Longer strings are keys or encoded data. */
+/** Maximum length of a word. Longer strings are assumed to be keys or encoded data. */
 const MAX_LENGTH = 64;
 
 /** Classes of UTF-16 units; 0 for a unit that is not yet classified. */
@@ -25,7 +25,10 @@ const IN_WORD = /[\p{L}\p{N}\p{M}\p{Surrogate}]/u;
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]/u;
 
-/** Match the text before and after a position within a word, where words are as people see them: `user_id` is one word. */
+/**
+ * Match the text before and after a position within a word, where a word is what people perceive as a word: `user_id` is one
+ * word.
+ */
 const ENDS_IN_WORD = new RegExp(`(?!${UNSPACED.source})[\\p{L}\\p{N}\\p{M}_]$`, "u");
 const BEGINS_IN_WORD = new RegExp(`^(?!${UNSPACED.source})[\\p{L}\\p{N}\\p{M}_]`, "u");
 
@@ -92,7 +95,7 @@ export function readWords(text: string, take: WordTaker): void {
 }
 
 /**
- * Returns whether a substring neither begins nor ends within a word. Always true in scripts without spaces.
+ * Returns whether a substring neither begins nor ends within a word. Always returns true in scripts without spaces.
  */
 export function isWholeWord(
   text: string,
@@ -125,8 +128,7 @@ function takePart(take: WordTaker, start: number, from: number, to: number): voi
 }
 
 /**
- * Reports the pair of characters that ends at a position, in a script without spaces; only the character if it has no
- * neighbor.
+ * Reports the pair of characters that ends at a position, in a script without spaces; only one character if it has no neighbor.
  */
 function takeIdeograph(text: string, at: number, last: number, take: WordTaker): void {
   if (last === IDEOGRAPH) {

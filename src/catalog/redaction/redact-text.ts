@@ -53,9 +53,9 @@ import {
 export interface RedactEverywhereOptions extends CatalogScope {
   /** Replacement for the text. Default `[redacted]`. */
   readonly replacement?: string;
-  /** Whether to only report the places, without changing them. Default false. */
+  /** Whether to only report the places that contain the text, without changing them. Default false. */
   readonly dryRun?: boolean;
-  /** Only these session files, the sessions they were forked from, and all forks of those. */
+  /** Only these session files, the sessions they were forked from, and all forks of any of these sessions. */
   readonly paths?: readonly string[];
   /** Any `SessionStore`; its sessions are redacted instead of files. */
   readonly store?: {
@@ -65,7 +65,7 @@ export interface RedactEverywhereOptions extends CatalogScope {
       options?: { readonly mode?: "read-only"; readonly signal?: AbortSignal; readonly now?: () => number },
     ): Promise<SessionManager>;
   };
-  /** Only these sessions of the store, the sessions they were forked from, and all forks of those. */
+  /** Only these sessions in the store, the sessions they were forked from, and all forks of any of these sessions. */
   readonly ids?: readonly string[];
   /** Returns the current time in Unix milliseconds. Default: the system clock. */
   readonly now?: () => number;
@@ -96,8 +96,8 @@ export interface RedactedPlace {
   /** Path of the file, or id of a session in a store. */
   readonly path: string;
   /**
-   * Entries that contained the text; empty for a file that is not a session, or if only the header or a damaged line
-   * contained it.
+   * Entries that contained the text; empty for a file that is not a session, or if only the header or a damaged line contained
+   * the text.
    */
   readonly entryIds: readonly string[];
 }
@@ -113,18 +113,18 @@ export interface StandingText {
 
 /** Result of redacting text. */
 export interface TextRedaction {
-  /** Places that were changed or, with `dryRun`, would be. */
+  /** Places that were changed or, with `dryRun`, would be changed. */
   readonly changed: readonly RedactedPlace[];
-  /** Places that still contain the text after the redaction or, with `dryRun`, still would. */
+  /** Places that still contain the text after the redaction or, with `dryRun`, would still contain it. */
   readonly standing: readonly StandingText[];
 }
 
 /**
  * Redacts text permanently wherever this library stores it: in sessions, the sessions they were forked from and into,
- * backups, the trash, caches, leftovers of killed processes, and pages in the folder for temporary files.
+ * backups, the trash, caches, files that killed processes left, and pages in the temporary folder.
  *
  * Adds one record of the entries that contained the text to each changed session. Files of other programs, such as the
- * transcript that a session was imported from, are not changed, but the result lists them. The text cannot be restored.
+ * transcript that a session was imported from, are not changed, but are listed in the result. The text cannot be restored.
  * If the redaction is interrupted, run it again.
  *
  * @param matching - A string, or a regular expression. Compared as in `SessionManager.redactEverywhere`.
@@ -149,7 +149,7 @@ export function redactEverywhere(
   return redactTextInScopes([scope], matching, options);
 }
 
-/** Does the same as `redactEverywhere` in several scopes. */
+/** Redacts text like `redactEverywhere`, but in several scopes. */
 export async function redactTextInScopes(
   scopes: readonly CatalogScope[],
   matching: string | RegExp,
@@ -186,7 +186,7 @@ class TextWork {
     this.#redactor = makeRedactor(matching, options.replacement);
   }
 
-  /** Finds the places that contain the text: those that can be changed, and those that cannot. */
+  /** Finds the places that contain the text, and separates the places that can be changed from the others. */
   async look(): Promise<TextRedaction> {
     const changed: RedactedPlace[] = [];
     const standing: StandingText[] = [];
@@ -231,7 +231,7 @@ class TextWork {
     return sight;
   }
 
-  /** Searches a file of another program. In a database, the text may be split, or be only in the log. */
+  /** Searches another program's file. In a database, the text may be split or may exist only in the log. */
   #lookAtSource(path: string, standing: StandingText[]): void {
     const before = standing.length;
     const isDatabase = this.#lookAt({ kind: "other", path }, [], standing)?.isDatabase;
@@ -336,7 +336,7 @@ class TextWork {
   }
 }
 
-/** Removes a temporary file, unless a process may still be writing it. */
+/** Removes a temporary file, unless a process may still be writing to it. */
 function removeLeftover(path: string): void {
   removeLeftovers(realFileSystem, dirname(path));
   const changedMs = callIfPresent(() => realFileSystem.statSync(path))?.mtimeMs;
@@ -345,10 +345,10 @@ function removeLeftover(path: string): void {
   callIfPresent(() => realFileSystem.unlinkSync(path));
 }
 
-/** Milliseconds without a change after which a temporary file counts as a leftover. */
+/** Milliseconds without a change after which a temporary file is considered abandoned. */
 const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
 
-const WRITTEN_MEANWHILE = "It was written while the redaction ran; run it again.";
+const WRITTEN_MEANWHILE = "It was written during the redaction; run the redaction again.";
 
 function joinStructural(fields: ReadonlySet<string>): string {
   return `It is part of ${[...fields].join(", ")}, which the session requires; to remove the text, delete the session.`;
@@ -361,7 +361,7 @@ interface Edit extends RawSpan {
 /**
  * Redacts text, line by line, in a file that no process appends to. Leaves all other bytes unchanged.
  *
- * Keeps the version of an old session, and adds no record.
+ * Preserves the version of an old session, and does not add a record.
  *
  * @throws The system error or `FileChangedError`. The file is then unchanged.
  * @remarks Cost: O(bytes); memory O(changed lines).

@@ -31,13 +31,13 @@ export interface Sight {
   isOverlong: boolean;
   /** Whether the file is a database, where text may be split. */
   isDatabase?: boolean;
-  /** File of another program that the session was imported from. */
+  /** Another program's file that the session was imported from. */
   sourcePath?: string;
 }
 
 const PAGE_DATA = /<script type="application\/json"[^>]*>([\s\S]*?)<\/script>/;
 
-/** Part of a session in a page, compressed and in base64. */
+/** Part of a session in a page, compressed and encoded in base64. */
 const PAGE_BLOCK = /<script type="application\/gzip">([^<]*)<\/script>/g;
 
 /** Matches names of compressed files (zstd and gzip), which contain no searchable text. */
@@ -107,7 +107,7 @@ function* decodeBlocks(page: string): Generator<Uint8Array, void> {
   for (const [, base64 = ""] of page.matchAll(PAGE_BLOCK)) yield gunzipSync(Buffer.from(base64, "base64"));
 }
 
-/** Returns the session texts in a cache file; empty if this version does not support its format. */
+/** Returns the session text in a cache file; empty if this version does not support its format. */
 function readCachedTexts(path: string): string[] {
   const isOfFolder = parseCacheName(basename(path)) === "folder";
   const rows = isOfFolder ? readCached(path, SUMMARIES)?.files : undefined;

@@ -13,11 +13,11 @@ import { listSessions } from "../list/list-sessions.ts";
 import { listTrashed, listTrashedBackups, listTrashFolders, type TrashedSession } from "../trash/restore.ts";
 
 /**
- * Kind of place that contains session text.
+ * Type of place that contains session text.
  *
  * `session`: a session file; `stored`: a session in a store; `trash`: a session in the trash; `backup`: a file left by
  * an upgrade, a repair, or an interrupted replacement; `temporary`: a file left by a killed process; `cache`: cached
- * rows of lists and imports; `page`: a page that `view` wrote for the browser; `other`: a file of another program,
+ * rows of lists and imports; `page`: a page that `view` wrote for the browser; `other`: another program's file,
  * which is never changed.
  */
 export type PlaceKind = "session" | "stored" | "trash" | "backup" | "temporary" | "cache" | "page" | "other";
@@ -33,7 +33,7 @@ export interface TextPlace {
 export interface PlaceQuery {
   /** All sessions in these scopes, and other files in their folders. */
   readonly scopes: readonly CatalogScope[];
-  /** Only these session files, the sessions they were forked from, and all forks of those. */
+  /** Only these session files, the sessions they were forked from, and all forks of any of these sessions. */
   readonly paths?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -84,7 +84,7 @@ function isInScopes({ path, session }: TrashedSession, scopes: readonly CatalogS
   });
 }
 
-/** Returns the paths of the given sessions, their ancestors, and all descendants of those. */
+/** Returns the paths of the given sessions, their ancestors, and the descendants of all of these sessions. */
 function findFamily(
   paths: readonly string[],
   sessions: readonly SessionLineage[],
@@ -127,7 +127,9 @@ async function findTrashed(folders: readonly string[]): Promise<TrashedSession[]
   }
 }
 
-/** Yields the backups and leftovers of killed processes in the trash, each with the former path of its session. */
+/**
+ * Yields the backups and abandoned temporary files in the trash, each with the former path of its session.
+ */
 function* findBesideTrashed(
   trashed: readonly TrashedSession[],
   folders: readonly string[],

@@ -22,7 +22,7 @@ interface QuestionHit extends FoundHit {
 }
 
 /**
- * Yields the entries in session files that best answer a question, best first.
+ * Yields the entries in session files that best answer a question, most relevant first.
  *
  * Reads the words of each file once. If the cache is enabled, it stores them next to the summaries as hashes, which are
  * discarded together with the file's other cached data.
@@ -45,7 +45,7 @@ export async function* searchFilesByQuestion(
   }
 }
 
-/** Calls a function with the words of each file that may contain a hit. */
+/** Calls a function with the words in each file that may contain a hit. */
 async function readTables(
   run: CatalogRun,
   plan: SearchPlan,
@@ -71,7 +71,7 @@ async function readTables(
   }
 }
 
-/** Reads the words of session files that a search may match. */
+/** Reads the words in session files that may match a search. */
 class FileTables {
   readonly #run: CatalogRun;
   readonly #plan: SearchPlan;
@@ -118,7 +118,7 @@ class FileTables {
     await this.#thread?.stop();
   }
 
-  /** Returns the words of a file; undefined if the file cannot contain a hit or cannot be read. Reports unreadable files. */
+  /** Returns the words in a file; undefined if the file cannot contain a hit or cannot be read. Reports unreadable files. */
   async read(file: SessionFile): Promise<TermTable | undefined> {
     const { cache, report } = this.#run;
     try {
@@ -136,7 +136,7 @@ class FileTables {
     }
   }
 
-  /** Returns the words of the entries that pass the filters and contain the phrases. */
+  /** Returns the words in the entries that pass the filters and contain the phrases. */
   async #readSelected(file: SessionFile): Promise<TermTable | undefined> {
     const { pace } = this.#run;
     if (!mayHold(this.#run, file, this.#required) || !this.#mayHoldAny(file)) return undefined;
@@ -150,7 +150,7 @@ class FileTables {
     }
   }
 
-  /** Returns whether a file may contain any of the words, according to its filter. */
+  /** Returns whether a file may contain any of the words, based on its filter. */
   #mayHoldAny(file: SessionFile): boolean {
     const filter = this.#run.cache.getFilter(file, file);
     return filter === undefined || this.#anyOf.some((grams) => hasGrams(filter, grams));

@@ -10,7 +10,7 @@ import { getRoleNumber } from "./term-tables.ts";
 /** Maximum number of ranked entries. */
 export const MAX_RANKED = 10_000;
 
-/** Limits of the number of entries read at a time, which is otherwise the number of hits still needed. */
+/** Limits on the number of entries read at a time, which is otherwise the number of hits still needed. */
 const MIN_CHUNK = 8;
 const MAX_CHUNK = 64;
 
@@ -35,16 +35,16 @@ export class QuestionSearch<Session, Hit extends FoundHit> {
   }
 
   /**
-   * Adds a session with the words of its entries.
+   * Adds a session with the words in its entries.
    *
-   * @param size - Number of the session's entries, if the table contains only some of them.
+   * @param size - Number of entries in the session, if the table contains only some of them.
    */
   add(session: Session, table: TermTable, size = table.size): void {
     this.#ranking.add(session, table, (entry) => this.#getFactor(entry), Math.max(size, table.size));
   }
 
   /**
-   * Yields the best hits, best first.
+   * Yields the best hits, most relevant first.
    *
    * @param limit - Maximum number of hits; an integer, at most 10,000.
    * @param readHits - Reads the hits in a session; yields nothing if the session has changed or no longer exists.

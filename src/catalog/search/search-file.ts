@@ -34,8 +34,8 @@ export interface FoundHit extends EntryHit {
 /**
  * Finds hits in an open file, batch by batch.
  *
- * @param isInOrder - Whether each line is known to be one record of the current version with a unique id. Hits then
- *   lack their branch unless the plan requires it.
+ * @param isInOrder - Whether each line is known to be one current-version record with a unique id. In that case, hits lack their
+ * branch unless the plan requires it.
  * @param onFilter - Called with the file's gram filter if all bytes were read.
  * @throws {TooSlowError} If an expression takes too long.
  */
@@ -90,13 +90,13 @@ export function findAtOffsets(
   return findInSource(source, lines, plan, pace);
 }
 
-/** Returns whether a file may contain the strings required for a hit, judging only by its bytes. */
+/** Returns whether a file may contain the strings required for a hit, based only on its bytes. */
 export async function mayHoldRequired(file: ScannedFile, plan: SearchPlan, pace: Pace): Promise<boolean> {
   const patterns = findRarest(plan);
   return patterns === undefined || (await findLinesThatMayHold(file, patterns, pace)).length > 0;
 }
 
-/** Creates a function that returns the branch of an entry. A nonexistent entry counts as active. */
+/** Creates a function that returns the branch of an entry. A nonexistent entry is considered active. */
 export function makeBranchLookup({ tree, storedLeaf }: SessionIndex): (entryId: string) => HitBranch {
   const active = new Uint8Array(tree.size);
   for (let at = storedLeaf; at !== NONE; at = tree.parentAt(at)) active[at] = 1;
@@ -107,7 +107,7 @@ export function makeBranchLookup({ tree, storedLeaf }: SessionIndex): (entryId: 
 }
 
 interface BranchReading<Hit> {
-  /** Whether the hits of several sessions may be interleaved. If so, all hits are read first. */
+  /** Whether the hits from several sessions may be interleaved. If so, all hits are read first. */
   readonly isMixed: boolean;
   readonly getSession: (hit: Hit) => string;
   /** Reads the branches of all entries in a hit's session; undefined if the session no longer exists. */
@@ -144,7 +144,7 @@ export async function* withBranches<Hit extends Pick<FoundHit, "entryId" | "bran
   }
 }
 
-/** Returns the patterns of the longest string that a line with a hit must contain; undefined if any line may have a hit. */
+/** Returns the patterns for the longest string that a line with a hit must contain; undefined if any line may have a hit. */
 function findRarest(plan: SearchPlan): TextPatterns | undefined {
   let best: TextPatterns | undefined;
   for (const { text, caseSensitive } of getRequiredTexts(plan)) {
@@ -172,7 +172,7 @@ function isWhole(line: FoundLine): line is FoundLine & WholeLine {
   return line.start !== undefined && line.end !== undefined;
 }
 
-/** Yields the ordinals of searchable entries on the given lines, or on all lines if none are given. */
+/** Yields the ordinals of searchable entries on the given lines, or on all lines if no lines are given. */
 function* listCandidates(
   index: SessionIndex,
   lines: readonly FoundLine[] | undefined,
@@ -201,7 +201,7 @@ interface FoundLine {
   readonly at: number;
   /** Offset of the line's first byte; undefined if the line begins in an earlier piece of the file. */
   readonly start: number | undefined;
-  /** Offset of the line break; undefined if there is none. */
+  /** Offset of the line break; undefined if the line has no line break. */
   end: number | undefined;
 }
 
@@ -262,8 +262,8 @@ function startOfLine(piece: Buffer, place: number, offset: number): number | und
 /**
  * Returns the index of the first escape that matches the pattern, or -1.
  *
- * Most texts have almost no such escapes, and the built-in search for their first two bytes is the fastest way to find
- * out. In a text full of other escapes, such as terminal colors, searches for the pattern itself.
+ * Most files contain almost no such escapes, and a built-in search for their first two bytes is the fastest way to check. If
+ * there are many other escapes, such as terminal colors, searches for the pattern itself.
  */
 function findEscape(piece: Buffer, pattern: BytePattern, from: number): number {
   let at = from;

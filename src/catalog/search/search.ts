@@ -68,8 +68,9 @@ export interface SearchSessionOptions
 /** Options for searching many sessions. */
 export interface SearchOptions extends CatalogOptions, SearchSessionOptions {
   /**
-   * Whether to search sessions in the order of their latest messages, latest first. This reads all sessions before the
-   * first hit, unless a list has already read them. Default false: in the order of the files' modification times.
+   * Whether to search sessions in order of their latest message, latest first. This requires reading all sessions before the
+   * first hit, unless they have already been read for a list. By default, sessions are searched in order of their files'
+   * modification times.
    */
   readonly latestFirst?: boolean;
 }
@@ -107,11 +108,11 @@ export interface FileHit extends SearchHit {
 }
 
 /**
- * Searches the text of sessions, and yields each entry that contains all words of a query. Yields entries as they are
- * found, most recently written files first; with `ranked`, best first.
+ * Searches the text of sessions, and yields each entry that contains all words in a query. Yields entries as they are
+ * found, most recently written files first; with `ranked`, most relevant first.
  *
  * Covers messages (text, thinking, tool calls, commands and their output), extension messages, and summaries. Words are
- * first searched in the bytes of the files, in all JSON spellings, and only lines that may contain them are parsed. A
+ * first searched in the bytes of the files, in all possible JSON encodings, and only lines that may contain them are parsed. A
  * regular expression is applied to every entry. If it takes more than a quarter of a second for one batch, the file is
  * skipped and reported to `onSkipped` as `too-slow`: an expression can delay the process, but cannot block it
  * indefinitely.
@@ -123,7 +124,7 @@ export interface FileHit extends SearchHit {
  * @throws {TypeError} Immediately, if an option is invalid.
  * @throws {SessionError} `INVALID_QUERY`, immediately; `ABORTED`, from the iteration.
  * @remarks Cost: O(bytes), most of which are skipped, except for a regular expression and an empty query. Reads each
- *   file with hits into a tree. With `failed` or `path`, parses each file that contains the words completely.
+ *   file with hits into a tree. With `failed` or `path`, completely parses each file that contains the words.
  */
 export function searchSessions(
   query: string,
@@ -177,7 +178,7 @@ function readQuery(text: string, options: QueryOptions): SearchQuery {
   return question.words?.length === 0 ? parseQuery(text) : question;
 }
 
-/** Returns whether a search ranks entries by the words of a question. */
+/** Returns whether a search ranks entries by the words in a question. */
 export function isQuestion({ query }: SearchPlan): boolean {
   return query.words !== undefined;
 }
@@ -257,7 +258,7 @@ async function* toHits<Row extends SessionRow>(
   }
 }
 
-/** Yields hits in the given order or, with `ranked`, best first. */
+/** Yields hits in the given order or, with `ranked`, most relevant first. */
 export async function* orderHits<Hit extends EntryHit>(
   plan: SearchPlan,
   options: Pick<SearchSessionOptions, "limit" | "ranked">,
@@ -282,7 +283,7 @@ export async function* orderHits<Hit extends EntryHit>(
   yield* best();
 }
 
-/** Orders hits by score, best first, then by time, latest first; otherwise in the order found. */
+/** Orders hits by score, best first, then by time, latest first; otherwise in the order in which they were found. */
 function compareHits(a: EntryHit, b: EntryHit): number {
   return b.score - a.score || (b.time?.getTime() ?? 0) - (a.time?.getTime() ?? 0);
 }
@@ -353,7 +354,7 @@ async function readBranches(path: string, onSkipped: SkipReport, pace: Pace) {
   }
 }
 
-/** Maximum number of milliseconds that an expression may take for one batch of texts. */
+/** Maximum number of milliseconds that an expression may take for one batch of strings. */
 const SEARCH_MS = 250;
 
 const FIRST_MATCHES = `texts.map((text) => { const m = expression.exec(text); return m && [m.index, m.index + m[0].length]; })`;

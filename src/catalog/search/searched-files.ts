@@ -4,7 +4,7 @@ import { isFromSource, readImportOrigin } from "../list/deleted-imports.ts";
 import { hasGrams } from "../list/gram-filter.ts";
 import type { SearchPlan } from "../query/entry-search.ts";
 
-/** Returns whether a file may contain the required text, according to its filter. */
+/** Returns whether a file may contain the required text, based on its filter. */
 export function mayHold({ cache, pace }: CatalogRun, file: SessionFile, grams: Int32Array): boolean {
   pace.check();
   const filter = grams.length === 0 ? undefined : cache.getFilter(file, file);

@@ -12,20 +12,20 @@ const PROGRAM = "./sessiontree-search-worker.js";
 /** Minimum number of bytes for which starting a thread saves time. */
 const MIN_BYTES = 16 * 1024 * 1024;
 
-/** Files read by two threads, one from the front and the other from the end. */
+/** Files read by two threads, one starting at the front and the other at the end. */
 export interface SharedFiles {
   readonly paths: readonly string[];
   /** For each file, 1 once a thread has claimed the file. In shared memory. */
   readonly claims: Int32Array;
 }
 
-/** Message from the thread with the words of a file; `read` is undefined if the file cannot be read or is not a session. */
+/** Message from the thread with the words in a file; `read` is undefined if the file cannot be read or is not a session. */
 export interface ThreadMessage {
   readonly at: number;
   readonly read: ReadTable | undefined;
 }
 
-/** Claims a file; returns false if the other thread has claimed it. */
+/** Claims a file; returns false if the other thread has already claimed it. */
 export function claimFile(claims: Int32Array, at: number): boolean {
   return Atomics.compareExchange(claims, at, 0, 1) === 0;
 }
@@ -84,7 +84,7 @@ export class TableThread {
     }
   }
 
-  /** Returns the words of a file that the thread has read; undefined if the caller must read them. */
+  /** Returns the words in a file that the thread has read; undefined if the caller must read them. */
   async take(file: SessionFile): Promise<ReadTable | undefined> {
     const at = this.#places.get(file);
     if (at === undefined || claimFile(this.#claims, at)) return undefined;

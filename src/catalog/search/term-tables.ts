@@ -38,7 +38,7 @@ export function getRoleNumber(role: string): number {
   return ROLES.get(role) ?? -1;
 }
 
-/** Words of a file, and the file's state when they were read. */
+/** Words in a file, and the file's state when they were read. */
 export interface ReadTable {
   readonly mark: FileMark;
   readonly bytes: Uint8Array;
@@ -55,7 +55,7 @@ export class TermTableReader {
     this.#pace = pace;
   }
 
-  /** Returns the words of all entries in a file, and the file's state; undefined if the file is not a session. */
+  /** Returns the words in all entries of a file, and the file's state; undefined if the file is not a session. */
   async readPath(path: string): Promise<ReadTable | undefined> {
     const open = openToScan(path);
     try {
@@ -66,7 +66,7 @@ export class TermTableReader {
     }
   }
 
-  /** Returns the words of all entries in a file; undefined if the file is not a session. */
+  /** Returns the words in all entries of a file; undefined if the file is not a session. */
   async readFile(file: ScannedFile): Promise<TermTable | undefined> {
     if (file.size <= MAX_WHOLE_BYTES && (await this.#addLines(this.#readBytes(file))))
       return this.#builder.build();
@@ -75,7 +75,7 @@ export class TermTableReader {
   }
 
   /**
-   * Returns the words of a session's entries. With a plan, includes only entries that pass its filters and contain its
+   * Returns the words in a session's entries. With a plan, includes only entries that pass its filters and contain its
    * phrases.
    */
   async readSource(source: LineSource, plan?: SearchPlan): Promise<TermTable> {
@@ -94,7 +94,7 @@ export class TermTableReader {
     return this.#builder.build();
   }
 
-  /** Returns the words of the given entries, which must be in order. Offsets identify the entries. */
+  /** Returns the words in the given entries, which must be in order. Offsets identify the entries. */
   readEntries(
     entries: Iterable<{ readonly offset: number; readonly entry: AnySessionEntry | undefined }>,
   ): TermTable {
@@ -111,7 +111,7 @@ export class TermTableReader {
     return readInto(realFileSystem, fd, this.#buffer, 0, size);
   }
 
-  /** Adds all lines of a file of the current version. Returns false at the first line that is not an ordinary record. */
+  /** Adds all lines in a current-version file. Returns false at the first line that is not an ordinary record. */
   async #addLines(buffer: Buffer): Promise<boolean> {
     this.#begin();
     let count = 0;
@@ -133,7 +133,7 @@ export class TermTableReader {
     return count > 0;
   }
 
-  /** Discards the words of an earlier read that failed or found a line out of order. */
+  /** Discards the words from an earlier read that failed or found a line out of order. */
   #begin(): void {
     this.#builder.clear();
   }

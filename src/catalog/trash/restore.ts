@@ -62,7 +62,7 @@ interface Note extends Omit<TrashedSession, "size" | "session"> {
   readonly notedMs: number;
 }
 
-/** Session in the trash, and the time its info file was written, which is more exact than the time stated in that file. */
+/** Session in the trash, and the time its info file was written, which is more precise than the time recorded in that file. */
 interface Found {
   readonly trashed: TrashedSession;
   readonly notedMs: number;
@@ -71,13 +71,13 @@ interface Found {
 const INFO_SUFFIX = ".trashinfo";
 const SESSION_SUFFIX = ".jsonl";
 
-/** Maximum size of an info file. Longer than any path, so a larger file is something else. */
+/** Maximum size of an info file. Longer than any path, so a larger file is not an info file. */
 const MAX_INFO_BYTES = 64 * 1024;
 
 /**
  * Lists the sessions in the trash, most recently deleted first.
  *
- * Reads the freedesktop.org trash of Linux desktops. Changes nothing.
+ * Reads the freedesktop.org trash that Linux desktops use. Changes nothing.
  *
  * @returns Empty if the trash contains no sessions or does not exist.
  * @throws {SessionError} `SESSION_NOT_FOUND` on macOS and Windows, where programs cannot list the trash; the message
@@ -111,7 +111,7 @@ export function listTrashedBackups(folders: readonly string[]): Omit<Note, "note
  * Restores a session from the trash to its original path.
  *
  * @param trashed - Session returned by `listTrashed`.
- * @param options - `to`: another path, which may be relative, start with `~`, or be a `file://` URL.
+ * @param options - `to`: a different path, which may be relative, start with `~`, or be a `file://` URL.
  * @returns The absolute path of the restored file.
  * @throws {SessionError} `SESSION_EXISTS` if a file exists at the path, `SESSION_NOT_FOUND` if the session is no longer
  *   in the trash, `WRITE_FAILED`. After an error, a session in the trash remains there.
@@ -147,7 +147,7 @@ export async function restoreSession(
   return path;
 }
 
-/** Restores the partial answers that were deleted with a session. Those that cannot be restored remain in the trash. */
+/** Restores the partial answers that were deleted with a session. Partial answers that cannot be restored remain in the trash. */
 function restorePartials(before: string, path: string): void {
   for (const { path: partial, trashPath, infoPath } of listTrashedBackups([dirname(before)])) {
     const { owner } = parseWrittenName(basename(partial)) ?? {};
@@ -182,8 +182,8 @@ function prepareFolder(folder: string): void {
 }
 
 /**
- * Creates a hard link, because that never overwrites a file. Copies the file if it cannot be linked, as on another file
- * system.
+ * Creates a hard link, because that never overwrites a file. Copies the file if it cannot be linked, for example because it is on
+ * a different file system.
  */
 function placeFile(trashPath: string, path: string): void {
   try {
@@ -202,7 +202,7 @@ function placeFile(trashPath: string, path: string): void {
   }
 }
 
-/** Yields the contents of a trash's info files, except those whose described files are missing. */
+/** Yields the contents of the info files in a trash folder, except info files whose described files are missing. */
 function* readNotes(folder: TrashFolder, report: SkipReport): Generator<Note, void> {
   for (const name of listNames(join(folder.path, "info"), report)) {
     const note = name.endsWith(INFO_SUFFIX) ? readNote(folder, name, report) : undefined;

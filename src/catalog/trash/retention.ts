@@ -48,7 +48,7 @@ export type KeepReason = RetentionPlan<unknown>["kept"][number]["reason"];
 /**
  * Selects the sessions that are old enough to delete. Deletes nothing.
  *
- * A session's age counts from its latest user or assistant message. A session is recent if this time is unknown or in
+ * A session's age is measured from its latest user or assistant message. A session is recent if this time is unknown or in
  * the future.
  *
  * @param sessions - Sessions that the policy applies to.
@@ -86,7 +86,7 @@ function findReasonToKeep(
   { olderThanMs, keepNamed = false, keepLabeled = false }: RetentionPolicy,
   nowMs: number,
 ): KeepReason | undefined {
-  // A NaN age is not greater than any number, so the session counts as recent.
+  // A NaN age is not greater than any number, so the session is considered recent.
   if (!(nowMs - modified.getTime() > olderThanMs)) return "recent";
   if (keepNamed && name !== undefined) return "named";
   return keepLabeled && isLabeled ? "labeled" : undefined;

@@ -28,7 +28,7 @@ import { deleteMarked, readMarkedOrigins } from "../list/deleted-imports.ts";
 export interface DeleteOptions {
   /** Whether to delete the session permanently instead of moving it to the trash. Default false. */
   readonly permanent?: boolean;
-  /** Whether to delete the file even if it is not a session or another process has its lease. Default false. */
+  /** Whether to delete the file even if it is not a session or another process holds its lease. Default false. */
   readonly force?: boolean;
   /** Cancels the operation with `ABORTED`, unless the deletion has already begun. */
   readonly signal?: AbortSignal;
@@ -49,10 +49,10 @@ export interface DeletedSession {
  * was imported from another program is not imported again.
  *
  * @param path - May be relative, start with `~`, or be a `file://` URL.
- * @throws {SessionError} `SESSION_NOT_FOUND` if the path is not a plain file, `NOT_A_SESSION` if it belongs to another
+ * @throws {SessionError} `SESSION_NOT_FOUND` if the path is not a regular file, `NOT_A_SESSION` if it belongs to another
  *   program, or is not a session and would be deleted permanently, `LEASE_HELD` if a process has its lease,
- *   `WRITE_FAILED` if the system has no trash or refuses, or the file is being replaced, `ABORTED`. After an error, the
- *   file is still in place.
+ *   `WRITE_FAILED` if the system has no trash or refuses, or the file is being replaced, `ABORTED`. After an error, the file
+ *   remains at its path.
  */
 export async function deleteSession(path: string, options: DeleteOptions = {}): Promise<DeletedSession> {
   assertOptions(options, { permanent: FLAG, force: FLAG, signal: SIGNAL });
@@ -100,8 +100,8 @@ function assertSession(path: string, isForGood: boolean): void {
 }
 
 /**
- * Acquires a lease or lock. On a full disk, continues without it if its file does not exist, because otherwise no
- * session could be deleted there.
+ * Acquires a lease or lock. On a full disk, continues without it if its file does not exist; otherwise, sessions on that disk
+ * could not be deleted.
  */
 function takeUnlessFull<T>(take: () => T, file?: string): T | undefined {
   try {
@@ -113,7 +113,7 @@ function takeUnlessFull<T>(take: () => T, file?: string): T | undefined {
   }
 }
 
-/** Throws if a path is not a plain file. A link to a file is not a plain file. */
+/** Throws if a path is not a regular file. A link to a file is not considered a regular file. */
 export function assertPlainFile(path: string): void {
   const stats = callIfPresent(() => lstatSync(path));
   if (stats?.isFile()) return;
@@ -172,7 +172,7 @@ type Trash = typeof import("trash").default;
 /**
  * Loads the `trash` package lazily, because it has many dependencies and most programs delete nothing.
  *
- * Resolves it at run time rather than by a bundler, because parts of a bundled copy fail after the file is in the
+ * Resolves it at run time, instead of letting a bundler include it, because parts of a bundled copy fail after the file is in the
  * trash.
  */
 async function loadTrash(path: string): Promise<Trash> {

@@ -16,7 +16,9 @@ export interface UsageOptions extends CatalogOptions, GroupOptions {}
 
 /** Usage of model calls in many sessions. */
 export interface UsageReport {
-  /** Groups by time if that is a key, else most expensive first. Each session is followed by its subagents. */
+  /**
+   * Groups, ordered by time if time is a key, otherwise by cost, most expensive first. Each session is followed by its subagents.
+   */
   readonly groups: readonly UsageGroup[];
   /** Sum of all calls, each counted once. */
   readonly total: UsageGroup;
@@ -32,12 +34,12 @@ const KEYS: OptionRule = {
 /**
  * Totals the usage and cost of models in a scope's sessions: answers, summaries, titles, and other recorded calls.
  *
- * Each call counts once: a call inherited by a fork or a copy counts in its original session. Costs stated in records
- * and costs estimated from prices are separate.
+ * Each call is counted once: a call inherited by a fork or a copy is counted in its original session. Costs stated in records
+ * and costs estimated from prices are reported separately.
  *
  * @throws {SessionError} `PRICE_FAILED` or `ABORTED`
  * @throws {TypeError} If an option is invalid.
- * @remarks Cost: same as a list if the sessions were counted before; else O(new bytes).
+ * @remarks Cost: same as a list if the sessions have been counted before; otherwise O(new bytes).
  */
 export async function collectUsage(options: UsageOptions = {}): Promise<UsageReport> {
   assertOptions<UsageOptions>(options, {

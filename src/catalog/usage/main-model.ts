@@ -1,7 +1,7 @@
 import type { SessionCalls } from "../list/session-calls.ts";
 
 /**
- * Returns the model used for most calls of a session; in a tie, the model to reach that number last; null if none is
+ * Returns the model used for the most calls in a session; in a tie, the model that reached that number last; null if no model is
  * recorded.
  */
 export function findMainModel({ calls }: SessionCalls): string | null {

@@ -52,7 +52,7 @@ export interface UsageGroup extends Readonly<Spent> {
    * calls.
    */
   readonly subagentOf?: SessionRow;
-  /** Number of sessions with such calls. Each subagent's session counts as one. */
+  /** Number of sessions with such calls. Each subagent session is counted separately. */
   readonly sessions: number;
 }
 
@@ -64,11 +64,11 @@ export interface GroupOptions {
   readonly since?: Date;
   /** Only calls before this time. Excludes calls without a time. */
   readonly until?: Date;
-  /** Only sessions imported from this program, or from any program with "any". */
+  /** Only sessions imported from this program or, with "any", from any program. */
   readonly source?: string;
   /** Whether days are in UTC rather than in the system's time zone. Default false. */
   readonly utc?: boolean;
-  /** Returns the prices of calls whose records state no cost. By default, these calls are unpriced. */
+  /** Returns the prices of calls whose records do not contain a cost. By default, these calls are unpriced. */
   readonly prices?: PriceFunction;
 }
 
@@ -88,10 +88,10 @@ interface Node extends CallsOfSession {
 }
 
 /**
- * Totals the calls of sessions, each once: a call inherited by a fork or a copy counts in its original session.
+ * Totals the calls in sessions, counting each call once: a call inherited by a fork or a copy is counted in its original session.
  *
- * @returns The groups, by time or else most expensive first, with each session followed by its subagents; and the sum
- *   of all calls.
+ * @returns The groups, ordered by time if time is a key, otherwise most expensive first, with each session followed by its
+ * subagents; and the sum of all calls.
  * @throws {SessionError} `PRICE_FAILED`
  */
 export function groupCalls(
@@ -142,7 +142,7 @@ function isWanted({ recorded: { source } }: Node, wanted: string | undefined): b
   return wanted === undefined || (wanted === "any" ? source !== null : source === wanted);
 }
 
-/** Orders sessions oldest first, but each after its ancestors. */
+/** Orders sessions oldest first, with each session after its ancestors. */
 function orderParentsFirst(nodes: readonly Node[], descent: Descent<Node>): Node[] {
   const oldest = [...nodes].sort(
     (a, b) => a.row.created.getTime() - b.row.created.getTime() || (a.path < b.path ? -1 : 1),
@@ -305,7 +305,7 @@ function getKeyValue(name: Exclude<UsageKey, "session">, { node, times, model }:
 /** Sort key that puts calls without a time last. */
 const LAST = "\uffff";
 
-/** Estimated US dollars; `stated` if a record states the cost; undefined if the price is unknown. */
+/** Estimated US dollars; `stated` if a record contains the cost; undefined if the price is unknown. */
 type Price = number | "stated" | undefined;
 
 function addCall({ sessions, sum }: GrowingGroup, node: Node, i: number, price: Price): void {
@@ -343,7 +343,7 @@ function isStated(calls: CallTable, i: number, bills: readonly Bills[]): boolean
 }
 
 /**
- * Returns the estimated prices of calls for which no record states a cost, by entry id.
+ * Returns the estimated prices of calls for which no record contains a cost, by entry id.
  *
  * @throws {SessionError} `PRICE_FAILED`
  */
@@ -431,14 +431,14 @@ class SeenCalls {
   }
 }
 
-/** Names of a day, the week, and the month. */
+/** Names of a day, its week, and its month. */
 interface CalendarNames {
   readonly day: string;
   readonly week: string;
   readonly month: string;
 }
 
-/** Milliseconds in a quarter of an hour. Time zones differ from UTC by multiples of it. */
+/** Milliseconds in a quarter of an hour. Time zones differ from UTC by multiples of this value. */
 const QUARTER_MS = 15 * 60_000;
 const DAY_MS = 24 * 3600 * 1000;
 

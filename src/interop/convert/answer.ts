@@ -18,7 +18,7 @@ export type AnswerFields = Pick<AssistantMessage, "timestamp"> &
  *
  * @param content - String or blocks.
  * @param fields - Fields of the message. `timestamp`, in Unix milliseconds, is required. Defaults: no tokens; `unknown`
- *   API, provider, and model; stop reason `toolUse` if the message calls tools, else `stop`.
+ *   API, provider, and model; stop reason `toolUse` if the message calls tools, otherwise `stop`.
  * @throws {TypeError} If `timestamp` is missing.
  * @example
  * import { SessionManager } from "sessiontree";
@@ -71,7 +71,7 @@ export const STOP_REASONS: StopReasons = new Map([
   ["malformed_tool_use", "error"],
 ]);
 
-/** Returns the actual stop reason. Some servers report a normal stop although the model is waiting for tool results. */
+/** Returns the actual stop reason. Some servers report a normal stop even though the model is waiting for tool results. */
 export function chooseStopReason(reported: StopReason, content: AssistantMessage["content"]): StopReason {
   const isCalling = content.some(({ type }) => type === "toolCall");
   return reported === "stop" && isCalling ? "toolUse" : reported;
@@ -113,7 +113,7 @@ export function toUsage(counts: TokenCounts = {}): Usage {
   };
 }
 
-/** Returns a value if it is a finite positive number, else 0. */
+/** Returns a value if it is a finite positive number, otherwise 0. */
 export function toCount(value: unknown): number {
   return typeof value === "number" && value > 0 && Number.isFinite(value) ? value : 0;
 }

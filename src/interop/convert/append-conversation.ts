@@ -26,15 +26,15 @@ export interface ConversationSession {
   appendMessage(message: Message): string;
   branch(entryId: string): void;
   resetLeaf(): void;
-  /** Returns all entries, used to find redactions. Without it, only redactions on the path count. */
+  /** Returns all entries, used to find redactions. Without it, only redactions on the path are considered. */
   getEntries?(): SessionEntry[];
-  /** Returns all entries of a type, for the same purpose but reading fewer bodies. */
+  /** Returns all entries of a type, for the same purpose, but reads fewer bodies. */
   walk?(fromId: undefined, options: { type: string }): Iterable<SessionEntry>;
 }
 
 /** Result of `appendConversation`. */
 export interface AppendedConversation {
-  /** Ids of the new entries, in order; empty if there were none. */
+  /** Ids of the new entries, in order; empty if no entries were added. */
   readonly entryIds: string[];
   /** Number of messages that the session already contained, not counting leading instructions. */
   readonly matched: number;
@@ -52,7 +52,7 @@ interface Step {
 export interface Sameness {
   /** Returns whether a stored message with redacted content may be the given message in the array. */
   mayBeSame(entry: SessionEntry, input: Message): boolean;
-  /** Returns whether the kept originals of two messages with the same content belong to the same message. */
+  /** Returns whether the stored originals of two messages with the same content belong to the same message. */
   hasSameOriginal(entry: SessionEntry, stored: Message, input: Message): boolean;
 }
 
@@ -70,9 +70,9 @@ interface Found {
 
 /** Position in the array while following a path. */
 interface Walk {
-  /** Number of messages passed. */
+  /** Number of messages already processed. */
   readonly passed: number;
-  /** Indexes of passed results that have not occurred on the path yet but may occur later. */
+  /** Indexes of processed results that have not occurred on the path yet but may occur later. */
   readonly missing: readonly number[];
   readonly found: Found | undefined;
   readonly lostCalls: LostCalls;
@@ -92,7 +92,7 @@ function countFound({ passed, missing }: Walk): number {
 /**
  * Appends the new part of a conversation that the host keeps as a complete array. Idempotent.
  *
- * Compares the messages with those on the path by content. If an older message was changed, regenerated, or removed,
+ * Compares the array with the messages on the path, by content. If an older message was changed, regenerated, or removed,
  * the leaf moves to the last common message, or to a branch that already contains the same messages; nothing is lost.
  * Skips entries that an array cannot contain, such as labels, commands, and aborted answers. An array created from a
  * compacted context is compared with that context. New leading instructions replace earlier instructions without a
@@ -115,7 +115,7 @@ export function appendConversation(
 /**
  * Works like `appendConversation`, with additional rules for matching messages.
  *
- * @returns Also the entries of the messages that the session already contained.
+ * @returns Also contains the entries of the messages that the session already contained.
  */
 export function appendMatching(
   session: ConversationSession,
@@ -388,7 +388,7 @@ export function isSameMessage(stored: Message, input: Message): boolean {
   return hasSameContent(stored, input) && hasSameOriginal(stored, input);
 }
 
-/** Returns whether two messages have the same kept originals, comparing only forms that both have. */
+/** Returns whether two messages have the same stored originals, comparing only forms that both messages have. */
 export function hasSameOriginal(storedMessage: Message, inputMessage: Message): boolean {
   if (getSharedOriginals(storedMessage, inputMessage).length === 0) return true;
   const [stored, input] = [toWellFormedMessage(storedMessage), toWellFormedMessage(inputMessage)];
@@ -398,8 +398,8 @@ export function hasSameOriginal(storedMessage: Message, inputMessage: Message): 
 /**
  * Returns whether a stored message and a message in an array have the same content.
  *
- * Ignores times, usage, signatures, blank texts and thinking, `isError`, and calls in failed or aborted answers, which
- * arrays omit. Compares thinking, and images in failed results, only if the array's message contains any.
+ * Ignores times, usage, signatures, blank text and thinking, `isError`, and calls in failed or aborted answers, which
+ * arrays omit. Compares thinking, and images in failed results, only if the array's message contains them.
  */
 function hasSameContent(storedMessage: Message, inputMessage: Message): boolean {
   // Requests do not contain lone surrogates, so arrays created from them do not either.
@@ -431,9 +431,9 @@ function isSameCallId(stored: string, input: string): boolean {
   return input.startsWith(`${stored}_`) && /^\d+$/.test(input.slice(stored.length + 1));
 }
 
-/** Returns the content of a message, with consecutive texts joined and blank texts omitted. */
+/** Returns the content of a message, with consecutive text blocks joined and blank text blocks omitted. */
 function listContent(message: Message, ignored: ReadonlySet<unknown>): unknown[] {
-  // Forms with one text per result join multiple texts with line breaks.
+  // Forms with one string per result join multiple strings with line breaks.
   const separator = message.role === "toolResult" ? "\n" : "";
   const said: unknown[] = [];
   for (const { type, text, thinking, data, id, name, arguments: args } of listBlockFields(message)) {
@@ -464,7 +464,7 @@ function listBlockFields(message: AgentMessage): JsonRecord[] {
   return toContentBlocks(toRecord(message)["content"]).map(toRecord);
 }
 
-/** Returns the kept originals of a message in the forms that another message also has. */
+/** Returns the stored originals of a message in the forms that another message also has. */
 function getSharedOriginals(message: object, other: object): unknown[] {
   const { details } = toRecord(message);
   const others = toRecord(toRecord(other)["details"]);

@@ -3,13 +3,13 @@
  *
  * `MESSAGE_DROPPED`: a message was dropped. `BLOCK_DROPPED`: part of a message was dropped. `THINKING_DROPPED`: the
  * requested model would reject the thinking. `THINKING_MISMATCH`: the provider reported thinking that does not match
- * the preceding messages. `SIGNATURE_DROPPED`: a signature belongs to another model. `FLAG_DROPPED`: a field has no
+ * the preceding messages. `SIGNATURE_DROPPED`: a signature belongs to a different model. `FLAG_DROPPED`: a field has no
  * counterpart. `TOOLS_DROPPED`: a system message declares tools; pass them with the request. `PAIR_REPAIRED`: a tool
  * call or its result was missing, misplaced, or repeated. `ID_CHANGED`: an id or a name did not match the provider's
- * pattern. `CONTENT_MOVED`: content moved to another position. `CONTENT_REPLACED`: content that cannot be sent or
- * stored was replaced. `CONTENT_ADDED`: text was added because the provider requires it. `KEPT_IN_DETAILS`: the
- * original is kept in `details` and restored in a request of the same kind. `DETAILS_DROPPED`: data kept in `details`
- * cannot be part of this request.
+ * pattern. `CONTENT_MOVED`: content was moved to a different position. `CONTENT_REPLACED`: content that cannot be sent or
+ * stored was replaced. `CONTENT_ADDED`: text was added because the provider requires it. `KEPT_IN_DETAILS`: the original is kept
+ * in `details` and restored in a request of the same type. `DETAILS_DROPPED`: data kept in `details` cannot be part of this
+ * request.
  */
 export type ConversionIssueCode =
   | "MESSAGE_DROPPED"
@@ -27,7 +27,7 @@ export type ConversionIssueCode =
   | "KEPT_IN_DETAILS"
   | "DETAILS_DROPPED";
 
-/** Change or omission by a conversion. Issues are reported, never thrown. */
+/** Change or omission made by a conversion. Issues are reported, never thrown. */
 export interface ConversionIssue {
   readonly code: ConversionIssueCode;
   /** Index in the input array; -1 if the issue does not concern an element of the array. */

@@ -3,18 +3,18 @@ import { isJsonRecord } from "../../core/format/json.ts";
 /** Options for the target model and the source of a request. */
 export interface RequestOptions {
   /**
-   * Id of the requested model. Thinking and signatures of other models are dropped. Default: the model of the last
+   * Id of the requested model. Thinking and signatures from other models are dropped. Default: the model of the last
    * answer.
    */
   readonly model?: string;
-  /** Provider of the model, such as `openrouter`. Default: the provider of the last answer over this API. */
+  /** Provider of the model, such as `openrouter`. Default: the provider of the last answer received through this API. */
   readonly provider?: string;
   /** Whether to drop all thinking, for a retry after the provider rejected it. Default: false. */
   readonly dropThinking?: boolean;
   /** Leaf for which to create the request. Default: the session's leaf. */
   readonly leafId?: string;
   /**
-   * For a session: the system text that is sent instead of the request's own. Compared with the text stored with
+   * For a session: the system text that is sent instead of the request's own system text. Compared with the text stored with
    * earlier answers.
    */
   readonly system?: unknown;
@@ -75,7 +75,6 @@ function asTime(value: unknown): number {
 /**
  * Type with at least these fields: an SDK's own type, or an object literal with additional fields.
  *
- * Interfaces have no index signature, and object literals must not have unknown fields. Each alternative accepts one of
- * the two.
+ * Interfaces have no index signature, and object literals must not have unknown fields. Each alternative accepts one of these.
  */
 export type Open<T> = T | (T & { readonly [field: string]: unknown });

@@ -16,49 +16,49 @@ export type AnswerBlock = AssistantMessage["content"][number];
 /** Block in a user message or a tool result. */
 export type UserBlock = TextContent | ImageContent;
 
-/** Limits of a request's form, and readers for originals kept in this form. */
+/** Limits of a request form, and readers for originals stored in this form. */
 export interface Dialect {
   /** Key of originals in this form in `details`. */
   readonly form: FormName;
-  /** APIs whose signatures this form supports; undefined for all. */
+  /** APIs whose signatures this form supports; undefined if it supports all signatures. */
   readonly apis: ReadonlySet<string> | undefined;
   /** Default provider for this API. */
   readonly provider: string | undefined;
   /** Whether this form is for display rather than for a model, and so includes all answers and thinking. */
   readonly isForDisplay: boolean;
   /**
-   * System messages to move to the front of the request: all, those before the first answer, only leading ones, or
-   * none.
+   * System messages to move to the front of the request: all messages, messages before the first answer, only leading messages,
+   * or no messages.
    */
   readonly systemInFront: "all" | "unanswered" | "leading" | "none";
   /** Whether the first message must be a user message. */
   readonly startsWithUser: boolean;
-  /** Supported image types; undefined for all. */
+  /** Supported image types; undefined if all types are supported. */
   readonly imageTypes: ReadonlySet<string> | undefined;
-  /** Returns whether a result may contain images. If not, they are moved after the results. */
+  /** Returns whether a result may contain images. If not, images are moved after the results. */
   takesImages(result: ToolResultMessage, target: ModelIdentity | undefined): boolean;
-  /** Changes a tool name to fit the provider's pattern. */
+  /** Changes a tool name to match the provider's pattern. */
   fitName(name: string): string;
   newIds(): ToolIds;
-  /** Returns whether a string counts as empty. */
+  /** Returns whether a string is treated as empty. */
   isBlank(text: string): boolean;
-  /** Whether an answer must contain either all of its thinking, in order and not at the end, or none. */
+  /** Whether an answer must contain either all of its thinking, in order and not at the end, or no thinking. */
   readonly wantsThinkingWhole: boolean;
-  /** Returns whether an empty text from an API is kept because of its signature. */
+  /** Returns whether an empty text block from an API is kept because of its signature. */
   keepsSignedText(signature: string, api: string): boolean;
-  /** Returns whether the signature of a text or a call can be sent back over an API to the model that created it. */
+  /** Returns whether the signature of a text block or a call can be sent back through an API to the model that created it. */
   isSignature(signature: string, api: string): boolean;
   /** Returns whether thinking can be sent back to the model that wrote it. */
   canReplay(thinking: ThinkingContent, answer: Pick<AssistantMessage, "api" | "provider">): boolean;
   /**
-   * Reads the text of a system message's kept original. Absent if all system messages are at the front of the request.
+   * Reads the text of a system message's stored original. Absent if all system messages are at the front of the request.
    */
   readonly readSystem?: (raw: unknown) => string | undefined;
-  /** Reads the kept original of a user message; undefined if it does not have this form. */
+  /** Reads the stored original of a user message; undefined if it does not have this form. */
   readUser(raw: unknown): UserMessage["content"] | undefined;
-  /** Reads the kept original of an answer; undefined if it cannot be sent. */
+  /** Reads the stored original of an answer; undefined if it cannot be sent. */
   readAnswer(raw: unknown): AnswerBlock[] | undefined;
-  /** Reads the kept original of a result. */
+  /** Reads the stored original of a result. */
   readResult(raw: unknown): ReadResult | undefined;
 }
 
@@ -82,19 +82,19 @@ export const USUAL_DIALECT = {
   isSignature: () => true,
 } satisfies Partial<Dialect>;
 
-/** Readers for a form that cannot send kept originals. */
+/** Readers for a form that cannot send stored originals. */
 export const NO_ORIGINALS = {
   readUser: () => undefined,
   readAnswer: () => undefined,
   readResult: () => undefined,
 } satisfies Partial<Dialect>;
 
-/** Returns whether a string is blank. Models write blank texts, but several providers reject them. */
+/** Returns whether a string is blank. Models write blank text, but several providers reject it. */
 export function isBlank(text: string): boolean {
   return text.trim() === "";
 }
 
-/** Returns whether thinking has a signature. Its provider rejects thinking without one. */
+/** Returns whether thinking has a signature. Its provider rejects thinking without a signature. */
 export function isSigned({ thinkingSignature }: ThinkingContent): boolean {
   return thinkingSignature !== undefined && thinkingSignature !== "";
 }
@@ -109,7 +109,7 @@ export interface ReadResult {
 
 /** Identity of a model. Thinking and signatures can be sent back only to a model with the same identity. */
 export interface ModelIdentity {
-  /** APIs that support this model's thinking; undefined for all. */
+  /** APIs that support this model's thinking; undefined if all APIs support it. */
   readonly apis: ReadonlySet<string> | undefined;
   readonly provider: string;
   readonly model: string;

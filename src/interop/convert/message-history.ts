@@ -25,7 +25,7 @@ export interface ConvertedMessages {
 /**
  * Form of an SDK's messages: defaults, and functions that write messages back in this form.
  *
- * The written form is compared with the original, which is kept if they differ.
+ * The written form is compared with the original, which is stored if they differ.
  */
 export interface SdkForm {
   readonly name: FormName;
@@ -61,7 +61,7 @@ type AnswerSource = Partial<AnswerFields> & { readonly original?: object };
 /** Tool name for a result whose call is unknown. */
 const UNKNOWN_TOOL = "unknown";
 
-/** Collects converted messages in order. Keeps an original if its message does not contain all of its data. */
+/** Collects converted messages in order. Stores an original if the converted message does not contain all of its data. */
 export class History {
   readonly issues = new ConversionIssues();
   readonly #messages: Message[] = [];
@@ -78,7 +78,7 @@ export class History {
   readonly #asked: string | undefined;
 
   /**
-   * @throws {TypeError} If the options do not contain a time, or contain a usage that is not an object.
+   * @throws {TypeError} If the options do not contain a time, or contain usage that is not an object.
    */
   constructor(options: MessageImportOptions, form: SdkForm) {
     this.#form = form;
@@ -103,7 +103,7 @@ export class History {
     this.#messages.push({ role: "system", content, ...withDetails(details), timestamp: this.getTime(index) });
   }
 
-  /** Adds instructions from a string or blocks. Reports blocks that are not texts. */
+  /** Adds instructions from a string or blocks. Reports blocks that are not text blocks. */
   instructions(index: number, content: unknown): void {
     this.system(index, getTexts(content).join("\n"));
     this.dropFromSystem(
@@ -112,15 +112,15 @@ export class History {
     );
   }
 
-  /** Reports dropped parts of instructions, given the types of all parts. A session can contain only texts. */
+  /** Reports dropped parts of instructions, given the types of all parts. A session can contain only text. */
   dropFromSystem(index: number, types: readonly unknown[]): void {
     const dropped = types.filter((type) => type !== "text");
     if (dropped.length === 0) return;
     const what = dropped.map(String).join(", ");
-    this.report("BLOCK_DROPPED", index, `Dropped ${what} from a system message; only texts are kept.`);
+    this.report("BLOCK_DROPPED", index, `Dropped ${what} from a system message; only text is kept.`);
   }
 
-  /** Reports fields of a message without a counterpart, if they have a value. */
+  /** Reports message fields that have a value but no counterpart. */
   dropFields(index: number, fields: object, what: string): void {
     for (const name of Object.keys(withoutFields(fields)))
       this.report("FLAG_DROPPED", index, `Dropped ${name} of ${what}.`);
@@ -193,7 +193,7 @@ export class History {
     this.issues.report(code, index, message);
   }
 
-  /** Keeps and reports an original, unless the written message equals it. */
+  /** Stores and reports an original, unless the written message equals it. */
   keep(index: number, original: object, again: unknown, what: string): JsonObject | undefined {
     const { name, plain } = this.#form;
     const normal = (said: unknown): unknown => {
@@ -226,7 +226,7 @@ export function makeAnswerer(model: string, asked: string | undefined): Partial<
 }
 
 /**
- * Returns the only answer of a history.
+ * Returns the only answer in a history.
  *
  * @param facts - Data to store in the answer's `details`, next to the original.
  */

@@ -2,7 +2,7 @@ import { toArray, toRecord } from "../../core/context/entry-fields.ts";
 import { isJsonRecord, type JsonObject, type JsonValue } from "../../core/format/json.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 
-/** Forms of kept originals, named like their keys in `details`. */
+/** Forms of stored originals, named like their keys in `details`. */
 const FORMS = [
   "anthropic",
   "bedrock",
@@ -23,7 +23,7 @@ export const STATE_DETAIL = "uiState";
 /** Fields of originals that contain the parts of messages, results, and AI SDK outputs. */
 const PART_LISTS = ["content", "output", "value"] as const;
 
-/** Fields of the AI SDK's state that become ids and signatures of blocks or are only for display, by provider. */
+/** Fields of the AI SDK's state that are converted to block ids and signatures or are only for display, by provider. */
 const READ_STATE: Readonly<Record<string, readonly string[]>> = {
   anthropic: ["signature", "redactedData"],
   openai: ["itemId", "phase", "reasoningEncryptedContent", "namespace", "annotations"],
@@ -36,7 +36,7 @@ const LANGCHAIN_FACTS: readonly string[] = [
   ...["usage_metadata", "response_metadata"],
 ];
 
-/** Types of LangChain blocks that become message blocks. */
+/** Types of LangChain blocks that are converted to message blocks. */
 const LANGCHAIN_BLOCKS: ReadonlySet<unknown> = new Set([
   "text",
   "thinking",
@@ -53,19 +53,19 @@ export function keepRaw(form: FormName, raw: object): JsonObject {
   return { [form]: copyAsJson(raw) };
 }
 
-/** Returns the original that `keepRaw` stored in a message's `details`; undefined if there is none in that form. */
+/** Returns the original that `keepRaw` stored in a message's `details`; undefined if there is no original in that form. */
 export function findRaw(message: object, form: FormName): unknown {
   return toRecord(toRecord(message)["details"])[form];
 }
 
-/** Returns the forms of the originals kept with a message. */
+/** Returns the forms of the originals stored with a message. */
 export function listKeptForms(message: object): FormName[] {
   return FORMS.filter((form) => findRaw(message, form) !== undefined);
 }
 
 /**
- * Returns whether a kept original contains data for a model. UI messages and LangChain messages are also kept for their
- * ids and metadata.
+ * Returns whether a stored original contains data for a model. UI messages and LangChain messages are also stored for their ids
+ * and metadata.
  */
 export function isOriginalForModel(form: FormName, raw: unknown): boolean {
   if (form === "langchain") return isLangChainForModel(toRecord(raw));
@@ -73,7 +73,7 @@ export function isOriginalForModel(form: FormName, raw: unknown): boolean {
 }
 
 /**
- * Returns whether a kept UI message contains data for a model that the message lacks, such as a file, a provider's
+ * Returns whether a stored UI message contains data for a model that the message lacks, such as a file, a provider's
  * tool, or provider state that blocks cannot represent.
  */
 export function isForModel(uiMessage: unknown): boolean {
@@ -129,9 +129,9 @@ function hasUnreadState(metadata: unknown): boolean {
 }
 
 /**
- * Copies a kept original without blank texts, which providers reject, in the parts of a message, a result, or an array.
+ * Copies a stored original without blank text, which providers reject, in the parts of a message, a result, or an array.
  *
- * Items of OpenAI's responses are not parts and keep their texts. A blank text that must carry a signature is kept.
+ * Items in OpenAI's responses are not parts and retain their text. A blank text block that must carry a signature is retained.
  *
  * @param isBlank - Returns whether the provider considers a string to be empty.
  */
@@ -163,7 +163,7 @@ export function copyAsJson(value: object): JsonValue {
   return copy;
 }
 
-/** Returns whether two values are equal as JSON, regardless of the order of keys. */
+/** Returns whether two values are equal as JSON, regardless of key order. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   // Uses an explicit stack because the data may be nested deeper than the call stack allows.
   const pairs: [unknown, unknown][] = [[a, b]];
@@ -190,7 +190,7 @@ function getOwnValue(record: object, key: string): unknown {
   return Object.getOwnPropertyDescriptor(record, key)?.value;
 }
 
-/** Copies a record without the given fields and without null and undefined fields. */
+/** Copies a record without the given fields and any null or undefined fields. */
 export function withoutFields(record: object, names: readonly string[] = []): { [key: string]: unknown } {
   return Object.fromEntries(
     Object.entries(record).filter(

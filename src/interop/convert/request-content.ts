@@ -14,7 +14,7 @@ export function isImageLost({ code, message }: { readonly code: string; readonly
   return code === "CONTENT_REPLACED" && message.startsWith(IMAGE_REPLACED);
 }
 
-/** Removes content that a provider rejects: empty texts, thinking by other models, and unknown blocks. */
+/** Removes content that a provider rejects: empty text, thinking from other models, and unknown blocks. */
 export class RequestContent {
   readonly #dialect: Dialect;
   readonly #issues: ConversionIssues;

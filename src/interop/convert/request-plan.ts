@@ -105,7 +105,7 @@ const REPAIRS: Readonly<Record<Exclude<ToolPairRepair["kind"], "messageDropped">
   callRenamed: "reuses an id; it was assigned a new one",
 };
 
-/** Returns whether the model of an answer rejects its thinking if preceding content changes. */
+/** Returns whether the model that wrote an answer rejects the answer's thinking if preceding content changes. */
 export function isBoundAnswer({ model, responseModel = model }: AssistantMessage): boolean {
   return bindsThinking(responseModel);
 }
@@ -117,7 +117,7 @@ interface Indexed<M = Message> {
 
 /**
  * Prepares a conversation in the form that all providers require: only finished answers, each followed by its results,
- * without thinking by other models and without empty content.
+ * without thinking from other models and without empty content.
  *
  * @param messages - Messages of a context. Not modified.
  */
@@ -166,7 +166,7 @@ class Planner {
     return { system, items: rest, target: this.#target, ids: this.#ids, issues: this.#issues };
   }
 
-  /** Reserves ids that fit, so that changed ids cannot use them. */
+  /** Reserves valid ids, so that changed ids cannot use them. */
   #keepIds(message: Message): void {
     if (message.role !== "assistant") return;
     const isOwn = isWrittenBy(this.#target, message);
@@ -391,11 +391,11 @@ class Planner {
     ];
   }
 
-  /** Returns the kept original of a message if its content is unchanged. Reports originals that cannot be sent. */
+  /** Returns the stored original of a message if its content is unchanged. Reports originals that cannot be sent. */
   #raw(message: object, index: number, read: (raw: unknown) => unknown, sent: unknown): unknown {
     const { form, isForDisplay, isBlank } = this.#dialect;
     const kept = findRaw(message, form);
-    // Blank texts are also dropped from the content, except for display.
+    // Blank text is also dropped from the content, except for display.
     const raw = isForDisplay ? kept : withoutBlankTexts(kept, isBlank);
     if (raw !== undefined && isSameJson(read(raw), sent)) return raw;
     this.#reportLost(index, this.#lostForms(message));
@@ -408,7 +408,7 @@ class Planner {
     this.#issues.report("DETAILS_DROPPED", index, `Dropped the data kept in ${what}.`);
   }
 
-  /** Returns the forms of kept originals that contain data for a model. */
+  /** Returns the forms of stored originals that contain data for a model. */
   #lostForms(message: object): FormName[] {
     // The form for display restores the details of all other messages.
     if (this.#dialect.isForDisplay && toRecord(message)["role"] !== "system") return [];
@@ -451,7 +451,7 @@ export function reportFailedResult({ items, issues }: RequestPlan): void {
   issues.report("FLAG_DROPPED", first.index, "Dropped isError: a result cannot state that its call failed.");
 }
 
-/** Consecutive content of one role, in a form's representation. */
+/** Consecutive content with the same role, in a form's representation. */
 interface Turn<Content> {
   readonly by: "user" | "model";
   readonly content: Content;
@@ -459,7 +459,7 @@ interface Turn<Content> {
   readonly index: number;
 }
 
-/** Functions that write planned items in a form: unchanged originals as kept, and all other items from their blocks. */
+/** Functions that write planned items in a form: unchanged originals as stored, and all other items from their blocks. */
 interface TurnWriters<Content> {
   user(item: PlannedUser): Content;
   answer(item: PlannedAnswer): Content;
@@ -467,7 +467,7 @@ interface TurnWriters<Content> {
 }
 
 /**
- * Writes turns. The results of an answer are a user turn directly after it. Instructions are omitted.
+ * Writes turns. The results for an answer form a user turn directly after it. Instructions are omitted.
  */
 export function writeTurns<Content>(
   items: readonly PlannedItem[],
@@ -483,7 +483,7 @@ export function writeTurns<Content>(
   });
 }
 
-/** Joins consecutive turns of one role, for providers whose roles must alternate. */
+/** Joins consecutive turns with the same role, for providers whose roles must alternate. */
 export function joinTurns<Part>(turns: readonly Turn<readonly Part[]>[]): Turn<Part[]>[] {
   const joined: Turn<Part[]>[] = [];
   for (const { by, content, index } of turns) {

@@ -15,7 +15,7 @@ export function parseArguments(value: unknown): Record<string, unknown> | undefi
 }
 
 /**
- * Parses the JSON of arguments. Returns it unchanged if it is not an object or contains numbers that parsing would
+ * Parses the JSON of arguments. Returns the JSON unchanged if it is not an object or contains numbers that parsing would
  * round.
  */
 export function normalizeArguments(json: unknown): unknown {

@@ -18,13 +18,13 @@ export interface IdStyle {
   readonly maxLength: number;
   /** Returns the part of a stored id that the provider uses. Default: the whole id. */
   readonly getPart?: (id: string) => string;
-  /** Adapts an id created by another model to the provider's pattern. Default: `normalizeName`. */
+  /** Adapts an id created by a different model to the provider's pattern. Default: `normalizeName`. */
   readonly fitForeign?: (id: string, maxLength: number) => string;
   /** Adapts an id created by the target model, whose server accepts its own ids. Default: `shortenId`. */
   readonly fitOwn?: (id: string, maxLength: number) => string;
 }
 
-/** Maps the ids in a conversation one to one to ids that match a provider's pattern. */
+/** Maps the ids in a conversation one-to-one to ids that match a provider's pattern. */
 export class ToolIds {
   readonly #style: Required<IdStyle>;
   readonly #byId = new Map<string, string>();
@@ -35,7 +35,7 @@ export class ToolIds {
   }
 
   /**
-   * Keeps an id unchanged if it fits and is still unused. Call this for all ids before calling `of`, so that changed
+   * Keeps an id unchanged if it is valid and not yet in use. Call this for all ids before calling `of`, so that changed
    * ids cannot use them.
    *
    * @param isOwn - Whether the target model created the id.
@@ -82,7 +82,7 @@ export function getCallId(id: string): string {
   return id.split("|", 1)[0] ?? "";
 }
 
-/** Creates the stored id of a call from OpenAI's call id and, if there is one, the item id. */
+/** Creates the stored id of a call from OpenAI's call id and, if present, the item id. */
 export function withItemId(callId: string, itemId: unknown): string {
   return typeof itemId === "string" ? `${callId}|${itemId}` : callId;
 }

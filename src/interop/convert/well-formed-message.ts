@@ -19,10 +19,10 @@ const JSON_FIELDS: ReadonlySet<string> = new Set([
 const ESCAPED_HALF = /\\u[dD][89a-fA-F]/;
 
 /**
- * Replaces lone surrogates, which providers reject, in all parts of a message that a request may contain: texts, names,
- * arguments (including JSON strings), and kept originals. Leaves call ids to `ToolIds`, which keeps them distinct.
+ * Replaces lone surrogates, which providers reject, in all parts of a message that a request may contain: text, names,
+ * arguments (including JSON strings), and stored originals. Leaves call ids to `ToolIds`, which keeps them distinct.
  *
- * Drops the signature of a text that changes.
+ * Drops the signature of a text block that changes.
  *
  * @returns The same message if it contains no lone surrogates.
  * @remarks Cost: O(size of the message), at any depth.
@@ -37,7 +37,7 @@ export function toWellFormedMessage<M extends AgentMessage>(message: M): M {
   return changed === undefined ? message : Object.assign({}, message, changed);
 }
 
-/** Returns the fields that a function changes; undefined if there are none. */
+/** Returns the fields that a function changes; undefined if no fields change. */
 function findChangedFields(
   record: object,
   change: (name: string, value: unknown) => unknown,
@@ -49,7 +49,7 @@ function findChangedFields(
   return changed.length === 0 ? undefined : Object.fromEntries(changed);
 }
 
-/** Converts only the kept originals in `details`. All other fields belong to the host and are not sent. */
+/** Converts only the stored originals in `details`. All other fields belong to the host and are not sent. */
 function toWellFormedDetails(message: object, details: unknown): unknown {
   const forms = new Set<string>(listKeptForms(message));
   const changed = findChangedFields(toRecord(details), (name, value) =>
@@ -72,7 +72,7 @@ function toWellFormedBlock(block: unknown): unknown {
   return changed === undefined ? block : withoutSignature({ ...block, ...changed });
 }
 
-/** Removes the signature of a changed text, unless the signature is only the name of a field or the id of an item. */
+/** Removes the signature of a changed text block, unless the signature is only the name of a field or the id of an item. */
 function withoutSignature(block: { readonly [name: string]: unknown }): object {
   const { thinkingSignature: thinking, textSignature: text, thoughtSignature: _, ...rest } = block;
   return {
@@ -95,7 +95,7 @@ function toWellFormedNamed(name: string, text: string): string {
   return decoded === value ? whole : JSON.stringify(decoded);
 }
 
-/** Replaces lone surrogates in a value and in property names. Returns the same value if there are none. */
+/** Replaces lone surrogates in a value and in property names. Returns the same value if it contains no lone surrogates. */
 export function toWellFormedValue(value: unknown): unknown {
   if (typeof value === "string") return toWellFormedText(value);
   return isWellFormed(value) ? value : copyWellFormed(value);

@@ -5,7 +5,7 @@ import { sessionExists, sessionNotFound, writesLost } from "./store-errors.ts";
 
 /**
  * Building blocks for `SessionBackend` implementations: updating a session's facts after new lines, selecting and
- * sorting sessions for a list, the entry types that never make an append stale, and the errors of the contract.
+ * sorting sessions for a list, the entry types that never make an append stale, and the errors that the contract specifies.
  *
  * @remarks Source: docs/stores.md#the-contract
  */

@@ -56,7 +56,7 @@ export function shortenMessage(text: string): string {
   return toStorable(text.slice(0, MAX_FIRST_MESSAGE));
 }
 
-/** Replaces U+0000 and halves of surrogate pairs in a string, because some databases cannot store them. */
+/** Replaces U+0000 and unpaired surrogates in a string, because some databases cannot store them. */
 export function toStorable(text: string): string {
   return text.replace(ALL_UNSTORABLE, "\ufffd");
 }

@@ -6,13 +6,13 @@ import { detectForeignSource } from "../../core/jsonl/foreign-source.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
 
-/** Maximum number of bytes searched for a header, which must be at the very front. */
+/** Maximum number of bytes searched for a header, which must be at the very beginning. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
 
 /** Bytes of a session whose header has already been read. */
 export interface HeadedBytes {
   readonly header: SessionHeader;
-  /** All pieces, including those already read. */
+  /** All pieces, including the pieces that have already been read. */
   readonly pieces: AsyncGenerator<Uint8Array, void>;
   /** Closes the source, whether or not any pieces were read. */
   close(): Promise<void>;

@@ -11,7 +11,7 @@ export function getPosition({ id, lastMessageMs, createdMs }: SessionFacts): Lis
   return { id, modifiedMs: lastMessageMs ?? createdMs ?? 0 };
 }
 
-/** Returns whether a string contains another, ignoring case. */
+/** Returns whether a string contains another string, ignoring case. */
 export function hasText(text: string, part: string): boolean {
   return text.toLowerCase().includes(part.toLowerCase());
 }

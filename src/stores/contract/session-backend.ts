@@ -24,7 +24,7 @@ export interface NewLine {
   readonly text: string;
   /** `base64` if `text` encodes bytes that are not UTF-8 or contain a zero byte. Absent: `text` is the line. */
   readonly encoding?: "base64";
-  /** Set on a last line without a line break. Has no meaning once another line follows. */
+  /** Set on the last line if it has no line break. Has no meaning once another line follows. */
   readonly isUnterminated?: true;
   /** Facts that the line can be queried by, if it is an entry with an id. */
   readonly entry?: EntryFacts;
@@ -53,9 +53,9 @@ export interface LinePage {
   /** Whether these were the session's last lines when they were read. */
   readonly isEnd: boolean;
   /**
-   * Revision of the session, which increases whenever stored lines change. A reader with another revision must read all
-   * lines again. A session created with the id of a deleted session begins with a greater revision than the deleted
-   * session had.
+   * Revision of the session, which increases whenever stored lines change. A reader with a different revision must read all
+   * lines again. A session created with the id of a deleted session starts with a revision greater than that of the deleted
+   * session.
    */
   readonly revision: number;
 }
@@ -69,15 +69,15 @@ export interface AppendCondition {
    */
   readonly expectedLeafId?: string | null;
   /**
-   * `seq` of a line that must exist: the last line that the caller has read or written. None of the appended lines is
-   * stored up to this position, so only later lines can repeat them.
+   * `seq` of a line that must exist: the last line that the caller has read or written. None of the appended lines are stored at
+   * or before this position, so only later lines can repeat them.
    */
   readonly afterSeq?: number;
   /** Id of the entry that line `afterSeq` must contain. Absent: any line. */
   readonly afterEntryId?: string;
   /**
    * Number of positions to skip before the first added line. Default 0. The store chooses it at random, so that a line
-   * appended again after a failover gets another position. If a line is still at its position, all earlier lines are
+   * appended again after a failover gets a different position. If a line is still at its position, all earlier lines are
    * therefore stored.
    */
   readonly gap?: number;
@@ -86,7 +86,7 @@ export interface AppendCondition {
 /** Positions of appended lines. */
 export interface AppendReceipt {
   /**
-   * `seq` of the line before the first appended line; 0 if there is none. If another process wrote that line, the
+   * `seq` of the line before the first appended line; 0 if no line precedes it. If another process wrote that line, the
    * caller has not read it.
    */
   readonly precedingSeq: number;
@@ -111,7 +111,7 @@ export interface Amendment {
 
 /** Position of a session in a list. The next page begins after it. */
 export interface ListPosition {
-  /** Time of the session's latest message or, if there is none, of its header, in Unix milliseconds. */
+  /** Time of the session's latest message or, if there are no messages, of its header, in Unix milliseconds. */
   readonly modifiedMs: number;
   readonly id: string;
 }
@@ -134,7 +134,10 @@ export interface FactsWithUsage {
   readonly session: SessionFacts;
   /** The `usage` values of the session's entries, in the order of the lines. */
   readonly usage: readonly string[];
-  /** Number of lines without an entry, including the header. If there are others, the store reads the session's lines. */
+  /**
+   * Number of lines without an entry, including the header. If there are others besides the header, the store reads the session's
+   * lines.
+   */
   readonly linesWithoutEntry: number;
 }
 
@@ -157,13 +160,13 @@ export interface FoundLine {
 }
 
 /**
- * Asynchronous storage for many sessions, usually a database, used by a store.
+ * Asynchronous storage that a store uses for its sessions, usually a database.
  *
- * A backend stores and returns lines without parsing them. Every call is atomic. A thrown `SessionError` is final, such
- * as an error for a missing session. After any other error, such as a lost connection, it is unknown whether the call
- * took effect, so the store repeats it with the same arguments.
+ * A backend stores and returns lines without parsing them. Every call is atomic. A thrown `SessionError`, such as the error for a
+ * missing session, is final. After any other error, such as a lost connection, it is unknown whether the call took effect, so the
+ * store repeats it with the same arguments.
  *
- * @remarks Every backend passes `sessionStoreSuite` of `sessiontree/testing`. Source: docs/stores.md
+ * @remarks Every backend passes `sessionStoreSuite` from `sessiontree/testing`. Source: docs/stores.md
  */
 export interface SessionBackend {
   readonly supports: BackendSupport;
@@ -171,7 +174,7 @@ export interface SessionBackend {
   /**
    * Creates a session from its lines, including the header.
    *
-   * The lines arrive in batches, so that a session of any size can be copied. The session becomes visible with the last
+   * The lines are passed in batches, so that a session of any size can be copied. The session becomes visible with the last
    * batch. All lines are stored, even repeated lines.
    *
    * @param session - Facts from the header. Use `backendKit.factsAfter` to derive the facts that depend on lines.
@@ -190,13 +193,13 @@ export interface SessionBackend {
   read(id: string, afterSeq: number, limit: number, afterEntryId?: string): Promise<LinePage>;
 
   /**
-   * Appends lines at the end of a session, without other lines in between.
+   * Appends consecutive lines to the end of a session.
    *
    * A line whose entry id and text are already stored keeps its position and is not added again. If all lines are
    * already stored, the condition is ignored, because the call repeats an append whose response was lost.
    *
    * @throws {SessionError} `SESSION_NOT_FOUND`, `STALE_LEAF` if the leaf is a different entry, or `WRITES_LOST` if line
-   *   `afterSeq` is not stored, including when the whole session is missing but was not deleted.
+   *   `afterSeq` is not stored, including when the entire session is missing but was not deleted.
    */
   append(id: string, lines: readonly NewEntryLine[], condition?: AppendCondition): Promise<AppendReceipt>;
 

@@ -12,15 +12,15 @@ export interface StoreSupport {
   readonly queued: boolean;
   /** Whether `appendIfLeaf` compares and appends atomically. */
   readonly conditionalAppend: boolean;
-  /** Whether `redactEntry` and upgrades from old versions work. */
+  /** Whether `redactEntry` and upgrades from old versions are supported. */
   readonly rewrite: boolean;
-  /** Whether `search` uses an index, usually of whole words. Otherwise, it reads everything and finds any part of a string. */
+  /** Whether `search` uses an index, usually of whole words. Otherwise, it reads all sessions and matches any substring. */
   readonly indexedSearch: boolean;
   /** Whether the store reports entries from other processes to `watch`. Otherwise, `watch` polls. */
   readonly watch: boolean;
 }
 
-/** Session options that apply to stores: all options except those for files. */
+/** Session options that apply to stores: all options except the options for files. */
 export type StoreSessionOptions = Pick<
   SessionOptions,
   "now" | "beforePersist" | "persistLeafOnClose" | "mustExist"
@@ -89,7 +89,7 @@ export interface CloseStoreOptions {
  * In every store, a session is a `SessionManager` with the same bytes: copying a session from store to store and back
  * preserves every byte.
  *
- * @remarks Every store passes `sessionStoreSuite` of `sessiontree/testing`. Source: docs/stores.md
+ * @remarks Every store passes `sessionStoreSuite` from `sessiontree/testing`. Source: docs/stores.md
  */
 export interface SessionStore {
   readonly supports: StoreSupport;
@@ -109,8 +109,8 @@ export interface SessionStore {
   open(id: string, options?: OpenInStoreOptions): Promise<SessionManager>;
 
   /**
-   * Opens the session with exactly this id, or creates and stores it. If several callers do this concurrently, one
-   * creates the session and all open the same session.
+   * Opens the session with exactly this id, or creates and stores it. If several callers do this concurrently, one of them
+   * creates the session, and all open the same session.
    *
    * @param options - Options for creating the session. When opening an existing session, `cwd` and `parentSession` are
    *   ignored.
@@ -126,7 +126,7 @@ export interface SessionStore {
   list(options?: ListInStoreOptions): AsyncGenerator<SessionRow, void, undefined>;
 
   /**
-   * Yields entries whose texts contain all words of a query, according to the rules of `searchSessions`.
+   * Yields entries whose text contains all words in a query, according to the rules of `searchSessions`.
    *
    * @param query - Words in any order, `"a phrase"` in quotes, or, with `regex`, a regular expression. An empty query
    *   matches nothing, except with `failed`, `tools`, or `path`.
@@ -160,7 +160,7 @@ export interface SessionStore {
    * @param pieces - Pieces of any size, split anywhere. Each piece is read completely before the next one is requested.
    * @returns Id of the session, from the header.
    * @throws {SessionError} `SESSION_EXISTS`, `NOT_A_SESSION`, `INVALID_SESSION_ID`, `STORE_UNAVAILABLE`, `ABORTED`; nothing was
-   *   added. `WRITE_FAILED`; nothing was added unless only the answer was lost.
+   *   added. `WRITE_FAILED`; nothing was added unless only the response was lost.
    */
   importBytes(pieces: AsyncIterable<Uint8Array>, options?: ImportIntoStoreOptions): Promise<string>;
 
@@ -182,7 +182,7 @@ export interface SessionStore {
    */
   close(options?: CloseStoreOptions): Promise<void>;
 
-  /** Closes the store at the end of `await using`. */
+  /** Closes the store when an `await using` declaration goes out of scope. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -193,7 +193,7 @@ export interface SessionStore {
  *
  * @returns Id of the session.
  * @throws {SessionError} `SESSION_NOT_FOUND`, `SESSION_EXISTS`, `INVALID_SESSION_ID`, `STORE_UNAVAILABLE`, `ABORTED`; nothing was
- *   added. `WRITE_FAILED`; nothing was added unless only the answer was lost.
+ *   added. `WRITE_FAILED`; nothing was added unless only the response was lost.
  * @remarks Cost: O(bytes); memory O(the longest line).
  */
 export function copySession(

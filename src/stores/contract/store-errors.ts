@@ -11,14 +11,12 @@ export function sessionNotFound(id: string): SessionError {
 
 /** Creates the error for a session that already exists in a store or backend. */
 export function sessionExists(id: string): SessionError {
-  return new SessionError(
-    "SESSION_EXISTS",
-    `There is a session ${id} already. Open it, or choose another id.`,
-    { details: { id } },
-  );
+  return new SessionError("SESSION_EXISTS", `Session ${id} already exists. Open it, or choose another id.`, {
+    details: { id },
+  });
 }
 
-/** Creates the error for a session that lost a line that the caller wrote or read earlier. Nothing was added or read. */
+/** Creates the error for a session that is missing a line that the caller previously wrote or read. Nothing was added or read. */
 export function writesLost(id: string): SessionError {
   return new SessionError(
     "WRITES_LOST",

@@ -79,7 +79,7 @@ function getSeqs(row: Row): number[] {
 }
 
 /**
- * Replaces, removes, and appends lines in the transaction of `run`.
+ * Replaces, removes, and appends lines within the transaction of `run`.
  *
  * @returns Undefined, without any change, if the revision is not the expected revision.
  * @remarks Cost: O(changed lines), plus a query for the session's facts.

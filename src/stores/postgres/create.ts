@@ -13,7 +13,7 @@ const UNIQUE_VIOLATION = "23505";
 const ABANDONED_AFTER = "1 day";
 
 /**
- * Creates a session from batches of lines. It becomes visible with the last batch.
+ * Creates a session from batches of lines. The session becomes visible with the last batch.
  *
  * Does not use a single transaction, because the lines may be read from the same database over the only connection.
  */

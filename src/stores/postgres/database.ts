@@ -22,12 +22,12 @@ export type RunSql = (text: string, values?: unknown[]) => Promise<Row[]>;
 interface DatabaseOptions {
   /** Tenant. Default: the connection's setting. */
   readonly tenant?: string | undefined;
-  /** Time after which an unresponsive connection counts as lost, in milliseconds. */
+  /** Time after which an unresponsive connection is considered lost, in milliseconds. */
   readonly timeoutMs?: number | undefined;
 }
 
 /**
- * Common interface to both kinds of clients, for one tenant.
+ * Common interface to both types of clients, for one tenant.
  *
  * With a tenant, every statement runs in a transaction that sets the tenant, because the connections of a pool are
  * shared. Without a tenant, the connection's setting applies.
@@ -146,7 +146,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** Milliseconds between attempts to cancel a statement. The pause doubles each time, for about 50 seconds in total. */
+/** Milliseconds between attempts to cancel a statement. The pause doubles after each attempt, for a total of about 50 seconds. */
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 30_000;
 
@@ -256,7 +256,7 @@ const tolerated = new WeakMap<PostgresPool, number>();
  * No error is hidden: the running statement fails, and the next statement uses another connection.
  *
  * @param client - Has no effect unless it is a pool.
- * @returns A function that ends the protection. Idempotent.
+ * @returns A function that removes this protection. Idempotent.
  */
 export function tolerateLostConnections(client: PostgresClient): () => void {
   if (!isPool(client)) return () => undefined;
@@ -282,7 +282,7 @@ export function tolerateLostConnections(client: PostgresClient): () => void {
  * Listens to a connection's errors until the caller that acquired it can.
  *
  * The caller continues only after the pool's promise resolves. A connection that fails in the same packet that makes it
- * ready emits its error before that.
+ * ready emits its error before the caller continues.
  */
 function guardHandover(connection: PostgresConnection): void {
   connection.on("error", ignoreHandoverError);
@@ -325,7 +325,7 @@ const CERTIFICATE_CODES: readonly RegExp[] = [
 /** Matches messages of `pg` errors without a code, for connections that always fail. */
 const DRIVER_REFUSES = /^SASL: |does not support SSL connections$/;
 
-/** Returns the SQLSTATE of an error; empty if there is none. */
+/** Returns the SQLSTATE of an error; empty if the error has no SQLSTATE. */
 export function getSqlState(error: unknown): string {
   const code = getErrorCode(error);
   return code.length === 5 ? code : "";
@@ -338,7 +338,7 @@ export function translateError(error: unknown, schema: string): unknown {
   const state = getSqlState(error);
   if (FINAL_CLASSES.includes(state.slice(0, 2))) {
     const advice = MISSING_STATES.includes(state)
-      ? `call migrateDatabase() of sessiontree/postgres, or run "sessiontree db migrate", to create the tables in schema ${schema}`
+      ? `call migrateDatabase() from sessiontree/postgres, or run "sessiontree db migrate", to create the tables in schema ${schema}`
       : "correct the address, password, or permissions, and try again";
     return makeFinalError(
       `The database refused the call (${state}): ${said}; ${advice}.`,

@@ -14,7 +14,7 @@ import { Database, withDatabase } from "./database.ts";
 import { DEFAULT_SCHEMA, type Names, quoteNames } from "./names.ts";
 import { assertTenant } from "./rows.ts";
 
-/** Options for deleting the sessions of a tenant. */
+/** Options for deleting a tenant's sessions. */
 export interface DeleteTenantOptions {
   /** Client whose role may delete sessions. */
   readonly client: PostgresClient;
@@ -46,12 +46,12 @@ const TENANT_RULES: OptionRules<DeleteTenantOptions> = {
 };
 
 /**
- * Deletes all sessions of a tenant permanently, in batches.
+ * Permanently deletes all of a tenant's sessions, in batches.
  *
  * A process that still has one of the sessions open cannot restore it, even after a failover.
  *
  * @returns Number of deleted sessions.
- * @throws {SessionError} `STORE_UNAVAILABLE` if the database refuses; `ABORTED`.
+ * @throws {SessionError} `STORE_UNAVAILABLE` if the database refuses the call; `ABORTED`.
  * @throws The client's error if the connection is lost; call it again.
  */
 export function deleteTenant(options: DeleteTenantOptions): Promise<number> {
@@ -74,10 +74,10 @@ export function deleteTenant(options: DeleteTenantOptions): Promise<number> {
 
 /**
  * Permanently deletes sessions whose latest message is older than the given time, in batches. For sessions without
- * messages, the time of the header counts.
+ * messages, the time of the header is used.
  *
  * @returns Number of deleted sessions.
- * @throws {SessionError} `STORE_UNAVAILABLE` if the database refuses; `ABORTED`.
+ * @throws {SessionError} `STORE_UNAVAILABLE` if the database refuses the call; `ABORTED`.
  * @throws The client's error if the connection is lost; call it again.
  * @remarks Cost: O(deleted sessions and their lines), plus an index lookup per tenant.
  */

@@ -33,9 +33,9 @@ export interface ListenerOptions {
 /**
  * Notifies watchers that a session has grown. One connection listens for all sessions of a store.
  *
- * Opens the connection for the first watcher and closes it after the last one. After a lost connection, reconnects and
+ * Opens the connection for the first watcher and closes it after the last watcher stops. After a lost connection, reconnects and
  * notifies all watchers, because notifications may have been missed. Records in the database which sessions are
- * watched, so that other sessions cause no notifications.
+ * watched, so that other sessions do not trigger notifications.
  */
 export class Listener {
   readonly #options: ListenerOptions;

@@ -116,8 +116,8 @@ export interface MigrationResult {
  * schema if it is missing, and never drops it.
  *
  * @throws {TypeError} If `to` is not a version of this release.
- * @throws {SessionError} `VERSION_TOO_NEW` if the tables were created by a newer release; `STORE_UNAVAILABLE` if the
- *   database refuses or does not store text as UTF-8. The tables are then unchanged.
+ * @throws {SessionError} `VERSION_TOO_NEW` if the tables were created by a newer release; `STORE_UNAVAILABLE` if the database
+ * refuses the call or does not store text as UTF-8. The tables are then unchanged.
  * @throws The client's error if the connection is lost.
  */
 export async function migrateDatabase(options: MigrateOptions): Promise<MigrationResult> {
@@ -167,9 +167,9 @@ export async function migrationSql(options: MigrateOptions): Promise<string[]> {
 }
 
 /**
- * Returns the version of the tables in a schema; 0 if there are none.
+ * Returns the version of the tables in a schema; 0 if there are no tables.
  *
- * @throws {SessionError} `STORE_UNAVAILABLE` if the database refuses.
+ * @throws {SessionError} `STORE_UNAVAILABLE` if the database refuses the call.
  * @throws The client's error if the connection is lost.
  * @remarks Cost: one or two statements.
  */
@@ -179,7 +179,7 @@ export async function readSchemaVersion(options: Omit<MigrateOptions, "to">): Pr
   return withDatabase(new Database(client), schema, ({ run }) => readVersion(run, names));
 }
 
-/** Returns the version of the tables; 0 if there are none. */
+/** Returns the version of the tables; 0 if there are no tables. */
 export async function readVersion(run: RunSql, names: Names): Promise<number> {
   const [table] = await run("select to_regclass($1) is not null as is_there", [names.versions]);
   return table?.["is_there"] === true ? findVersion(run, names) : 0;

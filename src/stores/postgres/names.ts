@@ -9,7 +9,7 @@ export const DEFAULT_SCHEMA = "sessiontree";
 /** Connection setting that specifies the tenant. */
 export const TENANT_SETTING = "sessiontree.tenant";
 
-/** SQL expression for the connection's tenant; empty if there is none. */
+/** SQL expression for the connection's tenant; empty if no tenant is set. */
 export const TENANT_SQL = `coalesce(current_setting('${TENANT_SETTING}', true), '')`;
 
 /** Names of a store's database objects, quoted for statements. */
@@ -33,7 +33,7 @@ export interface Names {
   readonly findLines: string;
   /** `findLines` with its argument types. */
   readonly findLinesSignature: string;
-  /** Channel for notifications. Needs no quotes, so that all clients spell it the same way. */
+  /** Channel for notifications. Requires no quotes, so that all clients spell it the same way. */
   readonly channel: string;
 }
 

@@ -23,7 +23,7 @@ interface OwnConnection {
   end(): Promise<void>;
 }
 
-/** Pool that can be closed, as `Pool` from `pg`. */
+/** Pool that can be closed, such as `Pool` from `pg`. */
 type OwnPool = InstanceType<typeof import("pg").Pool>;
 
 /** Milliseconds until a connection attempt fails. */
@@ -51,7 +51,7 @@ export function postgresStore(options: PostgresStoreOptions): SessionStore {
 }
 
 /**
- * Opens a store by the address of its database. The host must install the `pg` package.
+ * Opens a store, given the address of its database. The host must install the `pg` package.
  *
  * @param url - `postgres://user:password@host:port/database`; this package reads `?schema=` and `?tenant=`, and the
  *   driver reads everything else.
@@ -87,7 +87,7 @@ export async function openPostgresStore(
 }
 
 /**
- * Creates, migrates, or drops the tables of a store, like `migrateDatabase`, given the address of the database.
+ * Creates, migrates, or drops a store's tables, like `migrateDatabase`, given the address of the database.
  *
  * @param options - `to`: the target version; 0 drops all tables and all sessions.
  * @throws {TypeError} If `url` is not a PostgreSQL address, or `to` is not a version.

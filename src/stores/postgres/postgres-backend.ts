@@ -46,7 +46,7 @@ import { assertTenant, readFactsWithUsage, readStoredLine } from "./rows.ts";
 
 /** Options for a PostgreSQL store. */
 export interface PostgresOptions {
-  /** A `Pool` from `pg`, a `PGlite`, or an object of the same shape. The caller must close it after closing the store. */
+  /** A `Pool` from `pg`, a `PGlite`, or an object with the same shape. The caller must close it after closing the store. */
   readonly client: PostgresClient;
   /** Schema of the tables. Default `sessiontree`. */
   readonly schema?: string;
@@ -58,7 +58,7 @@ export interface PostgresOptions {
    */
   readonly notify?: boolean;
   /**
-   * Milliseconds after which an unresponsive connection from a pool counts as lost, and the call is retried over
+   * Milliseconds after which an unresponsive connection from a pool is considered lost, and the call is retried over
    * another connection. Default 30,000.
    */
   readonly timeoutMs?: number;
@@ -250,7 +250,7 @@ export class PostgresBackend implements SessionBackend {
     if (server?.["is_standby"] === true) throw new Error("the server is a standby that has no tables yet");
     throw new SessionError(
       "STORE_UNAVAILABLE",
-      `Schema ${schema} of the database has ${version === 0 ? "no tables" : "older tables"} for sessions; call migrateDatabase() of sessiontree/postgres, or run "sessiontree db migrate".`,
+      `Schema ${schema} of the database has ${version === 0 ? "no tables" : "older tables"} for sessions; call migrateDatabase() from sessiontree/postgres, or run "sessiontree db migrate".`,
       { details: { schema, version } },
     );
   }

@@ -33,7 +33,7 @@ export function makeSessionSql(id: string, make: (where: string) => string): Que
  * Builds the statement that reads a page of lines, each with the session's row. If there are no lines, it returns only
  * that row.
  *
- * A single statement sees one state of the database, so the lines match the revision.
+ * A single statement sees a consistent state of the database, so the lines match the revision.
  */
 export function readSql(
   names: Names,
@@ -104,7 +104,7 @@ export function mayFindLinesSql({ findLinesSignature }: Names): Query {
   };
 }
 
-/** Builds the statement that finds a page of lines containing words, using the database function. */
+/** Builds the statement that finds a page of lines containing the given words, using the database function. */
 export function makeFoundLinesSql(names: Names, { words, cwd, limit, after }: BackendSearchQuery): Query {
   return {
     text: `select ${SESSION_COLUMNS}, ${LINE_COLUMNS}
@@ -122,7 +122,7 @@ export function makeFoundLinesSql(names: Names, { words, cwd, limit, after }: Ba
 }
 
 /**
- * Builds the statement that finds a page of lines containing words among the lines that the role may read. It searches
+ * Builds the statement that finds a page of lines containing the given words among the lines that the role may read. It searches
  * session by session until the page is full.
  */
 export function searchSql(names: Names, { words, cwd, limit, after }: BackendSearchQuery): Query {
@@ -145,7 +145,7 @@ export function searchSql(names: Names, { words, cwd, limit, after }: BackendSea
   };
 }
 
-/** Time for which a session remains watched without a renewal. */
+/** Time for which a session remains watched without being renewed. */
 const WATCHED_FOR = "2 minutes";
 
 /** Builds the statement that marks sessions as watched, by their keys. */

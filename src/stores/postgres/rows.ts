@@ -38,7 +38,7 @@ export function makeLikePattern(text: string): string {
 }
 
 /**
- * Validates a tenant. Rejects strings that the database would not store unchanged: lone surrogates become U+FFFD.
+ * Validates a tenant. Rejects strings that the database would not store unchanged: lone surrogates are converted to U+FFFD.
  *
  * @throws {TypeError}
  */

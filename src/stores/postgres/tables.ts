@@ -78,7 +78,7 @@ end`)}`,
   `create trigger note_truncated before truncate on ${sessions} for each statement execute function ${name}()`,
 ];
 
-/** Trigger that sets the revision of a new session to one that no earlier session with the same id had. */
+/** Trigger that sets the revision of a new session to a revision that no earlier session with the same id had. */
 const setRevision = ({ setRevision: name, sessions, deletedSessions }: Names) => [
   `
 create function ${name}() returns trigger
@@ -250,7 +250,7 @@ end`)}`;
 
 /**
  * Trigram index, which finds any part of a string in any language. A word index would miss parts of words, paths, and
- * text without spaces. Without the extension, a search reads all texts.
+ * text without spaces. Without the extension, a search reads all text.
  */
 const searchIndex = ({ lines }: Names) => `
 do ${quoteBody(`
@@ -268,7 +268,7 @@ begin
   execute format('create index lines_by_text on %s using gin (search %I.gin_trgm_ops)', ${quoteLiteral(lines)}, v_schema);
 end`)}`;
 
-/** Policy that hides rows of other tenants from all roles except the table owner. */
+/** Policy that hides other tenants' rows from all roles except the table owner. */
 const hideOtherTenants = (table: string) => [
   `alter table ${table} enable row level security`,
   `create policy tenant on ${table} using (tenant = ${TENANT_SQL}) with check (tenant = ${TENANT_SQL})`,

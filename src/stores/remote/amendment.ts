@@ -10,7 +10,7 @@ import { type RemoteLines, readAllLines, toRemoteLines } from "./remote-lines.ts
 
 /** Change to make to stored lines. */
 export interface StoredChange {
-  /** Called for the header and each entry. Undefined upgrades all lines to the current version. */
+  /** Called for the header and each entry. If undefined, all lines are upgraded to the current version. */
   readonly change: LineChange | undefined;
   /** Whether to remove lines that contain neither the header nor an entry, because their content is unknown. */
   readonly dropsRest: boolean;
@@ -24,8 +24,8 @@ const MAX_ATTEMPTS = 5;
  *
  * Can safely be called again if the response was lost: no change is made twice.
  *
- * @returns Revisions before and after the change; equal if there was nothing to do.
- * @throws {SessionError} Error with which the backend refused the change. After any other error, the call can be
+ * @returns Revisions before and after the change; equal if no change was necessary.
+ * @throws {SessionError} Error from the backend if it refused the change. After any other error, the call can be
  *   retried.
  */
 export async function amendLines(
@@ -98,7 +98,7 @@ function planAmendment(
   };
 }
 
-/** Returns the new header line, which is unchanged unless it must change. */
+/** Returns the header line, changed only if necessary. */
 function headerLine(
   { index }: RemoteLines,
   line: string | undefined,

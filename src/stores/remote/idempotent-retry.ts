@@ -8,7 +8,7 @@ import type { LogLine } from "../../session/log/session-log.ts";
 import type { SessionBackend } from "../contract/session-backend.ts";
 import { type RemoteLines, readAllLines, type WholeSession } from "./remote-lines.ts";
 
-/** Creates a job that passes to `work` whether an earlier attempt may have succeeded although its response was lost. */
+/** Creates a job that informs `work` whether an earlier attempt may have succeeded even though its response was lost. */
 export function makeRepeatable(work: (isRepeated: boolean) => Promise<void>): () => Promise<void> {
   let isRepeated = false;
   return async () => {
@@ -41,7 +41,7 @@ export async function isSameSession(
  * Returns the sent lines that no other process has changed since then, because sending redacted lines again must not
  * restore them.
  *
- * @param known - State of the session as known when the lines were sent.
+ * @param known - Known state of the session at the time the lines were sent.
  * @remarks Cost: one call, and O(bytes of the session) if anything was changed.
  */
 export async function findUnchangedLines(
@@ -79,11 +79,11 @@ function hasEntry(tree: EntryTree, { id, type, parentId, timestampMs }: EntryHea
   return there.type === type && there.parentId === parentId && there.timestampMs === timestampMs;
 }
 
-/** Limits of a batch appended again: number of lines, and number of characters unless the batch has a single line. */
+/** Limits on a batch that is appended again: number of lines, and number of characters unless the batch has a single line. */
 const MAX_LINES = 500;
 const MAX_CHARACTERS = 1024 * 1024;
 
-/** Upper limit of a gap. Small enough that positions are safe integers even after half a billion appends to one session. */
+/** Upper limit of a gap. Small enough that positions remain safe integers even after half a billion appends to one session. */
 const MAX_GAP = 2 ** 24;
 
 /** Returns a random number of positions to skip before appended lines; see `AppendCondition`. */

@@ -31,7 +31,7 @@ export function makeEntryLine(text: string, withSearchText: boolean): NewEntryLi
   return { text, entry };
 }
 
-/** Recognizes lines that repeat an earlier entry of the session. They are kept but do not count as entries. */
+/** Recognizes lines that repeat an earlier entry of the session. Repeated lines are kept but are not treated as entries. */
 class SeenLines {
   readonly #digests = new Set<string>();
 
@@ -51,7 +51,7 @@ export function toBytes({ text, encoding }: Pick<StoredLine, "text" | "encoding"
   return encoding === "base64" ? Buffer.from(text, "base64") : encoder.encode(text);
 }
 
-/** Joins the bytes of lines, with a line break after each line. The session's last line may not have one. */
+/** Joins the bytes of lines, with a line break after each line. The session's last line may lack a line break. */
 export function joinLines(lines: readonly StoredLine[], isLast: boolean): Uint8Array {
   const pieces: Uint8Array[] = [];
   for (const [i, line] of lines.entries()) {
@@ -63,7 +63,7 @@ export function joinLines(lines: readonly StoredLine[], isLast: boolean): Uint8A
 }
 
 /**
- * Splits bytes into lines that together contain all of them, in batches of about a megabyte.
+ * Splits bytes into lines without losing any bytes, in batches of about one megabyte.
  *
  * @param pieces - Pieces of any size, split anywhere. Each piece is read completely before the next one is requested.
  * @remarks Cost: O(bytes); memory O(batch + longest line).

@@ -35,14 +35,14 @@ interface HeldSession {
 const compareIds = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 /**
- * In-memory backend that serves as the executable specification of backends.
+ * In-memory backend that serves as the executable specification for backends.
  *
  * @remarks Cost: O(lines appended), O(lines of the session) for an amendment, O(lines of all sessions) for a search.
  */
 export class MemoryBackend implements SessionBackend {
   readonly supports = { rewrite: true, search: true, watch: true, conditionalAppend: true };
   readonly #sessions = new Map<string, HeldSession>();
-  /** Initial revisions for sessions created with ids of deleted sessions. */
+  /** Initial revisions for sessions created with the ids of deleted sessions. */
   readonly #nextRevisions = new Map<string, number>();
 
   async create(facts: SessionFacts, batches: AsyncIterable<readonly NewLine[]>): Promise<AppendReceipt> {

@@ -11,7 +11,7 @@ import { parseEntryFacts } from "../contract/line-facts.ts";
 import type { LinePage, SessionBackend, StoredLine } from "../contract/session-backend.ts";
 import { joinLines } from "./line-codec.ts";
 
-/** Lines of a remote session in memory: the lines known to be stored, in the backend's order, then the pending writes. */
+/** Lines of a remote session in memory: the lines known to be stored, in the backend's order, followed by the pending writes. */
 export class RemoteLines {
   readonly index: SessionIndex;
   readonly #blocks = new Blocks();
@@ -33,7 +33,7 @@ export class RemoteLines {
     return this.bytes.subarray(0, this.index.position);
   }
 
-  /** Id of the entry on the last stored line; undefined if that line may not contain an entry that states its id. */
+  /** Id of the entry on the last stored line; undefined if that line might not contain an entry with an id. */
   get lastEntryId(): string | undefined {
     const { tree, spans, position } = this.index;
     // Entries of this process may have lower ordinals than preceding entries of other processes.
@@ -58,7 +58,7 @@ export class RemoteLines {
     this.#isOpen = bytes[bytes.length - 1] !== LINE_BREAK[0];
   }
 
-  /** Marks the lines added so far as complete for now. */
+  /** Marks the lines added so far as currently complete. */
   end(): void {
     this.index.end();
   }
@@ -87,10 +87,10 @@ export class RemoteLines {
   }
 
   /**
-   * Adds the next stored lines, from other processes and from this one.
+   * Adds the next stored lines, from this and other processes.
    *
    * @param isEnd - Whether these are the session's last lines.
-   * @returns `from`: ordinal of the first new entry; undefined if there is none. `isTaken`: whether another entry has
+   * @returns `from`: ordinal of the first new entry; undefined if there are no new entries. `isTaken`: whether another entry has
    *   the id of a pending entry, so that all lines must be read again.
    */
   merge(
@@ -110,13 +110,13 @@ export class RemoteLines {
     return { from: from < index.tree.size ? from : undefined, isTaken };
   }
 
-  /** Adds missing pending writes. A write whose id is already in use appears when it is read. */
+  /** Adds missing pending writes. A write whose id is already in use is added when it is read from the backend. */
   adopt(lines: readonly LogLine[]): void {
     const { tree } = this.index;
     for (const line of lines) if (tree.find(line.head.id) === NONE) this.appendOwn([line]);
   }
 
-  /** Returns whether any of these lines is pending. */
+  /** Returns whether any of these lines are pending. */
   isPending(lines: readonly LogLine[]): boolean {
     const wanted = new Set(lines);
     return this.#pending.some(({ line }) => wanted.has(line));
@@ -173,7 +173,7 @@ export interface WholeSession {
 /**
  * Reads all lines of a session at one revision.
  *
- * @throws An error that permits a retry, if lines were lost while they were read.
+ * @throws An error that permits a retry, if lines were lost while they were being read.
  */
 export async function readAllLines(
   backend: SessionBackend,

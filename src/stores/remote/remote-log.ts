@@ -20,17 +20,17 @@ import { countCharacters, RetryQueue } from "./retry-queue.ts";
 export interface LogKeeper {
   /** Aborts when all logs are closed. */
   readonly closed: AbortSignal;
-  /** Called when a log begins or ceases to have pending writes. */
+  /** Called when a log starts or stops having pending writes. */
   noteBusy(log: RemoteLog, isBusy: boolean): void;
 }
 
 /** Options for a remote session. */
 export interface RemoteLogOptions extends RetryOptions {
-  /** Maximum size of pending writes. If it is exceeded, an append throws. Default 16 MiB. */
+  /** Maximum size of pending writes. If the limit is exceeded, an append throws. Default 16 MiB. */
   readonly maxQueueBytes?: number;
   /** Maximum number of entries in pending writes. Default 10,000. */
   readonly maxQueueEntries?: number;
-  /** Milliseconds between polls for entries of other processes, if the backend does not report them. Default 1,000. */
+  /** Milliseconds between polls for entries from other processes, if the backend does not report them. Default 1,000. */
   readonly pollMs?: number;
   /** Whether to write a new session immediately instead of with the first message. Default false. */
   readonly createAtOnce?: boolean;
@@ -56,7 +56,7 @@ const FINAL: readonly SessionErrorCode[] = ["SESSION_NOT_FOUND", "WRITES_LOST", 
  * Session whose lines are in a remote backend.
  *
  * All lines are in memory. An append takes effect in memory immediately and is written later, in order; `flush` waits
- * for pending writes. Lines of other processes are read when an append reveals them, or when the caller pulls or
+ * for pending writes. Lines from other processes are read when an append reveals them, or when the caller pulls or
  * watches.
  *
  * @remarks Source: docs/stores.md
@@ -112,7 +112,10 @@ export class RemoteLog implements SessionLog {
     return log;
   }
 
-  /** Creates a session from its header and any further lines. If there are further lines, the session is written immediately. */
+  /**
+   * Creates a session from its header and any additional lines. If there are additional lines, the session is written
+   * immediately.
+   */
   static begin(
     backend: SessionBackend,
     lines: Iterable<string | Uint8Array>,
@@ -167,7 +170,7 @@ export class RemoteLog implements SessionLog {
     this.#amend(change, more);
   }
 
-  /** Requests entries of other processes. They are reported when they arrive. */
+  /** Requests entries from other processes. They are reported when they arrive. */
   refresh(): LogChange | undefined {
     // No caller waits for this result. The next call that waits reports a refusal.
     if (this.#isWritten && !this.#options.keeper?.closed.aborted) this.#place.pull().catch(() => undefined);
@@ -286,7 +289,7 @@ function parseRemoteLines(lines: Iterable<string | Uint8Array>): RemoteLines {
   return taken;
 }
 
-/** Milliseconds between checks without a signal, because signals may be lost. */
+/** Milliseconds between checks if no signal arrives, because signals may be lost. */
 const LOOK_ANYWAY_MS = 30_000;
 
 /**
@@ -296,7 +299,7 @@ const LOOK_ANYWAY_MS = 30_000;
  * so that a slow subscription does not block the consumer.
  *
  * @param subscribe - Subscribes to change signals until `end` aborts; returns false if the backend sends no signals.
- * @throws The error of a rejected `subscribe` call.
+ * @throws The error from a rejected `subscribe` call.
  */
 async function* changeSignals(
   subscribe: (onMore: () => void, end: AbortSignal) => Promise<boolean>,

@@ -48,7 +48,7 @@ export class RemotePlace {
   readonly #isReadOnly: boolean;
   /** `seq` of the last known line. */
   #knownSeq = 0;
-  /** Id of the entry on that line; undefined unless the line certainly contains one. */
+  /** Id of the entry on that line; undefined unless the line certainly contains an entry. */
   #knownId: string | undefined;
   #revision = 0;
   /** Writes that have not been confirmed yet, in order. */
@@ -87,7 +87,7 @@ export class RemotePlace {
     return this.#backend.supports.conditionalAppend;
   }
 
-  /** Number and size of appends and changes that are not yet written. */
+  /** Number and size of appends and changes that have not been written yet. */
   get waiting(): { readonly count: number; readonly characters: number } {
     return { count: this.#waiting.length + this.#amendments, characters: this.#waitingCharacters };
   }
@@ -176,7 +176,7 @@ export class RemotePlace {
     });
   }
 
-  /** Waits for all pending writes, and reads the writes of other processes. */
+  /** Waits for all pending writes, and reads writes from other processes. */
   pull(): Promise<void> {
     if (this.#pull !== undefined) return this.#pull.done;
     const job: Job = {
@@ -196,7 +196,7 @@ export class RemotePlace {
     return done;
   }
 
-  /** Does the same as `pull`, but returns false if the backend does not currently respond. */
+  /** Works like `pull`, but returns false if the backend does not currently respond. */
   async pullIfReachable(): Promise<boolean> {
     try {
       await this.pull();
@@ -237,7 +237,7 @@ export class RemotePlace {
     await this.#queue.wait(job);
   }
 
-  /** Subscribes to writes of other processes; returns false if the backend does not offer subscriptions. */
+  /** Subscribes to writes from other processes; returns false if the backend does not offer subscriptions. */
   async subscribe(onMore: () => void, signal: AbortSignal): Promise<boolean> {
     const { supports } = this.#backend;
     if (!supports.watch || this.#backend.subscribe === undefined) return false;
@@ -277,7 +277,7 @@ export class RemotePlace {
     }
   }
 
-  /** Returns the lines that still must be sent. An earlier attempt stored the others. */
+  /** Returns the lines that still must be sent. An earlier attempt has already stored the other lines. */
   async #unsent(lines: readonly LogLine[]): Promise<readonly LogLine[]> {
     const known = { seq: this.#knownSeq, revision: this.#revision };
     const unchanged = await findUnchangedLines(this.#backend, this.#id, lines, known);
@@ -299,7 +299,7 @@ export class RemotePlace {
     };
   }
 
-  /** Makes a call on condition that the known lines are stored. If lines are lost, restores them and repeats the call. */
+  /** Makes a call on the condition that the known lines are stored. If lines are lost, restores them and repeats the call. */
   async #afterKnown<T>(call: (condition: AppendCondition, isAgain: boolean) => Promise<T>): Promise<T> {
     try {
       return await call(this.#condition, false);
@@ -324,7 +324,7 @@ export class RemotePlace {
    * Appends known lines that the backend has lost, unless lines were changed or the session was deleted in the
    * meantime, because redacted or deleted lines must not reappear.
    *
-   * @param unsent - Additional lines that do not count as lost, because they were never sent.
+   * @param unsent - Additional lines that are not considered lost, because they were never sent.
    * @throws {SessionError} `WRITES_LOST` if entries are lost and must not be appended again.
    */
   async #restore(unsent: readonly LogLine[]): Promise<void> {

@@ -72,7 +72,7 @@ export function remoteStore(backend: SessionBackend, options: RemoteStoreOptions
 /**
  * Creates a store that keeps sessions in memory, for tests and for hosts that do not store sessions on disk.
  *
- * Uses an in-memory backend, so that the store behaves in the same way as with a database.
+ * Uses an in-memory backend, so that the store behaves as it does with a database.
  */
 export function memoryStore(): SessionStore {
   return new RemoteStore(new MemoryBackend(), {}, false);
@@ -337,7 +337,7 @@ function notImported(id: string, cause: unknown): SessionError {
 function makeChangedError(id: string): SessionError {
   return new SessionError(
     "WRITE_FAILED",
-    `Lines of session ${id} were changed while it was read. Nothing was written; read it again.`,
+    `Lines of session ${id} were changed while it was being read. Nothing was written; read it again.`,
     { details: { id } },
   );
 }

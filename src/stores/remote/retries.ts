@@ -4,7 +4,7 @@ import { makeNumberRule, type OptionRules } from "../../core/format/options.ts";
 
 /** Options for retrying calls to a backend. */
 export interface RetryOptions {
-  /** Milliseconds before the second attempt. Doubled before each further attempt. Default 50. */
+  /** Milliseconds before the second attempt. Doubled before each subsequent attempt. Default 50. */
   readonly minRetryMs?: number;
   /** Maximum number of milliseconds between attempts. Default 5,000. */
   readonly maxRetryMs?: number;

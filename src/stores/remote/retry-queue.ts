@@ -2,7 +2,7 @@ import { getErrorMessage, isSessionError, SessionError } from "../../core/format
 import type { LogLine } from "../../session/log/session-log.ts";
 import { formatReason, type RetryPace, retryDelay } from "./retries.ts";
 
-/** Work that is done in order and retried until it succeeds or is refused. */
+/** Work that is performed in order and retried until it succeeds or is refused. */
 export interface Job {
   /** Does the work. Called again after an error, except that a `SessionError` is a final refusal. */
   run(): Promise<void>;
@@ -30,7 +30,7 @@ interface QueueOptions extends RetryPace {
 /**
  * Runs jobs one at a time, in order, and retries each job until it succeeds or is refused.
  *
- * A refused job that must not be lost remains first in the queue and is tried again with the next `push` or wait.
+ * A refused job that must not be lost remains first in the queue and is retried with the next `push` or wait.
  */
 export class RetryQueue {
   readonly #options: QueueOptions;
@@ -58,7 +58,7 @@ export class RetryQueue {
     return this.#jobs.length === 0;
   }
 
-  /** Adds a job at the end of the queue. It starts after the current task at the earliest. */
+  /** Adds a job to the end of the queue. The job starts after the current task at the earliest. */
   push(job: Job): void {
     if (this.#jobs.push(job) === 1) this.#options.onBusy(true);
     this.#start();

@@ -97,7 +97,7 @@ export class BackendSearch {
   }
 
   /**
-   * Yields the entries that best answer a question, best first.
+   * Yields the entries that best answer a question, most relevant first.
    *
    * @remarks Cost: one backend search for each of at most 8 words, plus reading each session with a hit. Reads all
    *   sessions if the backend cannot search for words, or if determining which entries pass the filters requires whole
@@ -117,7 +117,7 @@ export class BackendSearch {
     yield* search.findHits(limit, (...asked) => this.#readHits(...asked, canFind), this.#searchPace);
   }
 
-  /** Adds each session in which the backend finds a word of the question, with the lines found. */
+  /** Adds each session in which the backend finds a word in the question, with the lines that it finds. */
   async #addFoundLines(
     search: QuestionSearch<SessionFacts, BackendHit & FoundHit>,
     reader: TermTableReader,
@@ -343,7 +343,7 @@ export class BackendSearch {
   }
 }
 
-/** Parses the entry on a line found by a backend; undefined if the line does not contain one. */
+/** Parses the entry on a line found by a backend; undefined if the line does not contain an entry. */
 function readStoredEntry(line: StoredLine): AnySessionEntry | undefined {
   const record = decodeRecord(toBytes(line));
   const { id, type } = record ?? {};

@@ -48,7 +48,7 @@ export function isKnown(run: RunSql, session: number, seq: number, entryId: stri
 const UPDATE_SESSION = `update ${sessions} set next_seq = ?, last_seq = ?, leaf_seq = ?,
   ${FACT_COLUMNS.map((column) => `${column} = ?`).join(", ")} where key = ?`;
 
-/** Adds lines at the end of a session, after a gap, and returns the updated session. */
+/** Adds lines to the end of a session, after a gap, and returns the updated session. */
 export function addStoredLines(
   run: RunSql,
   session: StoredSession,
@@ -103,7 +103,7 @@ function isLost(run: RunSql, id: string, afterSeq: number | undefined): boolean 
   return afterSeq !== undefined && run(`select 1 from ${deletedSessions} where id = ?`, id).length === 0;
 }
 
-/** Returns the position of the stored line that a new line repeats; undefined if there is none. */
+/** Returns the position of the stored line that a new line repeats; undefined if the line is not a repetition. */
 function findStored(
   run: RunSql,
   { key, lastSeq }: StoredSession,
@@ -120,7 +120,7 @@ function getPrecedingSeq(run: RunSql, session: number, seq: number): number {
   return readSeq(run(`select max(seq) as seq from ${lines} where session = ? and seq < ?`, session, seq));
 }
 
-/** Returns the value of the `seq` column; 0 for null or no row. */
+/** Returns the value of the `seq` column; 0 if it is null or there is no row. */
 function readSeq([row]: Row[]): number {
   return (row && readOptionalNumber(row, "seq")) ?? 0;
 }
@@ -139,7 +139,7 @@ const FIND_LEAF = `select max(seq) as seq from ${lines} where session = ? and en
   and type not in (${COMMUTING_TYPES.map((type) => `'${type}'`).join(", ")})`;
 
 /**
- * Replaces, removes, and appends lines in the transaction of `run`.
+ * Replaces, removes, and appends lines within the transaction of `run`.
  *
  * @returns Undefined, without any change, if the revision is not the expected revision.
  * @remarks Cost: O(changed lines), plus a query for the end of the session.

@@ -16,7 +16,7 @@ const INSERT_SESSION = `insert into ${sessions} (${FACT_COLUMNS.join(", ")}) val
 const CLEAR = `delete from ${sessions} where is_complete = 0 and made_at < datetime('now', '-1 day')`;
 
 /**
- * Creates a session from batches of lines. It becomes visible with the last batch.
+ * Creates a session from batches of lines. The session becomes visible with the last batch.
  *
  * Uses a separate transaction for each batch, because the lines may be read from the same database over the same
  * connection.

@@ -14,12 +14,12 @@ export type RunSql = (sql: string, ...values: SqliteValue[]) => Row[];
 const MAX_STATEMENTS = 100;
 
 /**
- * Common interface to all kinds of clients. Everything is synchronous, so no other code uses the client during a
+ * Common interface to all types of clients. Everything is synchronous, so no other code uses the client during a
  * transaction.
  */
 export class Database {
   readonly client: SqliteClient;
-  /** Runs a statement as its own transaction, or as part of the open one. */
+  /** Runs a statement as its own transaction, or as part of the open transaction. */
   readonly run: RunSql;
 
   constructor(client: SqliteClient) {
@@ -35,7 +35,7 @@ export class Database {
     return isObjectStorage(this.client) ? work(this.run) : this.#transaction("begin", work);
   }
 
-  /** Runs statements in one transaction. Waits for other writers as long as the client does. */
+  /** Runs statements in one transaction. Waits for other writers for as long as the client does. */
   write<T>(work: (run: RunSql) => T): T {
     return isObjectStorage(this.client)
       ? this.client.transactionSync(() => work(this.run))

@@ -18,10 +18,15 @@ const { sessions, lines, texts, search } = TABLES;
 /** Number of sessions read per query. */
 const SESSIONS_AT_ONCE = 100;
 
-/** Maximum number of candidate lines to sort. If there are more, sessions are searched one by one until the page is full. */
+/**
+ * Maximum number of candidate lines to sort. If there are more candidate lines, sessions are searched one by one until the page
+ * is full.
+ */
 const MAX_SORTED = 1_000;
 
-/** Maximum number of trigrams per word in a query. Texts that contain all of them are compared with the whole word. */
+/**
+ * Maximum number of trigrams per word in a query. Strings that contain all of these trigrams are compared with the whole word.
+ */
 const MAX_TRIGRAMS = 16;
 
 /** Search in the lines of a database. */
@@ -72,7 +77,7 @@ export class LineSearch {
     return rows.map((one) => this.#toFound(one, one));
   }
 
-  /** Finds lines by comparing their texts, session by session, until the page is full. */
+  /** Finds lines by comparing their text, session by session, until the page is full. */
   async #scan(signal: AbortSignal | undefined): Promise<FoundLine[]> {
     const pace = new Pace(signal);
     const { after, limit } = this.#query;
@@ -109,7 +114,7 @@ export class LineSearch {
     }
   }
 
-  /** SQL condition that the text contains all words or was too long to be stored for comparison. */
+  /** SQL condition that is true if the text contains all words or was too long to be stored for comparison. */
   get #inText(): string {
     const words = this.#words.map(() => "instr(t.text, ?) > 0").join(" and ");
     return words === "" ? "" : ` and (t.text is null or (${words}))`;
@@ -120,7 +125,7 @@ export class LineSearch {
   }
 }
 
-/** Returns the FTS5 expression for texts that contain all trigrams of words; undefined if all words are shorter. */
+/** Returns the FTS5 expression for strings that contain all trigrams of words; undefined if all words are shorter. */
 function makeTrigramQuery(words: readonly string[]): string | undefined {
   const trigrams = words.flatMap((word) => {
     const characters = [...word];

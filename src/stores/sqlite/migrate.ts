@@ -34,19 +34,19 @@ const MIGRATIONS: readonly Migration[] = [
 /** Version of the tables in this release. */
 export const SQLITE_SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Reads the version of the tables; 0 if there are none. */
+/** Reads the version of the tables; 0 if there are no tables. */
 export function readTableVersion(run: RunStatement): number {
   if (!hasTable(run, versions)) return 0;
   const [row] = run(`select coalesce(max(version), 0) as version from ${versions}`);
   return row === undefined ? 0 : readNumber(row, "version");
 }
 
-/** Returns whether the texts have a search index. */
+/** Returns whether the search index exists. */
 export function hasSearchIndex(run: RunSql): boolean {
   return hasTable(run, TABLES.search);
 }
 
-/** Returns the names of all tables, including those of other programs. */
+/** Returns the names of all tables, including other programs' tables. */
 export function listTables(run: RunSql): string[] {
   const rows = run(
     "select name from sqlite_master where type = 'table' and name not like 'sqlite\\_%' escape '\\'",

@@ -39,8 +39,8 @@ interface OwnConnection extends SqliteConnection {
 const BUSY_MS = 250;
 
 /**
- * Creates a session store in a SQLite database opened by the host. The first call creates the tables, next to any
- * existing tables.
+ * Creates a session store in a SQLite database opened by the host. The first call creates the tables alongside any existing
+ * tables.
  *
  * Does not change connection settings, but enables the write-ahead log for a database without tables.
  *
@@ -131,7 +131,7 @@ function askDatabase<T>(
   }, retryPace(pace));
 }
 
-/** Reads the version of the tables. Throws if the database contains only tables of another program. */
+/** Reads the version of the tables. Throws if the database contains only another program's tables. */
 function readOwnVersion({ run }: Database, path: string): number {
   const version = readTableVersion(run);
   const others = version === 0 ? listTables(run) : [];
@@ -188,7 +188,7 @@ function openConnection(path: string): OwnConnection {
 
 type Driver = new (path: string) => OwnConnection;
 
-/** Returns a class that opens databases. Drivers are loaded only when needed, and none of them is a dependency. */
+/** Returns a class that opens databases. Drivers are loaded only when needed, and none of them are dependencies. */
 function findDriver(): Driver {
   const require = createRequire(import.meta.url);
   // These are not imports, because only Bun has the first module, and older versions of Node lack the second.

@@ -15,14 +15,14 @@ export interface StoredSession {
   readonly revision: number;
   readonly nextSeq: number;
   readonly lastSeq: number;
-  /** `seq` of the last line that continues the conversation; 0 if there is none. */
+  /** `seq` of the last line that continues the conversation; 0 if there is no such line. */
   readonly leafSeq: number;
 }
 
-/** Session columns that `readStoredSession` requires in addition to those of the facts. */
+/** Session columns that `readStoredSession` requires in addition to the fact columns. */
 export const STATE_COLUMNS = "s.key, s.revision, s.next_seq, s.last_seq, s.leaf_seq";
 
-/** Reads a session from `STATE_COLUMNS` and the columns of the facts. */
+/** Reads a session from `STATE_COLUMNS` and the fact columns. */
 export function readStoredSession(row: Row): StoredSession {
   return {
     key: readNumber(row, "key"),

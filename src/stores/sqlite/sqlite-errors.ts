@@ -78,7 +78,7 @@ const CLOSED = /database (?:connection )?is not open|closed database|statement h
 /** Matches the error message for a connection on which the host has an open transaction. */
 const IN_TRANSACTION = /within a transaction/;
 
-/** Returns the name of an error's primary SQLite result code; undefined if there is none. */
+/** Returns the name of an error's primary SQLite result code; undefined if the error has no result code. */
 function getSqliteCode(error: unknown): string | undefined {
   const { errcode, code } = isJsonRecord(error) ? error : {};
   if (typeof errcode === "number") return NAMES[errcode & 0xff];

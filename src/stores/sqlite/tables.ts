@@ -6,7 +6,7 @@ export const TABLES = {
   pieces: "sessiontree_pieces",
   texts: "sessiontree_texts",
   deletedSessions: "sessiontree_deleted_sessions",
-  /** Index of the texts. Exists only if the SQLite library supports FTS5 with trigrams. */
+  /** Index of the searchable text. Exists only if the SQLite library supports FTS5 with trigrams. */
   search: "sessiontree_search",
 } as const;
 
@@ -35,7 +35,7 @@ const SESSIONS = `create table ${sessions} (
   made_at text not null default current_timestamp
 )`;
 
-/** Table of lines. A long line continues in pieces, because Durable Objects limit the size of a row. */
+/** Table of lines. A long line is stored in pieces, because Durable Objects limit the size of a row. */
 const LINES = `create table ${lines} (
   key integer primary key,
   session integer not null,
@@ -56,8 +56,7 @@ const LINES = `create table ${lines} (
 const PIECES = `create table ${pieces} (line integer not null, piece integer not null, text text not null, primary key (line, piece)) without rowid`;
 
 /**
- * Table of searchable texts in uppercase. Null means that the text is too long for a row, so that a search must read
- * the line.
+ * Table of searchable text in uppercase. Null means that the text is too long for a row, so a search must read the line.
  */
 const TEXTS = `create table ${texts} (line integer primary key, text text)`;
 
@@ -95,8 +94,8 @@ export const CREATE_TABLES = [
 ];
 
 /**
- * Statements that create the search index. Trigrams find any part of a string in any language. The index omits
- * positions, because texts that contain all trigrams of a word are then compared with the word.
+ * Statements that create the search index. Trigrams match any part of a string in any language. The index omits
+ * positions, because strings that contain all trigrams of a word are then compared with the word.
  */
 export const CREATE_SEARCH_INDEX = [
   `create virtual table ${search} using fts5(text, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1')`,

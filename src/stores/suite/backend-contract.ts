@@ -51,14 +51,14 @@ async function readLines(backend: SessionBackend, id: string, limit = 1_000): Pr
   }
 }
 
-/** Reads the texts of all lines after the header. */
+/** Reads the text of all lines after the header. */
 const readTexts = async (backend: SessionBackend, id: string) =>
   (await readLines(backend, id)).slice(1).map(({ text }) => text);
 
 const test = testWith("backend");
 const testOfTwo = testWith("backend", "another");
 
-/** Tests of a backend, independent of the store on top of it. */
+/** Tests for a backend, independent of the store on top of it. */
 export const BACKEND_CONTRACT: readonly SuiteTest[] = [
   test("stores lines unchanged, numbers them in order, and returns them in pages", async ({ backend }) => {
     const odd: NewLine[] = [

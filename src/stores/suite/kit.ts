@@ -21,7 +21,7 @@ export interface StoreUnderTest {
   readonly store: SessionStore;
   /** Creates another store for the same sessions, as in another process. */
   readonly another?: () => SessionStore | Promise<SessionStore>;
-  /** Backend of the store, if it has one. */
+  /** Store's backend, if the store uses one. */
   readonly backend?: SessionBackend;
   readonly faults?: StoreFaults;
   /** Releases all resources after the test. */
@@ -131,7 +131,7 @@ export function assertWhole(session: SessionManager): void {
 }
 
 /**
- * Opens a session again, and asserts that it is complete and that all sessions in `open` have the same entries in the
+ * Reopens a session, and asserts that it is complete and that all sessions in `open` have the same entries in the
  * same order.
  */
 export async function reopen(

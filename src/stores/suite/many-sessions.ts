@@ -51,7 +51,7 @@ const formatHit = ({
   match: { start: number; length: number };
 }) => `${entryId} ${role} ${snippet.slice(match.start, match.start + match.length).toLowerCase()}`;
 
-/** Tests of stores with many sessions. */
+/** Tests for stores with many sessions. */
 export const MANY_SESSIONS: readonly SuiteTest[] = [
   test("lists and finds nothing in an empty store", async ({ store }) => {
     assert.deepEqual(await all(store.list()), []);
@@ -276,7 +276,7 @@ async function readUsageRows(store: SessionStore) {
   return { lines: lines.sort(), calls: total.calls, damaged: [...damaged].sort() };
 }
 
-/** Tests of list rows, which are the same in every store. */
+/** Tests for list rows, which are the same in every store. */
 export const SESSION_ROWS: readonly SuiteTest[] = [
   test("lists a session like a list of files: latest message, name, and each line once", async ({
     store,

@@ -21,7 +21,7 @@ import {
 
 const test = testWith();
 
-/** Tests of a single session in a store. */
+/** Tests for a single session in a store. */
 export const ONE_SESSION: readonly SuiteTest[] = [
   test("stores appended entries in order, as the lines of a file", async ({ store }) => {
     const session = store.create({ cwd: CWD });

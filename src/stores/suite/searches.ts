@@ -69,7 +69,7 @@ const ORPHAN = [
 
 type Case = readonly [query: string, options: SearchInStoreOptions, expected: string];
 
-/** Queries and their hits: the letters of the entries, in capitals for entries on an abandoned branch. */
+/** Queries and their hits: the letters of the entries, capitalized for entries on an abandoned branch. */
 const CASES: readonly Case[] = [
   // Words may occur in any order, in any text of the entry, and within other words.
   ["fox quick", {}, "a"],
@@ -137,7 +137,7 @@ async function put(store: SessionStore, lines: readonly string[]): Promise<void>
   await store.importBytes(cut(Buffer.from(`${lines.join("\n")}\n`), 1_000));
 }
 
-/** Tests of searches, which have the same results in every store. */
+/** Tests for searches, which have the same results in every store. */
 export const SEARCHES: readonly SuiteTest[] = [
   test("finds the same entries as a search in files, by words, phrases, expressions, and filters", async ({
     store,

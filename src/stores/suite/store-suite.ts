@@ -30,7 +30,7 @@ const TESTS: readonly SuiteTest[] = [
 /**
  * Registers the tests that every session store must pass.
  *
- * Tests the contract of `SessionStore` and, if the store has one, of `SessionBackend`: order, bytes, lists, search,
+ * Tests the contract of `SessionStore` and, if the store has a backend, of `SessionBackend`: order, bytes, lists, search,
  * multiple writers, conditions, and failing calls. Works with any test runner.
  *
  * @remarks Source: docs/stores.md

@@ -20,7 +20,7 @@ import {
 
 const test = testWith("another");
 
-/** Tests of multiple processes that write to one session. */
+/** Tests for multiple processes that write to one session. */
 export const WRITERS: readonly SuiteTest[] = [
   test("merges the writes of two processes in one order, and keeps the leaf of each", async ({
     store,
@@ -197,7 +197,7 @@ export const WRITERS: readonly SuiteTest[] = [
 const testFaults = testWith("faults");
 const testFaultsOfTwo = testWith("faults", "another");
 
-/** Tests of failing calls and lost responses. */
+/** Tests for failing calls and lost responses. */
 export const FAULTS: readonly SuiteTest[] = [
   testFaults(
     "writes everything after the connection is restored, and reports its state",
@@ -393,7 +393,7 @@ export const FAULTS: readonly SuiteTest[] = [
   ),
 ];
 
-/** Tests of multiple processes that create one session. They run last, so that faulty backends fail the other tests first. */
+/** Tests for multiple processes that create one session. They run last, so that faulty backends fail the other tests first. */
 export const BEGINNINGS: readonly SuiteTest[] = [
   test("opens a session by id, or creates it only once for all concurrent callers", async ({
     store,

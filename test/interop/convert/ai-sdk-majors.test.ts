@@ -146,7 +146,7 @@ describe("content that a version does not support", () => {
   it("includes an invalid version", () => {
     // @ts-expect-error Version 4 has other messages.
     expect(() => toModelMessages([user("Hi")], { sdk: 4 })).toThrow(
-      new TypeError("The AI SDK's versions are 5, 6 and 7; 4 is not one of them."),
+      new TypeError("AI SDK version 4 is not supported; use 5, 6, or 7."),
     );
   });
 });

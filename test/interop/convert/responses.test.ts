@@ -346,7 +346,7 @@ describe("fromModelMessagesResponse", () => {
   it("refuses a result from which another version's messages were read", () => {
     expect(() => fromModelMessagesResponse({ steps: [], responseMessages: undefined }, options)).toThrow(
       new TypeError(
-        "The result has no messages: pass { steps, responseMessages } of version 7 of the AI SDK, or { steps, response } of versions 5 and 6.",
+        "The result has no messages: pass { steps, responseMessages } from AI SDK 7, or { steps, response } from AI SDK 5 or 6.",
       ),
     );
   });

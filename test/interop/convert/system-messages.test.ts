@@ -108,7 +108,7 @@ describe("system messages of others", () => {
     expect(issues.map(({ message }) => message)).toEqual([
       "Dropped metadata of a system message.",
       "Dropped providerMetadata of a system message.",
-      "Dropped data-theme, file from a system message; only texts are kept.",
+      "Dropped data-theme, file from a system message; only text is kept.",
     ]);
   });
 });

@@ -25,7 +25,7 @@ describe("UI messages", () => {
       expect.objectContaining({
         code: "BLOCK_DROPPED",
         index: 2,
-        message: "Dropped the images of a failed result.",
+        message: "Dropped the images in a failed result.",
       }),
     );
   });

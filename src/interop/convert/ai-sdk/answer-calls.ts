@@ -24,7 +24,7 @@ export interface ApprovalDialect {
   readonly writeResult: (result: PlannedResult) => ModelToolResultPart;
 }
 
-/** Calls of one answer with their state, approval requests, and outcomes. */
+/** Calls in one answer, with their state, approval requests, and outcomes. */
 export class AnswerCalls {
   readonly #dialect: ApprovalDialect;
   /** Tool parts by call id in the request. */
@@ -45,7 +45,7 @@ export class AnswerCalls {
     this.#results = new Map(answer.results.map((result) => [getId(result.message.toolCallId), result]));
   }
 
-  /** Adds state to calls that received it later, and inserts an approval request after each call that has one. */
+  /** Adds state to calls that received it later, and inserts each approval request after its call. */
   withRequests(content: readonly ModelAnswerPart[]): ModelAnswerPart[] {
     return content.flatMap((part) => {
       const call = part.type === "tool-call" ? this.#parts.get(part.toolCallId) : undefined;

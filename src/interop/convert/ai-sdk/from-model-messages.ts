@@ -26,7 +26,7 @@ import {
 import { type Family, findFamilyOfParts, getFamilyIdentity } from "./provider-state.ts";
 import { applyChange, readUIState } from "./ui-state.ts";
 
-/** Session stop reasons by the SDK's finish reasons, which the SDK derives from those of providers. */
+/** Session stop reasons, keyed by the SDK's finish reasons, which the SDK derives from the providers' reasons. */
 export const STOP_REASONS: StopReasons = new Map([
   ["stop", "stop"],
   ["length", "length"],
@@ -46,9 +46,9 @@ const PROVIDER_APIS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Converts model messages of the AI SDK to session messages.
+ * Converts AI SDK model messages to session messages.
  *
- * Recognizes the provider by the state in its messages. Keeps data without a counterpart, such as structured tool
+ * Recognizes the provider by the state in its messages. Stores data that has no counterpart, such as structured tool
  * output, in `details`. A `generateText` result can be passed instead of its messages; its answers then include the
  * model and usage.
  *
@@ -132,7 +132,7 @@ class ModelMessageReader {
     const { steps, response, responseMessages = response?.messages } = result;
     if (responseMessages === undefined)
       throw new TypeError(
-        "The result has no messages: pass { steps, responseMessages } of version 7 of the AI SDK, or { steps, response } of versions 5 and 6.",
+        "The result has no messages: pass { steps, responseMessages } from AI SDK 7, or { steps, response } from AI SDK 5 or 6.",
       );
     const answers = responseMessages.filter(({ role }) => role === "assistant");
     responseMessages.forEach((message, at) => {
@@ -238,7 +238,7 @@ function normalizeMessage(message: object): object {
 }
 
 /**
- * Converts the messages of a `generateText` result: each answer with the usage of its step, followed by its tool
+ * Converts the messages in a `generateText` result: each answer with the usage of its step, followed by its tool
  * results.
  *
  * @param result - Result of `generateText`; for `streamText`, `{ steps, responseMessages }`, both awaited.

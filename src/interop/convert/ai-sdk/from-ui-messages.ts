@@ -32,7 +32,7 @@ const FORM: SdkForm = {
   api: "ai-sdk",
   provider: UNKNOWN_NAME,
   writeUser: (content) => ({ role: "user", parts: writeUserParts(content) }),
-  // A message may become several answers and results, so it is kept as a whole.
+  // A message may be converted to several answers and results, so it is stored as a whole.
   writeAnswer: () => undefined,
   writeResult: () => undefined,
   readUsage,
@@ -40,14 +40,14 @@ const FORM: SdkForm = {
 };
 
 /**
- * Converts UI messages of the AI SDK to session messages: one answer per step of an assistant message, each followed by
+ * Converts AI SDK UI messages to session messages: one answer per step of an assistant message, each followed by
  * its tool results.
  *
- * Keeps a whole message in `details` if part of it has no counterpart, such as data parts, sources, approvals, or
- * metadata; `toUIMessages` restores it. Structured output is kept with its result. The model and usage of an answer are
+ * Stores a whole message in `details` if part of it has no counterpart, such as data parts, sources, approvals, or
+ * metadata; `toUIMessages` restores it. Structured output is stored with its result. The model and usage of an answer are
  * read from its metadata (`model`, `provider`, and `totalUsage` or `usage`).
  *
- * @param messages - Messages as returned by the SDK's hooks. Their ids are not kept; use `saveChat` to keep them.
+ * @param messages - Messages as returned by the SDK's hooks. Message ids are not preserved; use `saveChat` to preserve them.
  * @throws {TypeError} If a message has an unknown role or no parts, or the time is missing.
  * @remarks Cost: O(messages and parts). Source: docs/messages.md#ai-sdk
  */
@@ -60,8 +60,8 @@ export function fromUIMessages(
 }
 
 /**
- * Converts UI messages like `fromUIMessages`. For each message, `starts` contains the index of its first converted
- * message or, if there is none, of the next one.
+ * Converts UI messages like `fromUIMessages`. For each message, `starts` contains the index of its first converted message or, if
+ * it has none, the index of the next converted message.
  */
 export function readUIMessages(
   messages: readonly UIMessageLike[],
@@ -90,7 +90,7 @@ class UIMessageReader {
     const { role, parts } = message;
     if (!Array.isArray(parts)) {
       throw new TypeError(
-        `Message ${index} has no parts, as before version 5 of the AI SDK; give it { parts: [{ type: "text", text }] }.`,
+        `Message ${index} has no parts, like messages before version 5 of the AI SDK; give it { parts: [{ type: "text", text }] }.`,
       );
     }
     switch (role) {
@@ -108,7 +108,7 @@ class UIMessageReader {
     }
   }
 
-  /** Adds the joined texts, as the SDK does for models. */
+  /** Adds the joined text, as the SDK does for models. */
   #addSystem({ id: _, role: __, parts, ...others }: UIMessageLike, index: number): void {
     const texts = parts.map(toRecord).filter(({ type }) => type === "text");
     this.history.system(index, texts.map(({ text }) => String(text)).join(""));

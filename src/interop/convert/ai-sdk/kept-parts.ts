@@ -133,7 +133,7 @@ function withDetails(message: AgentMessage, details: object): AgentMessage {
   return Object.assign({}, message, { details });
 }
 
-/** Returns the part of a result if it contains more than the content: structured output, or the state of its call. */
+/** Returns a result's part if it contains structured output or the state of its call, in addition to the content. */
 function resultPart(message: ToolResultMessage, step: readonly object[]): object | undefined {
   const toolCallId = getCallId(String(message.toolCallId));
   const kept = toRecord(findRaw(message, "uiMessage"));
@@ -147,7 +147,7 @@ function resultPart(message: ToolResultMessage, step: readonly object[]): object
   };
 }
 
-/** Converts a part of a UI message as the SDK does. */
+/** Converts a UI message part in the same way as the SDK. */
 function modelParts(part: object): object[] {
   const { type, id: _, url, providerReference, state: __, providerMetadata, ...rest } = withoutFields(part);
   const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };

@@ -4,7 +4,7 @@ import type { Open, RequestOptions } from "../conversion-options.ts";
 /** Major version of the AI SDK. */
 export type AiSdkMajor = 5 | 6 | 7;
 
-/** Provider-specific data of a part, such as signatures and item ids. */
+/** Provider-specific data for a part, such as signatures and item ids. */
 export type ModelProviderOptions = Record<string, Record<string, string>>;
 
 /** Text part. */
@@ -102,7 +102,7 @@ export type ModelMessage<Major extends AiSdkMajor = 7> =
 export interface ModelMessagesOptions<Major extends AiSdkMajor = AiSdkMajor> extends RequestOptions {
   /**
    * Major version of the `ai` package that receives the request. Default: the oldest version that supports the latest
-   * file in the session's tool results; without such files, 7.
+   * file in the session's tool results; if there are no such files, 7.
    */
   readonly sdk?: Major;
 }
@@ -112,7 +112,7 @@ export interface ModelMessagesOptions<Major extends AiSdkMajor = AiSdkMajor> ext
  * `generateText`.
  */
 export interface ModelMessagesRequest<Major extends AiSdkMajor = 7> {
-  /** Instructions, as read by versions 5 and 6. Absent if the request has no system message. */
+  /** Instructions, as read by version 5 or 6. Absent if the request has no system message. */
   system?: string;
   /** Instructions, as read by version 7. */
   instructions?: string;
@@ -120,7 +120,7 @@ export interface ModelMessagesRequest<Major extends AiSdkMajor = 7> {
   issues: ConversionIssue[];
 }
 
-/** Message as typed by the SDK, and as returned by `toModelMessages`. */
+/** Message from the SDK or from `toModelMessages`. */
 export type ModelMessageLike = Open<{
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string | readonly Open<{ readonly type: string }>[];
@@ -133,7 +133,7 @@ export type ModelMessagesRequestLike = Open<{
   readonly messages: readonly (ModelMessageLike | ModelMessagesResponseLike)[];
 }>;
 
-/** Model call of a result, as typed by the SDK. */
+/** Model call in a result from the SDK. */
 export type ModelStepLike = Open<{
   readonly finishReason: string;
   readonly usage: Open<{
@@ -143,11 +143,11 @@ export type ModelStepLike = Open<{
   readonly response: Open<{ readonly id: string; readonly modelId: string }>;
 }>;
 
-/** Result of `generateText` as typed by the SDK. For `streamText`, after awaiting its promises. */
+/** Result of the SDK's `generateText`. For `streamText`, after awaiting its promises. */
 export type ModelMessagesResponseLike = Open<{
   readonly steps: readonly ModelStepLike[];
   /** Messages, since version 7. */
   readonly responseMessages?: readonly ModelMessageLike[] | undefined;
-  /** Response with messages, before version 7. */
+  /** Response with messages, used before version 7. */
   readonly response?: Open<{ readonly messages: readonly ModelMessageLike[] }> | undefined;
 }>;

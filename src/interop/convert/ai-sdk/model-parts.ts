@@ -216,7 +216,7 @@ const BEGINNINGS: Readonly<Record<string, string>> = {
   UklGR: "image/webp",
 };
 
-/** Bytes per call, because the number of arguments is limited. */
+/** Maximum number of bytes per call, because the number of function arguments is limited. */
 const PIECE = 0x8000;
 
 /**

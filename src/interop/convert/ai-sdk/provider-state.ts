@@ -35,7 +35,7 @@ const FAMILY_APIS: Readonly<Record<Family, string>> = {
   google: "google-generative-ai",
 };
 
-/** Returns the provider whose state an API's messages contain; undefined if they contain none. */
+/** Returns the provider whose state an API's messages contain; undefined if they contain no state. */
 export function findFamily(api: string): Family | undefined {
   return FAMILIES.get(api);
 }
@@ -66,7 +66,7 @@ export function getProviderState(part: unknown): { readonly [name: string]: unkn
   return toRecord(providerOptions ?? providerMetadata ?? getCallState(part));
 }
 
-/** Returns whether thinking can be sent back over an API. */
+/** Returns whether thinking can be sent back through an API. */
 export function canReplay(
   { thinking, thinkingSignature }: ThinkingContent,
   { api, provider }: Pick<AssistantMessage, "api" | "provider">,
@@ -86,14 +86,14 @@ export function canReplay(
   }
 }
 
-/** Returns whether the signature of a text or a call can be sent back over an API. */
+/** Returns whether the signature of a text block or a call can be sent back through an API. */
 export function canSign(signature: string, api: string): boolean {
   const family = findFamily(api);
   if (family === "google") return isSignature(signature);
   return family === "openai" && parseTextItem(signature) !== undefined;
 }
 
-/** Writes thinking. For OpenAI, writes one part per paragraph of the summary. */
+/** Writes thinking. For OpenAI, writes one part per paragraph in the summary. */
 export function writeReasoning(block: ThinkingContent, family: Family | undefined): ModelReasoningPart[] {
   const { thinking: text, thinkingSignature: signature = "", redacted } = block;
   if (family === "anthropic" && redacted && signature !== "") {
@@ -153,7 +153,7 @@ function readItem(id: string, texts: readonly string[], parts: readonly unknown[
   return { type: "thinking", thinking: texts.join("\n\n"), thinkingSignature: JSON.stringify(item) };
 }
 
-/** Returns the field with the state of a text or a call; an empty object if there is none. */
+/** Returns the field with the state of a text block or a call; an empty object if there is no state. */
 export function writeState(
   block: TextContent | ToolCall,
   family: Family | undefined,
@@ -178,7 +178,7 @@ function makeCallState({ id, namespace }: ToolCall): Record<string, string> {
   return { ...(itemId !== undefined && { itemId }), ...(namespace !== undefined && { namespace }) };
 }
 
-/** Reads the signature of a text. */
+/** Reads the signature of a text block. */
 export function readTextSignature(part: unknown): { textSignature?: string } {
   const { openai, google } = getProviderState(part);
   const { itemId, phase } = toRecord(openai);

@@ -58,10 +58,10 @@ export const MODEL_MESSAGES: Dialect = {
 };
 
 /**
- * Converts a session, or the messages of a context, to model messages of the AI SDK.
+ * Converts a session, or the messages of a context, to AI SDK model messages.
  *
- * Writes signatures and item ids where the SDK's own providers read them. The results of an answer form one message.
- * Files and provider-executed tools of saved UI messages become the same parts as in `convertToModelMessages`.
+ * Writes signatures and item ids where the SDK's own providers read them. All results for an answer are combined into one
+ * message. Files and provider-executed tools in saved UI messages are converted to the same parts as in `convertToModelMessages`.
  *
  * @param source - Session, or messages such as `buildSessionContext().messages`. Not modified.
  * @returns Instructions and `messages` for `generateText` and `streamText`, and issues.
@@ -122,7 +122,7 @@ function writeItem(item: PlannedItem, said: readonly JsonRecord[], dialect: Appr
 }
 
 /**
- * Returns a kept answer. For another model, converts the text input of a custom tool to an object, which every model
+ * Returns a kept answer. For a different model, converts the text input of a custom tool to an object, which every model
  * can read.
  */
 function writeKeptAnswer(raw: ModelMessage, isOwn: boolean): ModelMessage {
@@ -154,7 +154,7 @@ function isResult(raw: unknown): raw is ModelToolResultPart {
   return readResult(raw) !== undefined;
 }
 
-/** First and last major version that support a feature. */
+/** First and last major versions that support a feature. */
 type Span = readonly [AiSdkMajor, AiSdkMajor];
 type Spans = ReadonlyMap<unknown, Span>;
 
@@ -184,7 +184,7 @@ const OUTPUT_PARTS: Spans = new Map([
   ["image-file-reference", [7, 7]],
 ]);
 
-/** Writers of a file in tool output, by major version. */
+/** Functions that write a file in tool output, by major version. */
 const WRITE_FILE: {
   readonly [Major in AiSdkMajor]: (data: string, mediaType: string) => ModelToolOutputPart<Major>;
 } = {
@@ -208,7 +208,7 @@ class SdkDialect {
    */
   constructor(named: AiSdkMajor | undefined, messages: readonly AgentMessage[], issues: ConversionIssues) {
     if (named !== undefined && !Object.hasOwn(WRITE_FILE, String(named)))
-      throw new TypeError(`The AI SDK's versions are 5, 6 and 7; ${String(named)} is not one of them.`);
+      throw new TypeError(`AI SDK version ${String(named)} is not supported; use 5, 6, or 7.`);
     this.major = named ?? findMajor(messages) ?? 7;
     this.#issues = issues;
   }
@@ -237,7 +237,7 @@ class SdkDialect {
     return known;
   }
 
-  /** Converts the data of a file to a string, as required before version 7. */
+  /** Converts a file's data to a string, as required before version 7. */
   #fitFile<Part extends object>(part: Part, index: number): Part | ModelTextPart {
     const { type, data } = toRecord(part);
     if (this.major === 7 || type !== "file" || typeof data === "string") return part;

@@ -43,15 +43,15 @@ const UI_MESSAGES: Dialect = {
   // No provider sees these ids.
   newIds: () =>
     new ToolIds({ maxLength: Number.POSITIVE_INFINITY, getPart: getCallId, fitForeign: shortenId }),
-  // The content to compare contains no blank texts.
+  // The content to compare contains no blank text.
   readUser: (raw) => readUserParts(getParts(raw).filter((part) => !isBlankText(part))),
-  // A kept original may span several answers and is read when they are joined.
+  // A stored original may span several answers and is read when they are joined.
   readAnswer: () => undefined,
   readResult: () => undefined,
 };
 
 /**
- * Converts a session, or the messages of a context, to UI messages of the AI SDK. The SDK itself does not offer this
+ * Converts a session, or the messages of a context, to AI SDK UI messages. The SDK itself does not offer this
  * conversion.
  *
  * An assistant message contains all answers and results up to the next user message, or up to an answer with its own UI
@@ -68,12 +68,12 @@ export function toUIMessages(source: RequestSource, options: UIMessagesOptions =
   return { ...result, messages: written.map(({ message }) => message) };
 }
 
-/** UI message, and the messages that it was written from. */
+/** UI message, and the messages that it was created from. */
 export interface WrittenMessage {
   readonly message: UIMessage;
   /** Index of the user message, or indexes of the answers. */
   readonly indexes: readonly number[];
-  /** Indexes of the results of the answers. */
+  /** Indexes of the answers' results. */
   readonly resultIndexes: readonly number[];
   /**
    * Returns the states to store with the indexed messages, in the same order, so that the UI message equals `other`.
@@ -123,12 +123,12 @@ export function writeUIMessages(
   };
 }
 
-/** Returns the UI message kept with an answer: the whole message, or the part that was new when the answer was stored. */
+/** Returns the UI message stored with an answer: the whole message, or the part that was new when the answer was stored. */
 function findKept(answer: PlannedAnswer | undefined): unknown {
   return toRecord(answer?.details)["uiMessage"];
 }
 
-/** Returns whether an answer begins its kept UI message. A later part of a message has no role. */
+/** Returns whether an answer begins its stored UI message. A later part of a message has no role. */
 function startsTurn(answer: PlannedAnswer): boolean {
   return toRecord(findKept(answer))["role"] !== undefined;
 }
@@ -198,7 +198,7 @@ class TurnWriter {
     return [withMessageChanges(first, say, other), ...rest];
   }
 
-  /** Returns the ranges of answers that share a kept original or have none. */
+  /** Returns the ranges of answers that share a stored original or have no original. */
   #runs(): [start: number, end: number][] {
     const runs: [number, number][] = [];
     for (let start = 0; start < this.#turn.length; ) {
@@ -238,7 +238,7 @@ function storedResults({ results }: PlannedAnswer): Map<string, PartResult> {
   );
 }
 
-/** Adds the remaining differences from another message to the changes of parts. */
+/** Adds the remaining differences from another message to the changes to parts. */
 function withMessageChanges(state: UIState, say: (state: UIState) => Said, other: UIMessageLike): UIState {
   const { id: _, role: __, ...after } = other;
   const { role: ___, ...before } = say(state);
@@ -253,15 +253,15 @@ function isPart(part: object): part is UIPart {
   return typeof toRecord(part)["type"] === "string";
 }
 
-/** Reports images in failed results, because UI messages can contain only text for those. */
+/** Reports images in failed results, because UI messages can contain only text for failed results. */
 function reportImages(turn: readonly PlannedAnswer[], { issues }: RequestPlan): void {
   for (const { message, index } of turn.flatMap(({ results }) => results)) {
     if (message.isError && message.content.some(({ type }) => type === "image"))
-      issues.report("BLOCK_DROPPED", index, "Dropped the images of a failed result.");
+      issues.report("BLOCK_DROPPED", index, "Dropped the images in a failed result.");
   }
 }
 
-/** Returns whether the parts of a kept UI message still match its answers and results. */
+/** Returns whether the parts of a stored UI message still match its answers and results. */
 function hasSameContent(parts: readonly object[], turn: readonly PlannedAnswer[]): boolean {
   const steps = splitSteps(parts).map(readStep);
   const read = steps.map(({ content, results }) => [
@@ -286,7 +286,7 @@ function isBlankText(part: object): boolean {
   return type === "text" && String(text).trim() === "";
 }
 
-/** Returns whether a block is not empty. A model that stopped early may leave empty texts. */
+/** Returns whether a block is not empty. A model that stopped early may leave empty text blocks. */
 function isShown(block: AnswerBlock): boolean {
   if (block.type === "text") return block.text.trim() !== "" || block.textSignature !== undefined;
   return block.type !== "thinking" || block.thinking !== "" || block.thinkingSignature !== undefined;

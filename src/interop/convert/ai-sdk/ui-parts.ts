@@ -24,8 +24,8 @@ export function writeUserParts(content: UserMessage["content"]): (UITextPart | U
 }
 
 /**
- * Reads the content of a user message. Skips parts intended only for the host, such as data. A single text part becomes
- * a string.
+ * Reads the content of a user message. Skips parts intended only for the host, such as data. A single text part is converted to a
+ * string.
  */
 export function readUserParts(parts: readonly object[]): UserMessage["content"] {
   const said = parts.filter((part) => ["text", "file"].includes(String(toRecord(part)["type"])));
@@ -119,7 +119,7 @@ export function readStep(parts: readonly object[]): ReadStep {
   return { content: readAnswer(readable), results: parts.flatMap(readOutcome) };
 }
 
-/** Returns whether a part is a call of a static or dynamic tool. */
+/** Returns whether a part is a call to a static or dynamic tool. */
 export function isToolPart(part: object): boolean {
   const { type } = toRecord(part);
   return typeof type === "string" && (type.startsWith("tool-") || type === "dynamic-tool");
@@ -228,11 +228,11 @@ type UIToolPart = {
 /** Part of a UI message. */
 export type UIPart = UITextPart | UIReasoningPart | UIFilePart | UIStepStartPart | UIToolPart;
 
-/** Message in the AI SDK's user interfaces: a user message, or all content up to the next one. */
+/** Message in the AI SDK's user interfaces: a user message, or all content up to the next user message. */
 export interface UIMessage {
   id: string;
   role: "user" | "assistant";
-  /** Data of the host; absent if there is none. */
+  /** Data stored by the host; absent if the host stored no data. */
   metadata?: unknown;
   parts: UIPart[];
 }
@@ -259,7 +259,7 @@ export interface UIMessagesResult {
   issues: ConversionIssue[];
 }
 
-/** Message as typed by the SDK, and as returned by `toUIMessages`. */
+/** Message from the SDK or from `toUIMessages`. */
 export type UIMessageLike = Open<{
   readonly id: string;
   readonly role: "system" | "user" | "assistant";

@@ -9,10 +9,10 @@ export interface Change {
   readonly unset?: readonly string[];
 }
 
-/** Changes to the parts of a list, by index. */
+/** Changes to the parts in a list, by index. */
 export type PartChanges = readonly (readonly [index: number, change: Change])[];
 
-/** Replacement of consecutive parts of a list. */
+/** Replacement for consecutive parts in a list. */
 export interface Splice {
   readonly at: number;
   readonly remove: number;
@@ -27,7 +27,10 @@ export interface UIState {
   readonly parts?: PartChanges;
   /** Changes to the fields of the UI message except its parts. Only with the first answer. */
   readonly message?: Change;
-  /** Replacement for parts that do not belong to a step, or whose number differs from the entries. Only with the first answer. */
+  /**
+   * Replacement for parts that do not belong to a step, or whose number differs from the number of entries. Only with the first
+   * answer.
+   */
   readonly splice?: Splice;
 }
 
@@ -96,7 +99,7 @@ function settled(part: object): object {
     : part;
 }
 
-/** Applies the change to a part, if there is one. */
+/** Applies the change to a part, if the part has a change. */
 export function changedPart(part: object, at: number, changes: unknown): object {
   const found = toArray(changes).find((one) => toArray(one)[0] === at);
   return found === undefined ? part : applyChange(part, toArray(found)[1]);
@@ -136,7 +139,7 @@ export function callChanges(before: readonly object[], after: readonly object[])
   return changes.length === 0 ? undefined : Object.fromEntries(changes);
 }
 
-/** Returns the changes between two whole messages; empty if there are none. */
+/** Returns the changes between two whole messages; empty if there are no changes. */
 export function messageChanges(
   before: { readonly parts: readonly object[] },
   after: { readonly parts: readonly object[] },
@@ -157,7 +160,7 @@ export function messageChanges(
   };
 }
 
-/** Adds a result to a call that had none when its part was stored. A denial is already in the approval. */
+/** Adds a result to a call that had no result when its part was stored. A denial is already in the approval. */
 function withResult(part: object, result: PartResult | undefined): object {
   const { output: _, errorText: __, preliminary, ...kept } = toRecord(part);
   const { state, providerExecuted, approval } = kept;

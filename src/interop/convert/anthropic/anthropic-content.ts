@@ -109,7 +109,7 @@ export function readUsage(usage: unknown): Usage {
   });
 }
 
-/** Omits blank texts. */
+/** Omits blank text. */
 export function withoutBlanks<Block extends object>(blocks: readonly Block[]): Block[] {
   return blocks.filter((block) => {
     const { type, text } = toRecord(block);
@@ -125,7 +125,7 @@ export function readResult(raw: unknown): ReadResult | undefined {
   return { toolCallId: tool_use_id, content: blocks.map(readUserBlock), isError: is_error === true };
 }
 
-/** Copies a block without empty fields and without cache marks, which belong to a single request. */
+/** Copies a block without empty fields or cache markers, which belong to a single request. */
 export function stripBlock(block: object): { [name: string]: unknown } {
   const { cache_control: _, ...unmarked } = toRecord(block);
   // A compaction's summary is sent back unchanged and may be null.
@@ -142,7 +142,7 @@ export function stripBlock(block: object): { [name: string]: unknown } {
   };
 }
 
-/** Returns whether a value is an array of blocks. Unknown kinds are sent unchanged. */
+/** Returns whether a value is an array of blocks. Unknown types are sent unchanged. */
 export function isBlocks(value: unknown): value is AnthropicBlock[] {
   return Array.isArray(value) && value.every((block) => typeof toRecord(block)["type"] === "string");
 }
@@ -248,27 +248,27 @@ export interface AnthropicRequest {
   messages: AnthropicMessage[];
   /** Present only with `blockBinding`. */
   thinking?: { type: "adaptive"; block_binding: { prefix_mismatch_behavior: "drop_block" | "error" } };
-  /** Names of beta features used by the request; absent if there are none. */
+  /** Names of beta features used by the request; absent if it uses no beta features. */
   betas?: string[];
   issues: ConversionIssue[];
 }
 
-/** Any block that the API supports, including future ones. */
+/** Any block that the API supports, including future blocks. */
 type AnthropicBlockLike = Open<{ readonly type: string }>;
 
-/** Message as typed by the SDK, and as returned by `toAnthropic`. */
+/** Message from the SDK or from `toAnthropic`. */
 export type AnthropicMessageLike = Open<{
   readonly role: "user" | "assistant" | "system";
   readonly content: string | readonly AnthropicBlockLike[];
 }>;
 
-/** Request as typed by the SDK, and as returned by `toAnthropic`. */
+/** Request from the SDK or from `toAnthropic`. */
 export type AnthropicRequestLike = Open<{
   readonly system?: string | readonly Open<{ readonly type: "text"; readonly text: string }>[] | undefined;
   readonly messages: readonly AnthropicMessageLike[];
 }>;
 
-/** Response as typed by the SDK. */
+/** Response from the SDK. */
 export type AnthropicResponseLike = Open<{
   readonly id: string;
   readonly model: string;

@@ -55,7 +55,7 @@ interface SummarizedSession extends ConversationSession {
 }
 
 /**
- * Creates a request for Anthropic to summarize the older part of a session. The kept turns then keep their thinking,
+ * Creates a request for Anthropic to summarize the older part of a session. The retained turns then keep their thinking,
  * which any other summary would invalidate.
  *
  * @param options - Options for `toAnthropic`; `keepRecentTokens`, as in the compaction settings; and `instructions` to
@@ -106,8 +106,8 @@ export function requestAnthropicSummary(
  * unchanged.
  *
  * @returns Id of the compaction.
- * @throws {SessionError} `SUMMARY_FAILED` if the response contains no summary; `STALE_LEAF` if the session is on
- *   another branch or was compacted in the meantime.
+ * @throws {SessionError} `SUMMARY_FAILED` if the response contains no summary; `STALE_LEAF` if the session is on a different
+ * branch or was compacted in the meantime.
  */
 export function appendAnthropicSummary(
   session: SummarizedSession,

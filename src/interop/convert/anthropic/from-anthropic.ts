@@ -43,10 +43,10 @@ const FORM: SdkForm = {
 };
 
 /**
- * Converts messages of Anthropic's Messages API to session messages.
+ * Converts messages from Anthropic's Messages API to session messages.
  *
- * Keeps content without a counterpart, such as a document, in `details`; `toAnthropic` restores it. Cache marks belong
- * to a single request and are not kept. A whole response can be passed instead of its message; the answer then includes
+ * Keeps content without a counterpart, such as a document, in `details`; `toAnthropic` restores it. Cache markers belong
+ * to a single request and are not preserved. A whole response can be passed instead of its message; the answer then includes
  * the model and usage.
  *
  * @param request - Messages, or `{ system, messages }`.
@@ -120,7 +120,7 @@ function getBlocks(content: unknown): readonly object[] {
 }
 
 /**
- * Creates an assistant message from a response of `messages.create` or of a stream's `finalMessage()`.
+ * Creates an assistant message from a response returned by `messages.create` or by a stream's `finalMessage()`.
  *
  * @param options - `model`: the requested model, if it is an alias. The response identifies the responding model.
  * @throws {TypeError} If the time or the content is missing.

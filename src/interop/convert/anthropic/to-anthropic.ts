@@ -62,9 +62,9 @@ const ANTHROPIC: Dialect = {
 /**
  * Converts a session, or the messages of a context, to a request for Anthropic's Messages API.
  *
- * Writes the results of an answer to one message directly after it. Thinking by the requested model is sent back
- * unchanged and in place; thinking by other models is dropped. For a session, thinking is also dropped if the model
- * would reject it because the preceding content has changed: Claude 5.1 and later bind thinking to that content.
+ * Writes the results of an answer to one message directly after it. Thinking from the requested model is sent back unchanged, in
+ * its original position; thinking from other models is dropped. For a session, thinking is also dropped if the model would reject
+ * it because the preceding content has changed: Claude 5.1 and later bind thinking to that content.
  *
  * @param source - Session, or messages such as `buildSessionContext().messages`. Not modified.
  * @returns `system` and `messages` for `messages.create`, and issues.

@@ -11,7 +11,7 @@ import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { makePlaceholder, toImage } from "../images.ts";
 import { parseArguments } from "../tool-arguments.ts";
 
-/** Fields that are bytes in the SDK, and base64 in the JSON sent over the wire. */
+/** Fields that are bytes in the SDK, and base64 strings in the JSON sent over the wire. */
 const BYTES: ReadonlySet<string> = new Set(["bytes", "redactedContent"]);
 
 /** Fields that contain a tool's own JSON. */
@@ -106,7 +106,7 @@ function readUserBlock(block: unknown): UserBlock[] {
   const read = toImage(`image/${String(format)}`, toRecord(source)["bytes"]);
   if (read !== undefined) return [read];
   const [kind = "content", value] = Object.entries(toRecord(block))[0] ?? [];
-  // A cache mark belongs to a single request.
+  // A cache marker belongs to a single request.
   return kind === "cachePoint" ? [] : [makePlaceholder(kind, toRecord(value)["name"])];
 }
 
@@ -147,7 +147,7 @@ export function readResult(raw: unknown): ReadResult | undefined {
   return { toolCallId: toolUseId, content: readUser(content) ?? [], isError: status === "error" };
 }
 
-/** Returns whether an answer ends in reasoning, after which no model continues. */
+/** Returns whether an answer ends with reasoning, which no model can continue. */
 export function isEndingInReasoning(raw: unknown): boolean {
   return toRecord(toArray(raw).at(-1))["reasoningContent"] !== undefined;
 }
@@ -172,7 +172,7 @@ interface BedrockImage {
   source: { bytes: Uint8Array };
 }
 
-/** JSON, as typed by the SDK. */
+/** JSON value from the SDK. */
 type BedrockDocument =
   | null
   | boolean
@@ -211,19 +211,19 @@ export interface BedrockRequest {
   issues: ConversionIssue[];
 }
 
-/** Message as typed by the SDK, and as returned by `toBedrock`. */
+/** Message from the SDK or from `toBedrock`. */
 export interface BedrockMessageLike {
   readonly role: string | undefined;
   readonly content: readonly object[] | undefined;
 }
 
-/** Request as typed by the SDK, and as returned by `toBedrock`. */
+/** Request from the SDK or from `toBedrock`. */
 export type BedrockRequestLike = Open<{
   readonly system?: readonly object[] | undefined;
   readonly messages?: readonly BedrockMessageLike[] | undefined;
 }>;
 
-/** Response as typed by the SDK. */
+/** Response from the SDK. */
 export interface BedrockResponseLike {
   readonly output?: object | undefined;
   readonly stopReason?: string | undefined;

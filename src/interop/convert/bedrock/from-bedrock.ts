@@ -34,7 +34,7 @@ const FORM: SdkForm = {
 };
 
 /**
- * Converts messages of Bedrock's Converse API to session messages.
+ * Converts messages from Bedrock's Converse API to session messages.
  *
  * Keeps content without a counterpart, such as documents, citations, and cache points, in `details`; `toBedrock`
  * restores it.

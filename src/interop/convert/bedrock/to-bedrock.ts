@@ -39,8 +39,8 @@ const BEDROCK: Dialect = {
 /**
  * Converts a session, or the messages of a context, to a request for Bedrock's Converse API.
  *
- * Joins consecutive messages of the same role, because roles must alternate; results are first. Reasoning by the
- * requested model is sent back unchanged and in place; reasoning by other models is dropped. For a session, also drops
+ * Joins consecutive messages with the same role, because roles must alternate; results come first. Reasoning from the requested
+ * model is sent back unchanged, in its original position; reasoning from other models is dropped. For a session, also drops
  * reasoning that `toAnthropic` would drop.
  *
  * @param source - Session, or messages such as `buildSessionContext().messages`. Not modified.
@@ -77,7 +77,7 @@ function write({ items, ids }: RequestPlan): (WrittenMessage & { readonly conten
   return joinTurns(turns).map(({ by, ...turn }) => ({ ...turn, role: by === "user" ? "user" : "assistant" }));
 }
 
-/** Returns whether a value is a block. All written blocks are, and kept blocks are sent unchanged. */
+/** Returns whether a value is a block. Written blocks are always valid, and stored blocks are sent unchanged. */
 function isBlock(value: unknown): value is BedrockBlock {
   return Object.keys(toRecord(value)).length > 0;
 }

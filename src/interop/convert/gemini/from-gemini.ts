@@ -52,14 +52,14 @@ const STOP_REASONS: StopReasons = new Map([
 ]);
 
 /**
- * Converts Gemini's contents to session messages.
+ * Converts Gemini contents to session messages.
  *
- * Assigns the same ids to calls without ids in every conversion, and pairs results with these calls by name and order.
+ * In every conversion, assigns the same ids to calls without ids, and pairs results with these calls by name and order.
  * Keeps parts without a counterpart, such as files, in `details`. A whole response can be passed instead of its
  * content; the answer then includes the model and usage.
  *
  * @param request - Contents, or `{ systemInstruction, contents }`.
- * @throws {TypeError} If a content has an unknown role, or the time is missing.
+ * @throws {TypeError} If a content object has an unknown role, or the time is missing.
  * @remarks Cost: O(contents and parts). Source: docs/messages.md#gemini
  */
 export function fromGemini(

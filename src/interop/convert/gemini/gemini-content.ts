@@ -100,7 +100,7 @@ interface GeminiBlob {
 /** Text, thought, image, call, or result. Any part can have a signature and must keep it. */
 export interface GeminiPart {
   text?: string;
-  /** Whether the text is a thought by the model. */
+  /** Whether the text is a thought from the model. */
   thought?: true;
   /** Base64. */
   thoughtSignature?: string;
@@ -128,19 +128,19 @@ export interface GeminiRequest {
   issues: ConversionIssue[];
 }
 
-/** Content as typed by the SDK, and as returned by `toGemini`. */
+/** Content from the SDK or from `toGemini`. */
 export type GeminiContentLike = Open<{
   readonly role?: string | undefined;
   readonly parts?: readonly object[] | undefined;
 }>;
 
-/** Request with its contents as typed by the SDK, and as returned by `toGemini`. */
+/** Request with contents from the SDK or from `toGemini`. */
 export type GeminiRequestLike = Open<{
   readonly systemInstruction?: string | GeminiContentLike | undefined;
   readonly contents: readonly (GeminiContentLike | GeminiResponseLike)[];
 }>;
 
-/** Response as typed by the SDK. */
+/** Response from the SDK. */
 export type GeminiResponseLike = Open<{
   readonly candidates?:
     | readonly Open<{
@@ -156,7 +156,7 @@ export type GeminiResponseLike = Open<{
 /** Value that newer models accept instead of a missing signature, for example on another model's call. */
 const NO_SIGNATURE = "skip_thought_signature_validator";
 
-/** Reads the content of a user message from parts. Skips results. A single text part becomes a string. */
+/** Reads the content of a user message from parts. Skips results. A single text part is converted to a string. */
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
   if (!Array.isArray(raw)) return undefined;
   const blocks = raw.filter((part) => !isResponse(part)).map(readUserPart);
@@ -178,7 +178,7 @@ function readBlob(blob: unknown): UserBlock {
 }
 
 /**
- * Assigns an id to each call without one, so that its result can refer to it. The seed distinguishes calls of different
+ * Assigns an id to each call that has no id, so that its result can refer to it. The seed distinguishes calls in different
  * answers.
  */
 export function withCallIds(parts: readonly object[], seed: string): object[] {
@@ -207,7 +207,7 @@ export function readAnswerParts(parts: readonly unknown[]): AnswerBlock[] {
   });
 }
 
-/** Reads a text or a thought by the model; undefined for other parts. */
+/** Reads text or a thought from the model; undefined for other parts. */
 export function readSpokenPart(part: unknown): TextContent | ThinkingContent | undefined {
   const { text, thought } = toRecord(part);
   const signature = findSignature(part);
@@ -227,14 +227,14 @@ export function isResponse(part: unknown): boolean {
   return isJsonRecord(toRecord(part)["functionResponse"]);
 }
 
-/** Assigns the id of its call, which is found by name, to a result without an id. */
+/** Assigns an id to a result without an id: the id of its call, which is found by name. */
 export function withResponseId(part: object, getId: (name: unknown) => string): object {
   const functionResponse = toRecord(toRecord(part)["functionResponse"]);
   const { id, name } = functionResponse;
   return isId(id) ? part : { ...part, functionResponse: { ...functionResponse, id: getId(name) } };
 }
 
-/** Reads a result from a part; undefined if it has no id. */
+/** Reads a result from a part; undefined if the part has no id. */
 export function readResponse(part: unknown): ReadResult | undefined {
   const { id, response, parts } = toRecord(toRecord(part)["functionResponse"]);
   if (!isId(id)) return undefined;

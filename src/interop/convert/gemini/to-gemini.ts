@@ -48,8 +48,8 @@ export const GEMINI: Dialect = {
 /**
  * Converts a session, or the messages of a context, to a request for Gemini's `generateContent`.
  *
- * Each signature is sent back on its own part. Roles must alternate, so consecutive messages of one role become one
- * content.
+ * Each signature is sent back on its own part. Roles must alternate, so consecutive messages with the same role are combined into
+ * one content object.
  *
  * @param source - Session, or messages such as `buildSessionContext().messages`. Not modified.
  * @param options - `model` also determines the model generation. If it is omitted, the newest generation is assumed.
@@ -82,8 +82,8 @@ function fitName(name: string): string {
 }
 
 /**
- * Returns the results of an answer. For older models, which match parallel calls only by order, sorts them in the order
- * of their calls.
+ * Returns the results of an answer. For older models, which match parallel calls only by order, sorts the results in the order of
+ * their calls.
  */
 function orderResults({ results, content }: PlannedAnswer, { isNew }: CallStyle): readonly PlannedResult[] {
   if (isNew) return results;
@@ -98,7 +98,7 @@ function isNewGeneration(target: ModelIdentity | undefined): boolean {
   return generation === undefined || Number(generation) >= NEW_GENERATION;
 }
 
-/** Returns whether a value is an array of kept parts. Unknown kinds are sent unchanged. */
+/** Returns whether a value is an array of kept parts. Unknown types are sent unchanged. */
 function isParts(raw: unknown): raw is GeminiPart[] {
   return Array.isArray(raw);
 }

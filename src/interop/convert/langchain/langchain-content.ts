@@ -33,7 +33,7 @@ const TYPES: ReadonlyMap<unknown, string> = new Map([
   ["developer", "system"],
 ]);
 
-/** Block type of reasoning without a signature. Also used as the signature that marks such reasoning. */
+/** Block type for reasoning without a signature. Also used as the signature that marks such reasoning. */
 const REASONING = "reasoning";
 
 /**
@@ -168,7 +168,7 @@ function readPart(part: unknown): UserBlock {
   );
 }
 
-/** Reads an answer: texts and thinking, then calls. Calls with invalid arguments have no counterpart. */
+/** Reads an answer: text and thinking, then calls. Calls with invalid arguments have no counterpart. */
 export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
   const { type, data } = toRecord(raw);
   if (type !== "ai") return undefined;
@@ -237,7 +237,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 /**
- * Fields of a stored message, as typed by LangChain.
+ * Fields of a stored message, as declared by LangChain.
  *
  * `content` may also be an array of blocks, and an answer may have `tool_calls`, although LangChain's type declares
  * neither.

@@ -43,7 +43,7 @@ const LANGCHAIN: Dialect = {
 /**
  * Converts a session, or the messages of a context, to LangChain's stored form, for any of LangChain's models.
  *
- * Instructions become one message at the front. Anthropic's thinking is sent back as Anthropic's blocks. Images remain
+ * Instructions are combined into one message at the front. Anthropic's thinking is sent back as Anthropic blocks. Images remain
  * in results only for Anthropic.
  *
  * @param source - Session, or messages such as `buildSessionContext().messages`. Not modified.
@@ -93,12 +93,12 @@ function writeItem(item: PlannedItem, getId: (id: string) => string): object[] {
   return [copyKept(item) ?? writeAnswer(item.content, getId), ...results];
 }
 
-/** Copies a kept original, because LangChain adds fields to the objects it creates instances from. */
+/** Copies a stored original, because LangChain adds fields to the objects it creates instances from. */
 function copyKept({ raw }: { readonly raw: unknown }): object | undefined {
   return isMessage(raw) ? structuredClone(raw) : undefined;
 }
 
-/** Returns whether a value is a stored message. LangChain's types for its fields are narrower than its use of them. */
+/** Returns whether a value is a stored message. LangChain's types for its fields are narrower than the values that it accepts. */
 function isMessage(value: unknown): value is LangChainMessage {
   const { type, data } = toRecord(value);
   return typeof type === "string" && isJsonRecord(data);

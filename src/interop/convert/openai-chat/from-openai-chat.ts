@@ -45,9 +45,9 @@ const FORM: SdkForm = {
 const LEGACY_ID_LENGTH = 24;
 
 /**
- * Converts messages of OpenAI's Chat Completions API to session messages.
+ * Converts messages from OpenAI's Chat Completions API to session messages.
  *
- * Parses the arguments of calls. Arguments that are not a JSON object become `{}`; the original is kept in `details`,
+ * Parses the arguments of calls. Arguments that are not a JSON object are replaced with `{}`; the original is kept in `details`,
  * like all other data without a counterpart. A whole response can be passed instead of its message; the answer then
  * includes the model and usage.
  *
@@ -125,7 +125,7 @@ function makeLegacyId(index: number, name: unknown): string {
 }
 
 /**
- * Creates an assistant message from a response of `chat.completions.create` or of a stream's `finalChatCompletion()`.
+ * Creates an assistant message from a response returned by `chat.completions.create` or by a stream's `finalChatCompletion()`.
  *
  * @param options - `model`: the requested model, if it is an alias. The response identifies the responding model.
  * @throws {TypeError} If the time is missing.

@@ -10,7 +10,7 @@ import { makePlaceholder, parseDataUrl, toDataUrl } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";
 import { normalizeArguments, parseArguments } from "../tool-arguments.ts";
 
-/** Fields in which servers return reasoning. The field's name is used as the signature. */
+/** Fields that servers use to return reasoning. The field's name is used as the signature. */
 const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as const;
 
 type ReasoningField = (typeof REASONING_FIELDS)[number];
@@ -30,7 +30,7 @@ function writePart(block: UserBlock): OpenAIChatText | OpenAIChatImage {
   return { type: "image_url", image_url: { url: toDataUrl(block) } };
 }
 
-/** Writes an answer. Joins its texts, because many servers accept only one. */
+/** Writes an answer. Joins its text blocks, because many servers accept only one text block. */
 export function writeAnswer(
   content: readonly AnswerBlock[],
   getId: (id: string) => string,
@@ -294,24 +294,24 @@ export interface OpenAIChatRequest {
   issues: ConversionIssue[];
 }
 
-/** Message as typed by the SDK, and as returned by `toOpenAIChat`. */
+/** Message from the SDK or from `toOpenAIChat`. */
 export type OpenAIChatMessageLike = Open<{
   readonly role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
   readonly content?: string | readonly Open<{ readonly type: string }>[] | null | undefined;
 }>;
 
-/** Request as typed by the SDK, and as returned by `toOpenAIChat`. */
+/** Request from the SDK or from `toOpenAIChat`. */
 export type OpenAIChatRequestLike = Open<{
   readonly messages: readonly (OpenAIChatMessageLike | OpenAIChatResponseLike)[];
 }>;
 
-/** Response as typed by the SDK. */
+/** Response from the SDK. */
 export type OpenAIChatResponseLike = Open<{
   readonly id: string;
   readonly model: string;
   readonly choices: readonly Open<{
     readonly finish_reason: string | null;
-    /** Message; in a snapshot of a stream, the part that has arrived. */
+    /** Message; in a stream snapshot, the part that has arrived. */
     readonly message: Open<{
       readonly role?: string | undefined;
       readonly content?: string | null | undefined;

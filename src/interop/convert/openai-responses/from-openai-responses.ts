@@ -49,7 +49,7 @@ const FORM: SdkForm = {
   plain: normalizeItem,
 };
 
-/** Stop reasons by incomplete reason or status. */
+/** Stop reasons, keyed by incomplete reason or status. */
 const STOP_REASONS: StopReasons = new Map([
   ["max_output_tokens", "length"],
   ["max_messages", "length"],
@@ -62,10 +62,10 @@ const STOP_REASONS: StopReasons = new Map([
 ]);
 
 /**
- * Converts items of OpenAI's Responses API to session messages.
+ * Converts items from OpenAI's Responses API to session messages.
  *
- * Consecutive items from the model become one answer. Reasoning is kept unchanged. Items without a counterpart, such as
- * a web search, are kept in the `details` of their answer; output of a computer, shell, or patch tool becomes a user
+ * Consecutive items from the model are combined into one answer. Reasoning is kept unchanged. Items without a counterpart, such
+ * as a web search, are stored in the `details` of their answer; output of a computer, shell, or patch tool is converted to a user
  * message. A whole response can be passed instead of its items; the answer then includes the model and usage.
  *
  * @param request - Items, or `{ instructions, input }`.
@@ -136,7 +136,10 @@ function isResponse(item: object): item is OpenAIResponsesResponseLike {
   return object === "response" && Array.isArray(output);
 }
 
-/** Returns instructions with their texts joined if they contain only texts, because a session does not store texts separately. */
+/**
+ * Returns instructions with their text parts joined if they contain only text, because a session does not store the parts
+ * separately.
+ */
 function withOneText(item: object, text: string): object {
   const { content } = toRecord(item);
   const isText = (part: unknown) => toRecord(part)["type"] === "input_text";
@@ -151,7 +154,7 @@ function readReported(history: History, index: number, items: readonly object[])
 }
 
 /**
- * Creates an assistant message from a response of `responses.create` or from the event that completes a stream.
+ * Creates an assistant message from a response returned by `responses.create` or from the event that completes a stream.
  *
  * @param options - `model`: the requested model, if it is an alias. The response identifies the responding model.
  * @throws {TypeError} If the time is missing.

@@ -25,7 +25,7 @@ interface OpenAIInputImage {
   image_url: string;
 }
 
-/** User or developer message, or an answer by another model. */
+/** User or developer message, or an answer from a different model. */
 export interface OpenAIInputMessage {
   role: "user" | "developer" | "assistant";
   content: string | (OpenAIInputText | OpenAIInputImage)[];
@@ -61,7 +61,7 @@ interface OpenAIFunctionCall {
   namespace?: string;
 }
 
-/** Call of a custom tool, which accepts any text. */
+/** Call to a custom tool, which accepts any text. */
 export interface OpenAICustomToolCall {
   type: "custom_tool_call";
   call_id: string;
@@ -107,19 +107,19 @@ export interface OpenAIResponsesRequest {
   issues: ConversionIssue[];
 }
 
-/** Item as typed by the SDK, and as returned by `toOpenAIResponses`. Messages and references may have no type. */
+/** Item from the SDK or from `toOpenAIResponses`. Messages and references may have no type. */
 export type OpenAIResponsesItemLike =
   | Open<{ readonly type: string }>
   | Open<{ readonly id: string }>
   | Open<{ readonly role: string; readonly content: unknown }>;
 
-/** Request as typed by the SDK, and as returned by `toOpenAIResponses`. */
+/** Request from the SDK or from `toOpenAIResponses`. */
 export type OpenAIResponsesRequestLike = Open<{
   readonly instructions?: string | null | undefined;
   readonly input?: string | readonly OpenAIResponsesItemLike[] | undefined;
 }>;
 
-/** Response as typed by the SDK. */
+/** Response from the SDK. */
 export type OpenAIResponsesResponseLike = Open<{
   readonly id: string;
   readonly model: string;
@@ -140,9 +140,9 @@ function writePart(block: UserBlock): OpenAIInputText | OpenAIInputImage {
 
 /** Options for writing the items of an answer. */
 export interface AnswerStyle {
-  /** Whether to include reasoning and the item ids by which the provider pairs it. */
+  /** Whether to include reasoning and the item ids that the provider uses to pair it with other items. */
   readonly hasItemIds: boolean;
-  /** Whether to write calls of custom tools as custom tool calls rather than function calls. */
+  /** Whether to write calls to custom tools as custom tool calls rather than function calls. */
   readonly isOwn: boolean;
   /** Maps the stored id of a call to the id used in the request. */
   readonly getId: (id: string) => string;
@@ -353,25 +353,25 @@ export const MAX_ID = 64;
 
 const DIGEST_LENGTH = 24;
 
-/** Item that a text belongs to, parsed from the text's signature. */
+/** Item that a text block belongs to, parsed from the block's signature. */
 interface TextItem {
   readonly id: string;
   readonly phase: "commentary" | "final_answer" | undefined;
 }
 
-/** Returns the signature field that identifies a text's item; an empty object without an id. */
+/** Returns the signature field that identifies a text block's item; an empty object if there is no id. */
 export function makeTextSignature(id: unknown, phase: unknown): { textSignature?: string } {
   if (typeof id !== "string") return {};
   return { textSignature: JSON.stringify({ v: 1, id, ...(typeof phase === "string" && { phase }) }) };
 }
 
-/** Returns the visible text of a reasoning item: the summary or, if there is none, the content. */
+/** Returns the visible text of a reasoning item: the summary or, if there is no summary, the content. */
 export function getReasoningText(item: unknown): string {
   const { summary, content } = toRecord(item);
   return getReasoningParts(summary).join("\n\n") || getReasoningParts(content).join("\n\n");
 }
 
-/** Returns the texts of the parts of a reasoning item. */
+/** Returns the text of each part in a reasoning item. */
 export function getReasoningParts(parts: unknown): string[] {
   return toArray(parts).flatMap((part) => {
     const { text } = toRecord(part);
@@ -379,7 +379,7 @@ export function getReasoningParts(parts: unknown): string[] {
   });
 }
 
-/** Parses the signature of a text: `{ v, id, phase }` as JSON, or only an id, as stored by older versions. */
+/** Parses the signature of a text block: `{ v, id, phase }` as JSON, or only an id, as stored by older versions. */
 export function parseTextItem(signature: string | undefined): TextItem | undefined {
   if (signature === undefined) return undefined;
   const { id = signature, phase } = toRecord(parseJson(signature)?.value);
@@ -391,7 +391,7 @@ export function parseTextItem(signature: string | undefined): TextItem | undefin
 }
 
 /**
- * Returns whether a server accepts a reasoning item with this id. OpenAI's servers reject foreign ids; others, such as
+ * Returns whether a server accepts a reasoning item with this id. OpenAI's servers reject foreign ids; other servers, such as
  * Copilot's, create opaque ids of any length.
  */
 export function isReasoningId(provider: string, id: string): boolean {
@@ -400,7 +400,7 @@ export function isReasoningId(provider: string, id: string): boolean {
 }
 
 /**
- * Parses the reasoning item in a thinking signature; undefined if there is none or it lacks required encrypted content.
+ * Parses the reasoning item in a thinking signature; undefined if there is no item or it lacks required encrypted content.
  */
 export function parseReasoningItem(
   signature: string | undefined,

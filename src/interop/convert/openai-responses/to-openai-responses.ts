@@ -52,7 +52,7 @@ const OPENAI_RESPONSES: Omit<Dialect, "canReplay" | "readAnswer"> = {
 /**
  * Converts a session, or the messages of a context, to a request for OpenAI's Responses API.
  *
- * Reasoning by the requested model is sent back unchanged, followed by its item. If that is impossible, the items of
+ * Reasoning from the requested model is sent back unchanged, followed by its item. If that is impossible, the items of
  * the answer are sent without ids, because the provider rejects an item with a known id if its reasoning is missing.
  *
  * @param source - Session, or messages such as `buildSessionContext().messages`. Not modified.
@@ -69,7 +69,7 @@ export function toOpenAIResponses(
   return { ...(plan.system !== "" && { instructions: plan.system }), input, issues: plan.issues.list() };
 }
 
-/** Items of one message and the results of its calls. */
+/** Items for one message and the results of its calls. */
 interface WrittenItems {
   readonly index: number;
   readonly items: readonly OpenAIResponsesItem[];
@@ -78,7 +78,7 @@ interface WrittenItems {
 /**
  * Plans a request and writes its items.
  *
- * @param isPortable - Whether the items are for another account or program. If so, omits ids of stored items and
+ * @param isPortable - Whether the items are for a different account or program. If so, omits ids of stored items and
  *   originals that only the provider supports. Default: false.
  */
 export function planOpenAIResponses(
@@ -127,7 +127,7 @@ class ItemWriter {
   readonly #answered: ReadonlySet<string>;
   readonly #called = new Set<string>();
 
-  /** Whether calls of custom tools are written as custom tool calls for any model, and without item ids. */
+  /** Whether calls to custom tools are written as custom tool calls for any model, and without item ids. */
   readonly #isPortable: boolean;
 
   constructor(plan: RequestPlan, isPortable: boolean) {
@@ -209,7 +209,7 @@ function getIds(item: OpenAIResponsesItem): string[] {
   return typeof id === "string" ? [id] : [];
 }
 
-/** Returns whether a value is an array of kept items. Unknown kinds are sent unchanged. */
+/** Returns whether a value is an array of kept items. Unknown types are sent unchanged. */
 function isItems(raw: unknown): raw is OpenAIResponsesItem[] {
   return readAnswer(raw) !== undefined;
 }

@@ -26,7 +26,7 @@ export interface ContextItem {
 export interface VoidThinking {
   /** Human-readable reason that completes the sentence "Dropped thinking …". */
   readonly why: string;
-  /** Id of the entry that invalidated the thinking; undefined if no entry did. */
+  /** Id of the entry that invalidated the thinking; undefined if no entry invalidated it. */
   readonly causedBy: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface BoundRequest {
   readonly session: ConversationSession;
   readonly steps: readonly ProjectedSessionEntry[];
   readonly items: readonly ContextItem[];
-  /** Form of the request. Results for a form apply only to that form. */
+  /** Form of the request. The results apply only to this form. */
   readonly form: string;
   readonly isSystemInPlace: boolean;
   /** Writes a request from messages, without their thinking. */
@@ -44,14 +44,14 @@ export interface BoundRequest {
   readonly system: unknown;
   /** Tools that are sent. */
   readonly tools: unknown;
-  /** Summary by the provider at the start of the request. */
+  /** Summary from the provider at the start of the request. */
   readonly summary: ProviderSummary | undefined;
 }
 
 /** Hashes of the content before an answer. */
 type Prefix = Pick<RequestRecord, "system" | "messages">;
 
-/** Hashes of a request: of the content before each answer, by step, and of the whole request. */
+/** Hashes of the content before each answer in a request, by step, and of the whole request. */
 interface RequestHashes {
   readonly system: string;
   readonly beforeStep: ReadonlyMap<number, string>;
@@ -76,11 +76,11 @@ export class BoundThinking {
   readonly #redactions: readonly ContextChange[];
   readonly #isImported: boolean;
   /**
-   * Ids of answers whose requests contained thinking that the provider reported as invalid, by the id of that
-   * thinking's entry.
+   * Ids of answers whose requests contained thinking that the provider reported as invalid, keyed by the id of the entry that
+   * contains the thinking.
    */
   readonly #reported: ReadonlyMap<string, string>;
-  /** Number of steps before the end of the context's compaction; 0 without a compaction. */
+  /** Number of steps before the end of the context's compaction; 0 if there is no compaction. */
   readonly #keptSteps: number;
   readonly #hashes = new Map<string, RequestHashes>();
 
@@ -98,7 +98,7 @@ export class BoundThinking {
     this.#isImported = session.getChildren(null).some((root) => findImportOrigin(root) !== undefined);
   }
 
-  /** Returns the reason why the thinking of an answer is invalid; undefined if it is valid. */
+  /** Returns the reason that an answer's thinking is invalid; undefined if it is valid. */
   find({ message, step, entry }: ContextItem): VoidThinking | undefined {
     const reported = this.#reported.get(entry.id);
     if (reported !== undefined) return { why: "that the provider found invalid", causedBy: reported };
@@ -117,8 +117,8 @@ export class BoundThinking {
   }
 
   /**
-   * Does the same as `find` for an answer that a compaction keeps. Thinking remains valid only after a summary by its
-   * own provider.
+   * Works like `find`, but for an answer that a compaction keeps. Thinking remains valid only after a summary from its own
+   * provider.
    */
   #findKept(message: AgentMessage, step: number, entry: SessionEntry): VoidThinking | undefined {
     const { summary, steps } = this.#request;
@@ -266,7 +266,7 @@ function latestEdits(steps: readonly ProjectedSessionEntry[], end: number): Map<
   return edits;
 }
 
-/** Returns a message of the same kind with different content. */
+/** Returns a message of the same type with different content. */
 function withMark(message: AgentMessage): AgentMessage {
   const mark = { type: "text" as const, text: "\u0001" };
   switch (message.role) {

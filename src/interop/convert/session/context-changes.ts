@@ -7,25 +7,25 @@ import { getRedactedIds } from "../../../core/format/redaction.ts";
 import type { ConversationSession } from "../append-conversation.ts";
 import { isSameJson } from "../raw-form.ts";
 
-/** Entry after which a request may no longer continue the previous one. */
+/** Entry after which a request may no longer continue the previous request. */
 export interface ContextChange {
-  /** Step of the entry; a number between two steps if the entry is on another branch. */
+  /** Step of the entry; a number between two steps if the entry is on a different branch. */
   readonly step: number;
   readonly entryId: string;
-  /** Human-readable kind of change. */
+  /** Human-readable type of change. */
   readonly what: string;
   /** First step whose content differs; -1 for the front of the request, infinity if unknown. */
   readonly affects: number;
   /**
-   * Whether the change is an edit whose effect is included in the edited spans, so that finding it does not require
-   * writing a request again.
+   * Whether the change is an edit whose effect is included in the edited spans, so that finding it does not require rewriting a
+   * request.
    */
   readonly isKnown: boolean;
   /** For a redaction: steps whose former content is no longer in the tree. */
   readonly targets: readonly number[];
 }
 
-/** Range of steps during which a message that requests certainly contain had different content than now. */
+/** Range of steps during which a message that requests certainly contain had content that differs from its current content. */
 interface EditedSpan {
   readonly from: number;
   readonly until: number;
@@ -48,9 +48,9 @@ const PLAIN_ID = /^[a-zA-Z0-9_-]{1,40}$/;
 const NUMBERED_ID = /_\d+$/;
 
 /**
- * Finds the selected entries that change earlier content of a request, in order.
+ * Finds the selected entries that change earlier content in a request, in order.
  *
- * @param isSystemInPlace - Whether later system messages remain in place.
+ * @param isSystemInPlace - Whether later system messages remain in their original positions.
  */
 export function findChanges(steps: readonly Step[], isSystemInPlace: boolean): ContextChanges {
   const finder = new ChangeFinder(steps, isSystemInPlace);
@@ -66,7 +66,7 @@ class ChangeFinder {
   readonly #callers = new Map<string, number>();
   /** Ids of calls with a result. */
   readonly #answered = new Set<unknown>();
-  /** For each step that requests certainly contain, its contents over time, each with the step and entry that set it. */
+  /** For each step that requests certainly contain, its content over time, with the step and entry that set each version. */
   readonly #said = new Map<
     number,
     { readonly step: number; readonly entryId: string; readonly messages: unknown }[]
@@ -193,7 +193,7 @@ function stepsById(steps: readonly Step[]): ReadonlyMap<string, number> {
   return new Map(steps.map(({ sourceEntry }, step) => [sourceEntry.id, step]));
 }
 
-/** Returns a human-readable name for the kind of an entry that changes earlier content. */
+/** Returns a human-readable name for the type of an entry that changes earlier content. */
 function nameKind(entry: SessionEntry): string {
   if (entry.type === "context_edit") return "context edit";
   const { role } = toRecord(entry.type === "message" ? entry.message : undefined);

@@ -48,7 +48,7 @@ function planWithout(dropped: Dropped, { messages, target, dialect, options }: B
   return plan;
 }
 
-/** Finds the answers whose thinking is invalid, or unreadable for the model. */
+/** Finds the answers whose thinking is invalid, or unreadable by the model. */
 function findVoid(input: BoundInput): Dropped {
   const { items, messages, target, dialect } = input;
   const dropped: Dropped = new Map();
@@ -149,7 +149,7 @@ function asTarget(answer: AssistantMessage, target: ModelIdentity | undefined): 
   return isSame ? { ...answer, model: target.model } : answer;
 }
 
-/** Returns an answer without thinking, including in its kept original. */
+/** Returns an answer without thinking, including in its stored original. */
 function withoutThinking(answer: AssistantMessage, { form }: Dialect): AssistantMessage {
   if (!hasThinking(answer)) return answer;
   const content = answer.content.filter((block) => toRecord(block)["type"] !== "thinking");

@@ -63,7 +63,7 @@ export function planRequest(
   return { ...plan, sourceAt };
 }
 
-/** Writes a plan in a neutral form, to compare requests of SDKs that write the requests themselves. */
+/** Writes a plan in a neutral form, to compare requests from SDKs that write the requests themselves. */
 export function writePlan({ items, ids }: RequestPlan): WrittenMessage[] {
   return items.flatMap((item): WrittenMessage[] => {
     const { index } = item;

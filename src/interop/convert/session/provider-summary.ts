@@ -10,13 +10,13 @@ import { findRaw, keepRaw } from "../raw-form.ts";
 export interface RequestRecord {
   readonly system: string;
   readonly tools: string;
-  /** Hash of all messages, without thinking and cache marks. */
+  /** Hash of all messages, excluding thinking and cache markers. */
   readonly messages: string;
-  /** Hash of the last thinking signature; empty if the request had none. */
+  /** Hash of the last thinking signature; empty if the request had no thinking signature. */
   readonly thinking: string;
 }
 
-/** Record of a request for a summary by the provider. */
+/** Record of a request for a summary from the provider. */
 export interface SummaryRecord {
   /** Hash of the system text. */
   readonly system: string;
@@ -59,7 +59,9 @@ export function readSummary(entry: SessionEntry | undefined): ProviderSummary | 
   return { block, record: { system, tools, messages, kept: Object.fromEntries(hashes) } };
 }
 
-/** Returns the hashes of the request that contained a kept answer; undefined if the answer's thinking was invalid in it. */
+/**
+ * Returns the hashes of the request that contained a kept answer; undefined if the answer's thinking was invalid in that request.
+ */
 export function keptRecord({ record }: ProviderSummary, entryId: string): RequestRecord | undefined {
   const messages = Object.hasOwn(record.kept, entryId) ? record.kept[entryId] : undefined;
   return messages === undefined ? undefined : { ...record, messages, thinking: "" };

@@ -19,7 +19,7 @@ export interface RequestChange {
   readonly index: number;
   /** Id of that message's entry; undefined for the front. */
   readonly entryId: string | undefined;
-  /** Id of the entry that caused the difference; undefined if no entry did. */
+  /** Id of the entry that caused the difference; undefined if no entry caused it. */
   readonly causedBy: string | undefined;
   /** Human-readable description of the difference and its cause. */
   readonly message: string;
@@ -54,11 +54,11 @@ const NEUTRAL: Dialect = {
 };
 
 /**
- * Finds the first message that differs between a session's request and an earlier one, and the entry that caused the
+ * Finds the first message that differs between a session's request and an earlier request, and the entry that caused the
  * difference.
  *
  * A request that continues the earlier request does not differ. Otherwise, the provider's prompt cache is lost from
- * that message on, and later thinking by Claude is invalid. Thinking itself is not compared.
+ * that message on, and later thinking from Claude is invalid. Thinking itself is not compared.
  *
  * @param fromId - Entry that identifies the earlier request: for an answer, the request that it answers; for any other
  *   entry, a request with that entry as the leaf.
@@ -237,7 +237,7 @@ function write(steps: readonly ProjectedSessionEntry[], marked?: number) {
   return { system: digestSystem(plan.system), items, messages };
 }
 
-/** Returns where instructions are placed. OpenAI's models accept them in place. */
+/** Returns where instructions are placed. OpenAI's models accept instructions in their original positions. */
 function systemPlace(items: readonly ContextItem[]): Dialect["systemInFront"] {
   const last = items.findLast(({ message }) => message.role === "assistant")?.message;
   return last?.role === "assistant" && last.api.startsWith("openai") ? "leading" : "all";

@@ -45,7 +45,7 @@ export function rememberSources(
   });
 }
 
-/** Returns the source of a request's message; undefined if unknown, as for a copy. */
+/** Returns the source of a request's message; undefined if unknown, such as for a copy. */
 export function findSource(message: unknown): WrittenSource | undefined {
   return typeof message === "object" && message !== null ? sources.get(message) : undefined;
 }
@@ -53,7 +53,7 @@ export function findSource(message: unknown): WrittenSource | undefined {
 /**
  * Hashes messages: the content before each message, and the whole content.
  *
- * A summary by the provider replaces the messages that it covers.
+ * A summary from the provider replaces the messages that it covers.
  */
 export function hashMessages(
   messages: readonly Pick<WrittenMessage, "role" | "content" | "index">[],
@@ -94,7 +94,7 @@ export function digestSystem(system: unknown): string {
   return hashText(encodeParsed(texts.filter((text) => text !== "")));
 }
 
-/** Returns the digest of the tools of a request. */
+/** Returns the digest of the tools in a request. */
 export function digestTools(tools: unknown): string {
   return hashText(encodeParsed(toArray(tools).map(unmarked)));
 }
@@ -128,7 +128,7 @@ export function readRecord(message: object): RequestRecord | undefined {
   return { system, tools, messages, thinking };
 }
 
-/** Returns the digest of a signature, which may be as long as the signed content; empty without a signature. */
+/** Returns the digest of a signature, which may be as long as the signed content; empty if there is no signature. */
 export function digestSignature(signature: string | undefined): string {
   return signature === undefined ? "" : hashText(signature);
 }
@@ -152,7 +152,7 @@ export function isThinkingBlock(block: unknown): boolean {
   return type === "thinking" || type === "redacted_thinking" || reasoningContent !== undefined;
 }
 
-/** Returns content as blocks, without thinking and cache marks. */
+/** Returns content as blocks, excluding thinking and cache markers. */
 function withoutThinking(content: unknown): unknown {
   if (typeof content === "string") return [{ type: "text", text: content }];
   if (!Array.isArray(content)) return content;
@@ -166,7 +166,7 @@ function hasBytes(block: unknown): boolean {
   return toRecord(block)["type"] === undefined;
 }
 
-/** Copies a block without its cache marks and those of its inner blocks. */
+/** Copies a block without the cache markers in it and in its nested blocks. */
 function unmarked(block: unknown): unknown {
   if (!isJsonRecord(block)) return block;
   const { cache_control: _, content, ...rest } = block;
