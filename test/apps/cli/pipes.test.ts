@@ -100,11 +100,7 @@ describe("in a pipe, lines are complete and have tabs between their fields", () 
 
 describe("a command that creates a file prints only its path on stdout", () => {
   test.each([
-    [
-      "fork",
-      ["fork", "@last"],
-      /^Copied 3 entries into session \S+\.\nTo continue it in [^\n]+: [^\n]+\n$/,
-    ],
+    ["fork", ["fork", "@last"], /^Copied 3 entries into session \S+\.\nTo continue it in [^\n]+: [^\n]+\n$/],
     ["view", ["view", "@last", "--no-open", "-o", "a.html"], /^Wrote a page of 3 entries\.\n$/],
   ])("%s", async (_name, words, note) => {
     const { folder, settings } = project();
