@@ -132,7 +132,7 @@ export function* splitBatches(lines: readonly LogLine[]): Generator<LogLine[], v
 export function notRestored(id: string, count: number): SessionError {
   return new SessionError(
     "WRITES_LOST",
-    `${count} stored entries of session ${id} were lost. Its lines have been changed or it has been deleted since then, so they are not appended again. This process still has them: copy what you need (getEntries), then open the session again.`,
+    `${count} stored entries of session ${id} were lost. The session was changed or deleted in the meantime, so they are not appended again. This process still has them: copy what you need (getEntries), then open the session again.`,
     { details: { id, lostEntries: count } },
   );
 }

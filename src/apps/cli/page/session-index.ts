@@ -108,7 +108,7 @@ export interface SessionUsage {
 }
 
 /**
- * Totals the usage of one session of a list.
+ * Adds up the usage of one session in a list.
  *
  * @throws {SessionError} `PRICE_FAILED` or `ABORTED`
  */

@@ -75,7 +75,7 @@ export function getTookMs(session: SessionModel, ordinal: number): number | unde
   return milliseconds > 0 ? milliseconds : undefined;
 }
 
-/** Period of time spent by the model or a tool on a path. */
+/** Time that the model or a tool spent on a path. */
 export interface Stretch {
   /** The entry at its end. */
   readonly ordinal: number;

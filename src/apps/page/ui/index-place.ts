@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { toNumber, toRecord } from "../../../core/context/entry-fields.ts";
 import { toText } from "../../../core/context/message-parts.ts";
 
-/** The link of a list that was followed, and its position. */
+/** Last link followed in a list, and its position. */
 interface Place {
   readonly href: string;
   /** Pixels from the top of the window. */

@@ -14,7 +14,7 @@ import { ChevronIcon } from "./icons.tsx";
 import { makeLinkTo } from "./use-position.ts";
 import { useAnswer } from "./use-server.ts";
 
-/** Maximum number of a session's hits that are shown initially. */
+/** Maximum number of hits that a session initially shows. */
 const MAX_HITS = 3;
 
 interface SessionRowProps {

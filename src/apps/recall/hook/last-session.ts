@@ -24,7 +24,7 @@ const ANSWER = 560;
 const FAILURE = 160;
 const MAX_FILES = 6;
 
-/** Adds how the last session of the project ended; adds nothing if the project has none. */
+/** Adds the end of the project's last session, if there is one. */
 export async function writeLastSession(
   recall: Recall,
   sessions: SessionOpener,

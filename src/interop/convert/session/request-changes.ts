@@ -195,7 +195,7 @@ function changesOutside({ steps }: MadeRequest, shared: ReadonlySet<string>): Co
   return findChanges(steps, false).changes.filter(({ entryId }) => !shared.has(entryId));
 }
 
-/** Returns the id of the compaction or reset at the start of a context, if another path does not contain it. */
+/** Returns the id of the compaction or reset at the start of a context, unless the other path also contains it. */
 function latestCompaction({ path }: MadeRequest, shared: ReadonlySet<string>): string | undefined {
   return path.findLast(({ type, id }) => BEGINNINGS.has(type) && !shared.has(id))?.id;
 }
