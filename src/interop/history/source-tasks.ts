@@ -30,5 +30,7 @@ function findLeftOut(copy: KnownFile, session: SourceSession): SessionIssue[] {
   const lost = findProgram(session.source)?.countMissing?.(copy, session);
   if (lost === 0) return [];
   const what = lost === undefined ? path : `${lost} ${lost === 1 ? "record" : "records"} of ${path}`;
-  return [makeLeftOutIssue(`Left out ${what}: a larger file has the same id, ${facts.sessionId}.`)];
+  return [
+    makeLeftOutIssue(`Left out ${what}: another file with the same id, ${facts.sessionId}, was imported.`),
+  ];
 }

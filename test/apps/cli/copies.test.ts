@@ -34,7 +34,7 @@ describe("fork", () => {
     expect(session.getHeader()?.parentSession).toBe(path);
     const id = session.getSessionId();
     expect(stderr).toBe(
-      `Copied 2 entries into session ${id}.\nTo continue it in claude-code, codex, gemini, opencode, or pi: sessiontree continue ${id} --in claude-code\n`,
+      `Copied 2 entries into session ${id}.\nTo continue it in claude-code, codex, gemini, opencode, or pi: sessiontree continue ${made} --in claude-code\n`,
     );
     expect(readFileSync(path, "utf8")).toBe(before);
   });

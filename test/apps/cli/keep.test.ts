@@ -129,7 +129,7 @@ describe("keep", () => {
       stderr: "sessiontree: Nothing was changed.\n",
     });
     expect([read(CLAUDE), existsSync(record)]).toEqual([SETTINGS, false]);
-    expect(questions).toEqual([expect.stringMatching(/^Put hooks into \S+settings\.json\? \[y\/N\] $/)]);
+    expect(questions).toEqual([expect.stringMatching(/^Add hooks to \S+settings\.json\? \[y\/N\] $/)]);
     const silent = await keep("");
     expect(silent).toMatchObject({ code: 2, stderr: expect.stringContaining("add --yes to confirm") });
     expect([read(CLAUDE), existsSync(record)]).toEqual([SETTINGS, false]);
@@ -162,7 +162,7 @@ describe("keep", () => {
       return "y";
     };
     const { code, stdout } = await keep("", { ask });
-    expect([code, stdout]).toEqual([0, expect.not.stringContaining("Put hooks")]);
+    expect([code, stdout]).toEqual([0, expect.not.stringContaining("Added hooks")]);
     expect(read(CLAUDE).split(HOOK)).toHaveLength(4);
     expect(list(".claude")).toEqual(["settings.json", "settings.json.sessiontree-backup"]);
     const both = await Promise.all([keep("--off --yes"), keep("--off --yes")]);
@@ -259,7 +259,7 @@ describe("keep", () => {
     mkdirSync(dirname(record), { recursive: true });
     const release = reserveFile(realFileSystem, record);
     const { code, stderr } = await keep("--yes");
-    expect([code, stderr]).toEqual([1, expect.stringContaining('Another "sessiontree keep" is at work')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Another "sessiontree keep" is running')]);
     expect(read(CLAUDE)).toBe(SETTINGS);
     release();
     expect(await keep("--yes")).toMatchObject({ code: 0 });

@@ -220,6 +220,8 @@ test("words filter by name, first prompt, and project, before the limit counts; 
   expect(found.lines.map((line) => line.split("\t")[0])).toEqual([ID(1)]);
   const byProject = await cli(["list", "OTHER po", "--all"], settings);
   expect(byProject.lines.map((line) => line.split("\t")[0])).toEqual([ID(2)]);
+  // In a list of one project, every session has that word.
+  expect((await cli(["list", "project"], settings)).stdout).toBe("");
   const { code, stderr } = await cli(["list", "poetry"], settings);
   expect([code, stderr]).toEqual([0, expect.stringContaining("sessiontree search poetry\n")]);
   expect(stderr).toContain(

@@ -324,7 +324,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     ],
     [
       "with other tables",
-      /other tables/,
+      /does not have the tables/,
       (places) => void new ProgramsDatabase(places, "CREATE TABLE x (y)"),
     ],
     ["of OpenCode 2", /OpenCode 2/, (places) => void new ProgramsDatabase(places, WITHOUT_MESSAGES)],

@@ -114,7 +114,7 @@ test.each(["readFileFacts", "readSourceSession"])(
     const { found, skipped } = await run(places, wrapped(`if (name === "${name}") process.abort();`).program);
     expect(found.map(({ sourceId }) => sourceId)).toEqual([SESSION_ID]);
     expect(skipped).toEqual([
-      expect.stringMatching(/^SessionError: Reading \S+1\.jsonl ended the process that does it; [^\n]+$/),
+      expect.stringMatching(/^SessionError: Reading \S+1\.jsonl crashed the process that reads it; [^\n]+$/),
     ]);
   },
 );
@@ -206,7 +206,7 @@ test("do not end an import if a session needs more memory than available", async
   const args = [outfile, program.href, places.sessions, places.home, places.cacheDir];
   const { stdout } = await promisify(execFile)(process.execPath, ["--max-old-space-size=200", ...args]);
   expect(stdout.trim().split("\n").sort()).toEqual([
-    expect.stringMatching(/^SessionError: Reading \S+ ended the process/),
+    expect.stringMatching(/^SessionError: Reading \S+ crashed the process/),
     "new",
   ]);
 });

@@ -53,7 +53,7 @@ test.each([
 ])("%s is reported as a refused certificate", (code) => {
   expect(translateError(withCode(code), "sessions")).toMatchObject({
     code: "STORE_UNAVAILABLE",
-    message: expect.stringMatching(/^The certificate .*it said so/),
+    message: expect.stringMatching(/^The database server's certificate was rejected .*it said so/),
     details: { code },
     cause: { message: "it said so" },
   });

@@ -149,7 +149,7 @@ describe.skipIf(!HAS_SQLITE)("sessions in SQLite", () => {
     session.appendMessage(message("second"));
     await expect(session.flush()).rejects.toMatchObject({
       code: "SESSION_CLOSED",
-      message: expect.stringContaining("close the store first"),
+      message: expect.stringContaining("close the store before the handle"),
     });
     expect(session.getEntries()).toHaveLength(2);
   });

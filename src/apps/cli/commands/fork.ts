@@ -72,5 +72,7 @@ async function writeNewSession(call: CommandCall, session: SessionManager): Prom
   note(`Copied ${formatCounted(entries, "entry", "entries")} into ${where}.`);
   const [first] = CONTINUING_AGENTS;
   const agents = new Intl.ListFormat("en", { type: "disjunction" }).format(CONTINUING_AGENTS);
-  note(`To continue it in ${agents}: sessiontree continue ${quoteForShell(toPlainLine(id))} --in ${first}`);
+  const name = quoteForShell(toPlainLine(path ?? id));
+  const store = stored === undefined ? "" : ` --store ${quoteForShell(toPlainLine(stored.address))}`;
+  note(`To continue it in ${agents}: sessiontree continue ${name}${store} --in ${first}`);
 }

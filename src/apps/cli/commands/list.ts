@@ -97,7 +97,8 @@ In a pipe: one line per session, with tabs between id, time of the last message,
     const { since } = getSpan(call, SINCE, undefined, false);
     const fitting = found.filter(
       (one) =>
-        (words === undefined || hasWords(`${getTitleText(one)} ${getFolderName(one.cwd)}`, words)) &&
+        (words === undefined ||
+          hasWords(`${getTitleText(one)} ${isAll ? getFolderName(one.cwd) : ""}`, words)) &&
         (since === undefined || one.modified >= since),
     );
     const getCost = (session: ListedRow) => getDollars(costs.get(session.path ?? "") ?? NOTHING);

@@ -70,11 +70,21 @@ async function resumeSession(call: CommandCall): Promise<ExitCode> {
     : startProgram(call, withPath(command, chosen.path), call.io.cwd);
 }
 
-/** Finds sessions, and determines how each is related to other sessions. */
+/** Finds sessions. How each is related to other sessions is determined on access. */
 async function* findSessions(
   scope: Parameters<typeof iterateSessions>[0],
 ): AsyncGenerator<PickerRow, void, undefined> {
-  for await (const session of iterateSessions(scope)) yield { ...session, kinship: formatKinship(session) };
+  for await (const session of iterateSessions(scope)) {
+    let kinship: string | undefined;
+    yield {
+      ...session,
+      // Reads the file, so only for rows that are drawn.
+      get kinship() {
+        kinship ??= formatKinship(session);
+        return kinship;
+      },
+    };
+  }
 }
 
 /** Finds entries that contain a string, starting with the latest sessions. */

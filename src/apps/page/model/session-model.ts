@@ -100,7 +100,10 @@ export function hasFailedAt({ facts }: Pick<SessionModel, "facts">, ordinal: num
 }
 
 /** Returns the program that a session was imported from; undefined if it was not imported, or is a fork of an imported one. */
-export function findSource({ entryAt, header }: SessionModel): string | undefined {
+export function findSource({
+  entryAt,
+  header,
+}: Pick<SessionModel, "entryAt" | "header">): string | undefined {
   const first = entryAt(0);
   // A fork starts later than the entries that it has copied.
   return first?.timestamp === header?.timestamp ? findImportOrigin(first)?.source : undefined;

@@ -102,7 +102,12 @@ function SpentChart({ groups, all, onSpan }: Pick<IndexSummaryProps, "groups" | 
         [`series-${index} is-estimated`, isPriced ? (estimated ?? 0) : 0] as const,
       ];
     });
-    return { key: span.name, title: makeTitle(span, series), parts, onChoose: () => onSpan(span.name) };
+    return {
+      key: span.name,
+      title: makeTitle(span, series, isPriced),
+      parts,
+      onChoose: () => onSpan(span.name),
+    };
   });
   const legend = series.map((name, index) => [`series-${index}`, name] as const);
   const hasEstimates = isPriced && all.estimated !== null;
@@ -124,12 +129,14 @@ function SpentChart({ groups, all, onSpan }: Pick<IndexSummaryProps, "groups" | 
   );
 }
 
-function makeTitle({ name, models }: SpentSpan, series: readonly string[]): string {
+function makeTitle({ name, models }: SpentSpan, series: readonly string[], isPriced: boolean): string {
   const lines = series.flatMap((model) => {
     const spent = models.get(model);
     if (spent === undefined) return [];
     return [`${model}: ${formatCost(spent)}, ${formatTokens(spent.total)} tokens`];
   });
-  const total = lines.length < 2 ? "" : `: ${formatCost(sumSpent(models.values()))}`;
+  const all = sumSpent(models.values());
+  const sum = isPriced ? formatCost(all) : `${formatTokens(all.total)} tokens`;
+  const total = lines.length < 2 ? "" : `: ${sum}`;
   return [name + total, ...lines].join("\n");
 }
