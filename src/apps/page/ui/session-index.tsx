@@ -116,12 +116,12 @@ interface IndexBarProps {
 
 /** Bar above the list: number of sessions or state of the search, and filters. */
 function IndexBar({ sessions, shown, search }: IndexBarProps) {
-  const { nodes, hits, usage } = shown;
+  const { nodes, usage } = shown;
   const { contents, address, change } = search;
   const text = search.text.trim();
   return (
     <div class="index-bar">
-      <span role="status">{formatStatus(contents, nodes.length, hits.length)}</span>
+      <span role="status">{formatStatus(contents, nodes.length)}</span>
       {text !== "" && contents.state === "idle" && (
         <LinkButton onClick={search.search}>Search contents for “{text}”</LinkButton>
       )}
@@ -221,14 +221,14 @@ function SessionRows({ nodes, usage, hits, wanted, leftThrough, onStep }: Sessio
   );
 }
 
-function formatStatus(contents: Contents, sessions: number, hits: number): string {
+function formatStatus(contents: Contents, sessions: number): string {
   switch (contents.state) {
     case "searching":
       return `Searching contents for “${contents.text}”…`;
     case "failed":
       return `The search failed: ${contents.reason}`;
     case "found":
-      return `${formatCounted(hits, "entry", "entries")} with “${contents.text}” in ${formatCounted(sessions, "session", "sessions")}`;
+      return `${formatCounted(contents.hits.length, "entry", "entries")} with “${contents.text}” in ${formatCounted(sessions, "session", "sessions")}`;
     case "idle":
       return formatCounted(sessions, "session", "sessions");
   }

@@ -2,7 +2,6 @@ import { useMemo } from "preact/hooks";
 import { formatCount, formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
 import { getResultToolName } from "../../../core/facts/tool-calls.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
-import type { AnySessionEntry } from "../../../core.ts";
 import { getEntryTitle, isFailure } from "../../text/entry-kind.ts";
 import { DEEPEST } from "../../text/tree-rows.ts";
 import { failureLine } from "../model/entry-text.ts";
@@ -11,7 +10,7 @@ import { getKindAt, hasFailedAt } from "../model/session-model.ts";
 import type { PageTreeRow, TreeDetail } from "../model/tree-rows.ts";
 import { Segments } from "./controls.tsx";
 import { usePage } from "./page-context.ts";
-import { useActiveRow } from "./use-active-row.ts";
+import { makeTreeRowId, useActiveRow } from "./use-active-row.ts";
 import { useTreeRows } from "./use-tree-rows.ts";
 import { type Sight, WIDE } from "./viewport.ts";
 import { VirtualList } from "./virtual-list.tsx";
@@ -26,10 +25,14 @@ const DETAILS: readonly (readonly [TreeDetail, string])[] = [
 export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
   const { session, go, areRecordsShown } = usePage();
   const tree = useTreeRows(session, areRecordsShown);
-  const { trunk, rows, failures, detail, setDetail, toggleRun } = tree;
-  const { current, active, activeAt, jump, onKeyDown } = useActiveRow(tree, path, sight);
+  const { trunk, rows, detail, setDetail, toggleRun } = tree;
+  const { current, active, jump, list } = useActiveRow(tree, path, sight);
   const below = ({ ordinal, run, isOpen }: PageTreeRow) =>
     trunk.next[isOpen ? ordinal : (run.at(-1) ?? ordinal)] ?? NONE;
+  const failures = useMemo(
+    () => rows.map(({ run }) => run.filter((one) => hasFailedAt(session, one)).length),
+    [rows],
+  );
   const tips = useMemo(() => [...session.tree.leaves()].length, [session]);
   return (
     <>
@@ -47,11 +50,7 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
         getKey={({ ordinal }) => ordinal}
         estimate={() => TREE_ROW_HEIGHT}
         jump={jump}
-        list={{
-          role: "tree",
-          active: { index: activeAt, id: makeTreeRowId(rows[activeAt]?.ordinal ?? NONE) },
-          onKeyDown,
-        }}
+        list={list}
         render={(row, index) => (
           <TreeRowView
             row={row}
@@ -107,15 +106,22 @@ function TreeRowView(props: TreeRowProps) {
   const { ordinal, depth, run, isOpen } = row;
   const entry = session.entryAt(ordinal);
   if (entry === undefined) return null;
-  const { tone } = getKindAt(session, ordinal);
+  const { tone, word } = getKindAt(session, ordinal);
   const isOnPath = path.indices.has(ordinal);
+  const label = session.labels.get(ordinal);
+  const isFailed = isFailure(entry);
+  const title = getEntryTitle(session, ordinal);
+  // The failure is more informative than the title, unless it is a bare number.
+  const failure = failureLine(entry);
+  const text = BARE_CODE.test(failure) ? `${failure} · ${title}` : failure || title;
+  const hints = [`${word} ${entry.id}`, title, failure, isOnPath ? "" : "On another branch"];
   const classes = [
     "tree-row",
     `tone-${tone}`,
     isOnPath ? "is-on-path" : "",
     isCurrent ? "is-current" : "",
     isActive ? "is-active" : "",
-    isFailure(entry) ? "is-failed" : "",
+    isFailed ? "is-failed" : "",
   ];
   return (
     // The tree itself has the focus and handles the keys; it states which row is active.
@@ -132,61 +138,35 @@ function TreeRowView(props: TreeRowProps) {
       {...(run.length > 0 && { "aria-expanded": isOpen })}
     >
       <Graph row={row} path={path} isBelowOnPath={isBelowOnPath} isLeaf={ordinal === shownLeaf} />
-      <TreeEntry entry={entry} ordinal={ordinal} isOnPath={isOnPath} onChoose={onChoose} />
-      {run.length > 0 && (
-        <RunToggle size={run.length} isOpen={isOpen} failed={isOpen ? 0 : failedInRun} onToggle={onToggle} />
-      )}
+      <button
+        type="button"
+        class="tree-entry"
+        tabIndex={-1}
+        title={joinNonempty("\n", ...hints)}
+        data-entry={entry.id}
+        onClick={onChoose}
+      >
+        {label !== undefined && <span class="chip is-label">{label}</span>}
+        {tone !== "user" && <span class="tree-kind">{getResultToolName(entry) || word}</span>}
+        {isFailed && <span class="sr-only">failed: </span>}
+        <span class="tree-text">{text}</span>
+        {ordinal === shownLeaf && <span class="chip is-leaf">now</span>}
+      </button>
+      {run.length > 0 && <RunToggle row={row} failed={isOpen ? 0 : failedInRun} onToggle={onToggle} />}
     </div>
   );
 }
 
-interface TreeEntryProps {
-  readonly entry: AnySessionEntry;
-  readonly ordinal: number;
-  readonly isOnPath: boolean;
-  readonly onChoose: () => void;
-}
-
-/** Button of an entry in the tree: its kind, and its failure or title. */
-function TreeEntry({ entry, ordinal, isOnPath, onChoose }: TreeEntryProps) {
-  const { session, shownLeaf } = usePage();
-  const { tone, word } = getKindAt(session, ordinal);
-  const label = session.labels.get(ordinal);
-  const title = getEntryTitle(session, ordinal);
-  // The failure is more informative than the title, unless it is a bare number.
-  const failure = failureLine(entry);
-  const text = BARE_CODE.test(failure) ? `${failure} · ${title}` : failure || title;
-  const hints = [`${word} ${entry.id}`, title, failure, isOnPath ? "" : "On another branch"];
-  return (
-    <button
-      type="button"
-      class="tree-entry"
-      tabIndex={-1}
-      title={joinNonempty("\n", ...hints)}
-      data-entry={entry.id}
-      onClick={onChoose}
-    >
-      {label !== undefined && <span class="chip is-label">{label}</span>}
-      {tone !== "user" && <span class="tree-kind">{getResultToolName(entry) || word}</span>}
-      {isFailure(entry) && <span class="sr-only">failed: </span>}
-      <span class="tree-text">{text}</span>
-      {ordinal === shownLeaf && <span class="chip is-leaf">now</span>}
-    </button>
-  );
-}
-
 interface RunToggleProps {
-  /** Number of entries in the run. */
-  readonly size: number;
-  readonly isOpen: boolean;
+  readonly row: PageTreeRow;
   /** Number of hidden failures. */
   readonly failed: number;
   readonly onToggle: () => void;
 }
 
 /** Button that opens or closes a run. */
-function RunToggle({ size, isOpen, failed, onToggle }: RunToggleProps) {
-  const hint = `${isOpen ? "Hide" : "Show"} the ${formatCount(size)} entries that follow${failed > 0 ? `; ${formatCount(failed)} of them failed` : ""}`;
+function RunToggle({ row: { run, isOpen }, failed, onToggle }: RunToggleProps) {
+  const hint = `${isOpen ? "Hide" : "Show"} the ${formatCount(run.length)} entries that follow${failed > 0 ? `; ${formatCount(failed)} of them failed` : ""}`;
   return (
     <button
       type="button"
@@ -197,14 +177,9 @@ function RunToggle({ size, isOpen, failed, onToggle }: RunToggleProps) {
       onClick={onToggle}
     >
       {isOpen ? "−" : "+"}
-      {formatCount(size)}
+      {formatCount(run.length)}
     </button>
   );
-}
-
-/** Returns the id of an entry's row in the document. */
-function makeTreeRowId(ordinal: number): string {
-  return `tree-row-${ordinal}`;
 }
 
 interface GraphProps {

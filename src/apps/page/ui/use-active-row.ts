@@ -1,10 +1,14 @@
-import { useEffect, useState } from "preact/hooks";
+import type { ComponentProps } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import { ByOrdinal } from "../model/by-ordinal.ts";
 import type { PathView } from "../model/path-items.ts";
 import { findShownEnd } from "../model/shown-items.ts";
+import type { PageTreeRow } from "../model/tree-rows.ts";
 import { usePage } from "./page-context.ts";
 import type { TreeRows } from "./use-tree-rows.ts";
 import { type Sight, useSight } from "./viewport.ts";
-import { type Jump, useJump } from "./virtual-list.tsx";
+import { type Jump, useJump, type VirtualList } from "./virtual-list.tsx";
 
 /** Movements of the arrow keys, Home, and End among the rows. */
 const TREE_STEPS: ReadonlyMap<string, (at: number, rows: number) => number> = new Map([
@@ -20,17 +24,17 @@ interface ActiveRow {
   readonly current: number;
   /** Row to which the reader moved with the keys; undefined until then. */
   readonly active: number | undefined;
-  /** Row that keys act on. */
-  readonly activeAt: number;
   readonly jump: Jump;
-  readonly onKeyDown: (event: KeyboardEvent) => void;
+  /** Role, active row, and key handler of the list. */
+  readonly list: NonNullable<ComponentProps<typeof VirtualList>["list"]>;
 }
 
 /** Follows the viewed entry in the tree, and moves among the rows with the keys. */
 export function useActiveRow(tree: TreeRows, path: PathView, sight: Sight): ActiveRow {
   const { session, go, areRecordsShown } = usePage();
-  const { rows, rowsByEntry, detail, toggleRun } = tree;
+  const { rows, detail, toggleRun } = tree;
   const { ordinal: shown, isAtEnd } = useSight(sight);
+  const rowsByEntry = useMemo(() => mapRows(rows, session.size), [rows]);
   const current = rowsByEntry.get(shown) ?? -1;
   const [active, setActive] = useState<number>();
   const activeAt = active ?? Math.max(0, current);
@@ -51,5 +55,21 @@ export function useActiveRow(tree: TreeRows, path: PathView, sight: Sight): Acti
     } else return;
     event.preventDefault();
   };
-  return { current, active, activeAt, jump, onKeyDown };
+  const id = makeTreeRowId(rows[activeAt]?.ordinal ?? NONE);
+  return { current, active, jump, list: { role: "tree", active: { index: activeAt, id }, onKeyDown } };
+}
+
+/** Maps each entry to its row, or to the row whose run contains it. */
+function mapRows(rows: readonly PageTreeRow[], size: number): ByOrdinal {
+  const indices = new ByOrdinal([size - 1]);
+  rows.forEach(({ ordinal, run, isOpen }, index) => {
+    indices.set(ordinal, index);
+    if (!isOpen) for (const hidden of run) indices.set(hidden, index);
+  });
+  return indices;
+}
+
+/** Returns the id of an entry's row in the document. */
+export function makeTreeRowId(ordinal: number): string {
+  return `tree-row-${ordinal}`;
 }

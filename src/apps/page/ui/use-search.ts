@@ -31,27 +31,29 @@ export interface Search extends Hits {
 
 /** Maintains a search of the session, and its filters. */
 export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) => void): Search {
+  const [text, setText] = useState("");
+  const [query, setQuery] = useState("");
   const [filter, setFilter] = useState<Filter>([]);
   const [current, setCurrent] = useState(-1);
-  /** The requested hit, until it is found. */
-  const awaited = useRef<number | undefined>(undefined);
-  const { text, query, setText, searchNow } = useQuery(() => {
-    setCurrent(-1);
-    awaited.current = undefined;
-  });
+  const searched = useRef("");
   const found = useHits(session, query, filter);
   const { hits, isSearching } = found;
+  /** The requested hit, until it is found. */
+  const awaited = useRef<number | undefined>(undefined);
+  /** Starts a search for the text; returns whether it differs from the current one. */
+  const searchNow = (): boolean => {
+    const wanted = text.trim();
+    if (searched.current === wanted) return false;
+    searched.current = wanted;
+    setQuery(wanted);
+    setCurrent(-1);
+    awaited.current = undefined;
+    return true;
+  };
+  usePause(text, searchNow);
   const changeFilter = (next: Filter) => {
     setFilter(next);
     setCurrent(-1);
-  };
-  const goTo = (wanted: number) => {
-    const at = hits.length === 0 ? -1 : (wanted + hits.length) % hits.length;
-    const hit = hits[at];
-    if (hit === undefined) return;
-    setCurrent(at);
-    folds.setEntry(hit.ordinal, true);
-    go({ go: "entry", ordinal: hit.ordinal, isHit: true });
   };
   const choose = (wanted: number) => {
     // If the reader acts before the pause ends, the text in the field counts, not the previous query.
@@ -66,7 +68,12 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     // There may be more hits after those found so far.
     if (wanted === undefined || (isSearching && hits[wanted] === undefined)) return;
     awaited.current = undefined;
-    goTo(wanted);
+    const at = hits.length === 0 ? -1 : (wanted + hits.length) % hits.length;
+    const hit = hits[at];
+    if (hit === undefined) return;
+    setCurrent(at);
+    folds.setEntry(hit.ordinal, true);
+    go({ go: "entry", ordinal: hit.ordinal, isHit: true });
   };
   useEffect(goToAwaited, [hits, isSearching]);
   return {
@@ -84,32 +91,10 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
   };
 }
 
-/** Text in the search field, and the query that follows it. */
-interface TypedQuery extends Pick<Search, "text" | "query" | "setText"> {
-  /** Starts the search for the text, without a pause; returns whether it differs from the current one. */
-  readonly searchNow: () => boolean;
-}
-
-/**
- * Turns the typed text into a query after a pause.
- *
- * @param onNew - Called when the query changes.
- */
-function useQuery(onNew: () => void): TypedQuery {
-  const [text, setText] = useState("");
-  const [query, setQuery] = useState("");
-  const searched = useRef("");
-  const searchNow = () => {
-    const wanted = text.trim();
-    if (searched.current === wanted) return false;
-    searched.current = wanted;
-    setQuery(wanted);
-    onNew();
-    return true;
-  };
+/** Calls a function when a text has not changed for a moment. */
+function usePause(text: string, onPause: () => void): void {
   useEffect(() => {
-    const timer = setTimeout(searchNow, PAUSE_MS);
+    const timer = setTimeout(onPause, PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text]);
-  return { text, query, setText, searchNow };
 }

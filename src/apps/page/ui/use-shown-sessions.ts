@@ -28,7 +28,6 @@ const NO_HITS = [] as const;
 /** Sessions that match the reader's choices, their hits, and their usage. */
 export interface ShownSessions {
   readonly nodes: readonly SessionNode[];
-  readonly hits: readonly ListHit[];
   /** Hits by the address of the session. */
   readonly hitsBySession: ReadonlyMap<string, readonly ListHit[]>;
   /** The server's response about the usage. */
@@ -62,7 +61,7 @@ export function useShownSessions(
     sort: getSort(address),
     ranked: contents.state === "found" && address.sort === undefined ? [...hitsBySession.keys()] : undefined,
   });
-  return { nodes, hits, hitsBySession, answer, usage, inPeriod };
+  return { nodes, hitsBySession, answer, usage, inPeriod };
 }
 
 /** Returns the chosen order. */

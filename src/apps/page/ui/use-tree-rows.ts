@@ -1,7 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { findTrunk, type Trunk } from "../../text/tree-rows.ts";
-import { ByOrdinal } from "../model/by-ordinal.ts";
-import { hasFailedAt, type SessionModel } from "../model/session-model.ts";
+import type { SessionModel } from "../model/session-model.ts";
 import {
   chooseDetail,
   chooseForDetail,
@@ -14,10 +13,6 @@ import {
 export interface TreeRows {
   readonly trunk: Trunk;
   readonly rows: readonly PageTreeRow[];
-  /** Index of the row of each entry, or of the row whose run contains it. */
-  readonly rowsByEntry: Pick<ByOrdinal, "get">;
-  /** Number of failures in the run of each row. */
-  readonly failures: readonly number[];
   readonly detail: TreeDetail;
   readonly setDetail: (detail: TreeDetail) => void;
   /** Opens or closes the run of an entry. */
@@ -34,25 +29,10 @@ export function useTreeRows(session: SessionModel, areRecordsShown: boolean): Tr
     () => makePageTreeRows(session, trunk, isDrawn, open, areRecordsShown),
     [session, trunk, isDrawn, open, areRecordsShown],
   );
-  const rowsByEntry = useMemo(() => mapRows(rows, session.size), [rows]);
-  const failures = useMemo(
-    () => rows.map(({ run }) => run.filter((one) => hasFailedAt(session, one)).length),
-    [rows],
-  );
   const toggleRun = (ordinal: number) => {
     const next = new Set(open);
     if (!next.delete(ordinal)) next.add(ordinal);
     setOpen(next);
   };
-  return { trunk, rows, rowsByEntry, failures, detail, setDetail, toggleRun };
-}
-
-/** Maps each entry to its row, or to the row whose run contains it. */
-function mapRows(rows: readonly PageTreeRow[], size: number): ByOrdinal {
-  const indices = new ByOrdinal([size - 1]);
-  rows.forEach(({ ordinal, run, isOpen }, index) => {
-    indices.set(ordinal, index);
-    if (!isOpen) for (const hidden of run) indices.set(hidden, index);
-  });
-  return indices;
+  return { trunk, rows, detail, setDetail, toggleRun };
 }
