@@ -2,14 +2,13 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { CatalogOptions } from "../../../catalog/list/catalog-run.ts";
 import { readImportOrigin } from "../../../catalog/list/deleted-imports.ts";
-import { formatKinship } from "../../../catalog/list/lineage.ts";
 import { hasWords, listSessions } from "../../../catalog/list/list-sessions.ts";
 import { getTitleText } from "../../../catalog/list/resolve-session.ts";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
 import { findTitleText, getFolderName } from "../../../core/facts/session-title.ts";
-import { formatIsoTime, formatLastUse } from "../../../core/facts/times.ts";
-import { formatCost, getDollars, makeEmptySpent, type Spent } from "../../../core/facts/usage-tally.ts";
+import { formatIsoTime } from "../../../core/facts/times.ts";
+import { getDollars, makeEmptySpent, type Spent } from "../../../core/facts/usage-tally.ts";
 import { SOURCE_NAMES } from "../../../interop/import/imported-session.ts";
 import { compareRows, type FileRow } from "../../../session/files/session-row.ts";
 import type { SkippedFile } from "../../../session/files/skipped-files.ts";
@@ -25,9 +24,8 @@ import { toSessionJson } from "../session-json.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import { getSpan } from "../span-options.ts";
 import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
-import { fitColumn, measureWidth } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
-import { formatTextAfter, MIN_TEXT_WIDTH, takeShortId } from "../view/entry-line.ts";
+import { type Origin, writeSessionTable } from "../view/session-table.ts";
 
 const WORDS = optionalArgument("[words]", "only sessions with these words in name, first prompt, or project");
 const ALL = flag("--all", "sessions of all projects");
@@ -46,24 +44,6 @@ const SINCE = textOption(
 const SORT = choiceOption("--sort <order>", "by latest or cost; default: latest", ["latest", "cost"]);
 const PATH = flag("--path", "print only paths");
 const LIMIT = numberOption("--limit <number>", "only the first ones, at most this many");
-const TITLES = {
-  id: "id",
-  age: "last used",
-  messages: "messages",
-  cost: "cost",
-  program: "program",
-  model: "model",
-  project: "project",
-  name: "name",
-};
-const PROJECT_PART = 0.25;
-
-/** Width of `2026-11-23` and `Today 09:30`, in columns. */
-const DAY_WIDTH = 11;
-
-/** Minimum terminal width, in columns, for displaying the program and the model. */
-const PROGRAM_FROM = 100;
-const MAX_MODEL_WIDTH = 24;
 
 /** `sessiontree list`: lists sessions, latest first. */
 export const command: Command = {
@@ -108,7 +88,7 @@ In a pipe: one line per session, with tabs between id, time of the last message,
     else if (sessions.length === 0) await writeNothing(call, isAll);
     else if (get(PATH)) for (const session of sessions) out.path(session.path ?? session.store ?? session.id);
     else if (isTable)
-      writeTable(call, sessions, {
+      writeSessionTable(call, sessions, {
         withProject: isAll,
         costs,
         origins,
@@ -117,14 +97,6 @@ In a pipe: one line per session, with tabs between id, time of the last message,
     else for (const session of sessions) out.line(formatRow(session));
   },
 };
-
-/** Program and model of a session. */
-interface Origin {
-  /** Program that the session was imported from; null for a session that was not imported. */
-  readonly program: string | null;
-  /** Model that made most of its calls. */
-  readonly model: string | null;
-}
 
 const NO_COSTS: ReadonlyMap<string, Spent> = new Map();
 const NO_ORIGINS: ReadonlyMap<string, Origin> = new Map();
@@ -259,108 +231,4 @@ function formatRow(session: ListedRow): string {
     ...(source === undefined ? [] : [source]),
     ...(session.sourceGone === true ? ["gone"] : []),
   ]);
-}
-
-interface TableOptions {
-  /** Whether the sessions may belong to several projects. */
-  readonly withProject: boolean;
-  /** By path. */
-  readonly costs: ReadonlyMap<string, Spent>;
-  /** By path. */
-  readonly origins: ReadonlyMap<string, Origin>;
-  /** Number of characters of an id. */
-  readonly idLength: number;
-}
-
-/**
- * Writes one line per session: short id, day, number of messages, cost, project (if there is more than one), program and model
- * (on a wide terminal), and title.
- */
-function writeTable(
-  { out, io }: CommandCall,
-  sessions: readonly ListedRow[],
-  { withProject, costs, origins, idLength }: TableOptions,
-): void {
-  const { colors, width } = out;
-  const now = io.now();
-  const prices = sessions.map(({ path }) => {
-    const spent = costs.get(path ?? "");
-    return spent === undefined || spent.calls === 0 ? "" : formatCost(spent);
-  });
-  const isPriced = prices.some((price) => price !== "" && price !== formatCost(NOTHING));
-  const priceWidth = isPriced ? Math.max(TITLES.cost.length, ...prices.map((price) => price.length)) : 0;
-  const numbers = sessions.map(({ messageCount }) => formatCount(messageCount));
-  const numberWidth = Math.max(TITLES.messages.length, ...numbers.map((number) => number.length));
-  const projects = sessions.map(({ cwd }) => toPlainLine(getFolderName(cwd)));
-  const longest = Math.max(TITLES.project.length, ...projects.map(measureWidth));
-  const projectWidth = withProject ? Math.min(longest, Math.floor(width * PROJECT_PART)) : 0;
-  const getOrigin = ({ path = "" }: ListedRow) => (width < PROGRAM_FROM ? undefined : origins.get(path));
-  // With --source, each row ends with its program.
-  const programs = sessions.map((one) => (one.source === undefined ? (getOrigin(one)?.program ?? "") : ""));
-  const models = sessions.map((one) => toPlainLine(getOrigin(one)?.model ?? ""));
-  const programWidth = measureColumn(TITLES.program, programs);
-  const modelWidth = Math.min(MAX_MODEL_WIDTH, measureColumn(TITLES.model, models));
-  // The project distinguishes sessions with similar titles; the program and the model matter least to a reader.
-  const shown = chooseColumns(
-    [idLength, DAY_WIDTH, numberWidth, priceWidth, projectWidth, programWidth, modelWidth],
-    [0, 1, 4, 3, 2, 5, 6],
-    width,
-  );
-  const title = [
-    fitColumn(TITLES.id, idLength),
-    fitColumn(TITLES.age, DAY_WIDTH),
-    TITLES.messages.padStart(numberWidth),
-    TITLES.cost.padStart(priceWidth),
-    fitColumn(TITLES.project, projectWidth),
-    fitColumn(TITLES.program, programWidth),
-    fitColumn(TITLES.model, modelWidth),
-  ].filter((_, place) => shown.has(place));
-  out.line(colors.dim([...title, TITLES.name].join("  ")));
-  sessions.forEach((session, i) => {
-    const { id, modified, name, issueCount = 0, source, sourceGone = false } = session;
-    const facts = [
-      colors.dim(fitColumn(takeShortId(id, idLength), idLength)),
-      fitColumn(formatLastUse(modified.getTime(), now), DAY_WIDTH),
-      colors.dim((numbers[i] ?? "").padStart(numberWidth)),
-      (prices[i] ?? "").padStart(priceWidth),
-      colors.cyan(fitColumn(projects[i] ?? "", projectWidth)),
-      colors.dim(fitColumn(programs[i] ?? "", programWidth)),
-      colors.dim(fitColumn(models[i] ?? "", modelWidth)),
-    ]
-      .filter((_, place) => shown.has(place))
-      .join("  ");
-    const mark = issueCount > 0 ? "! " : "";
-    const origin = source === undefined ? "" : `  ${colors.dim(`${source}${sourceGone ? " (gone)" : ""}`)}`;
-    const paint = (text: string) => {
-      const front = text.startsWith(mark) ? mark : "";
-      const rest = text.slice(front.length);
-      return colors.red(front) + (name === undefined ? rest : colors.bold(rest));
-    };
-    out.line(
-      formatTextAfter(`${facts}${origin}`, `${mark}${formatKinship(session)}${session.title}`, out, paint),
-    );
-  });
-}
-
-/** Returns the width of a column; 0 if it is empty in all rows. */
-function measureColumn(title: string, texts: readonly string[]): number {
-  const longest = Math.max(0, ...texts.map(measureWidth));
-  return longest === 0 ? 0 : Math.max(title.length, longest);
-}
-
-/**
- * Chooses columns in order of importance as long as space for a name remains; the first column is always included. A column of
- * width 0 is omitted.
- */
-function chooseColumns(widths: readonly number[], order: readonly number[], width: number): Set<number> {
-  const [first = 0] = order;
-  const shown = new Set([first]);
-  let room = width - MIN_TEXT_WIDTH - 2 - (widths[first] ?? 0);
-  for (const place of order.slice(1)) {
-    const needed = (widths[place] ?? 0) + 2;
-    if (needed === 2 || needed > room) continue;
-    room -= needed;
-    shown.add(place);
-  }
-  return shown;
 }

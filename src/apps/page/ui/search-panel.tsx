@@ -28,7 +28,6 @@ interface SearchPanelProps {
 
 /** Search hits, in file order. */
 export function SearchPanel({ hits, isSearching, problem, current, path, onChoose }: SearchPanelProps) {
-  const { session, areRecordsShown } = usePage();
   const jump = useJump(current, current);
   return (
     <>
@@ -49,43 +48,54 @@ export function SearchPanel({ hits, isSearching, problem, current, path, onChoos
         getKey={({ ordinal }) => ordinal}
         estimate={() => 66}
         jump={jump}
-        render={(hit, index) => {
-          const { ordinal } = hit;
-          const [before, match, after] = cutSnippet(session, hit);
-          const entry = session.entryAt(ordinal);
-          // The failure follows the title of the entry; with a query, the snippet already shows why the entry matched.
-          const failure = match === "" ? failureLine(entry) : "";
-          const { tone, word } = getKindAt(session, ordinal);
-          const outcome = entry === undefined ? undefined : outcomeOf(entry);
-          const tool = getResultToolName(entry);
-          const label = session.labels.get(ordinal);
-          return (
-            <button
-              type="button"
-              class={`hit tone-${tone} ${outcome === undefined ? "" : `is-${outcome}`} ${index === current ? "is-current" : ""}`}
-              aria-current={index === current}
-              onClick={() => onChoose(index)}
-            >
-              <span class="hit-kind">
-                {tool === "" ? word : `${word}: ${tool}`}
-                {outcome !== undefined && <span class={`chip is-${outcome}`}>{outcome}</span>}
-                {label !== undefined && <span class="chip is-label">{label}</span>}
-                {!path.indices.has(ordinal) && <span class="chip">other branch</span>}
-                {!areRecordsShown && isHiddenRecord(session, ordinal) && (
-                  <span class="chip">hidden record</span>
-                )}
-              </span>
-              <span class={failure === "" ? "hit-text" : "hit-text is-one-line"}>
-                {before}
-                {match !== "" && <mark>{match}</mark>}
-                {after}
-              </span>
-              {failure !== "" && failure !== before && <span class="hit-text is-failure">{failure}</span>}
-            </button>
-          );
-        }}
+        render={(hit, index) => (
+          <HitRow hit={hit} isCurrent={index === current} path={path} onChoose={() => onChoose(index)} />
+        )}
       />
     </>
+  );
+}
+
+interface HitRowProps {
+  readonly hit: SearchHit;
+  readonly isCurrent: boolean;
+  readonly path: PathView;
+  readonly onChoose: () => void;
+}
+
+/** Hit: kind and state of the entry, and the text around the match. */
+function HitRow({ hit, isCurrent, path, onChoose }: HitRowProps) {
+  const { session, areRecordsShown } = usePage();
+  const { ordinal } = hit;
+  const [before, match, after] = cutSnippet(session, hit);
+  const entry = session.entryAt(ordinal);
+  // The failure follows the title of the entry; with a query, the snippet already shows why the entry matched.
+  const failure = match === "" ? failureLine(entry) : "";
+  const { tone, word } = getKindAt(session, ordinal);
+  const outcome = entry === undefined ? undefined : outcomeOf(entry);
+  const tool = getResultToolName(entry);
+  const label = session.labels.get(ordinal);
+  return (
+    <button
+      type="button"
+      class={`hit tone-${tone} ${outcome === undefined ? "" : `is-${outcome}`} ${isCurrent ? "is-current" : ""}`}
+      aria-current={isCurrent}
+      onClick={onChoose}
+    >
+      <span class="hit-kind">
+        {tool === "" ? word : `${word}: ${tool}`}
+        {outcome !== undefined && <span class={`chip is-${outcome}`}>{outcome}</span>}
+        {label !== undefined && <span class="chip is-label">{label}</span>}
+        {!path.indices.has(ordinal) && <span class="chip">other branch</span>}
+        {!areRecordsShown && isHiddenRecord(session, ordinal) && <span class="chip">hidden record</span>}
+      </span>
+      <span class={failure === "" ? "hit-text" : "hit-text is-one-line"}>
+        {before}
+        {match !== "" && <mark>{match}</mark>}
+        {after}
+      </span>
+      {failure !== "" && failure !== before && <span class="hit-text is-failure">{failure}</span>}
+    </button>
   );
 }
 

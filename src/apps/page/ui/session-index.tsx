@@ -1,73 +1,36 @@
 import type { ComponentChildren, RefObject } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { formatCounted } from "../../../core/facts/number-text.ts";
-import { groupBy } from "../../../core/format/group-by.ts";
-import { type IndexUsage, isWithin, parsePeriod, readIndexUsage, sumByKey } from "../model/index-usage.ts";
-import {
-  chooseSessions,
-  filterSessions,
-  type ListHit,
-  type SessionList,
-  type SessionNode,
-  SORTS,
-  type Sort,
-} from "../model/session-list.ts";
-import { ChoiceBar, NOT_IMPORTED } from "./choice-bar.tsx";
+import type { IndexUsage } from "../model/index-usage.ts";
+import type { ListedSession, ListHit, SessionList, SessionNode } from "../model/session-list.ts";
+import { ChoiceBar } from "./choice-bar.tsx";
 import { LinkButton, SearchBox, ThemeButton, toggleTheme } from "./controls.tsx";
 import { HELP_TITLE, Help, LIST_SIGNS } from "./help.tsx";
 import { HelpIcon, IconButton } from "./icons.tsx";
-import { type IndexAddress, useIndexAddress } from "./index-address.ts";
 import { getLeftThrough, usePlace } from "./index-place.ts";
 import { IndexSummary } from "./index-summary.tsx";
 import { LIST_KEY_HELP, useKeys } from "./keys.ts";
 import { NoSessions } from "./no-sessions.tsx";
 import { SessionRow } from "./session-row.tsx";
-import { type Answer, type Contents, useAnswer, useContents } from "./use-server.ts";
-
-/** Hits if there was no content search. */
-const NO_HITS = [] as const;
+import { type IndexSearch, useIndexSearch } from "./use-index-search.ts";
+import type { Answer, Contents } from "./use-server.ts";
+import { type ShownSessions, useShownSessions } from "./use-shown-sessions.ts";
 
 /** List of sessions, with a filter by name while typing and a content search on Enter. */
 export function SessionIndex({ list }: { list: SessionList }) {
-  const { name, searchUrl, usageUrl, importableUrl, sessions } = list;
-  const [address, change] = useIndexAddress();
-  const { project, source, time = "", search: wanted, filter = "" } = address;
-  const text = wanted ?? filter;
-  const [contents, searchAgain] = useContents(searchUrl, wanted);
+  const { name, searchUrl, importableUrl, sessions } = list;
+  const field = useRef<HTMLInputElement>(null);
+  const main = useRef<HTMLElement>(null);
+  const search = useIndexSearch(searchUrl, main);
+  const { text, contents, change } = search;
   useEffect(() => {
     document.title = "Sessions · sessiontree";
   }, []);
-  const answer = useAnswer(usageUrl, readIndexUsage);
-  const usage = answer.state === "there" ? answer.value : undefined;
-  const period = useMemo(() => parsePeriod(time, new Date()), [time]);
-  const inPeriod = useMemo(() => usage?.groups.filter(({ day }) => isWithin(day, period)), [usage, period]);
-  const spent = useMemo(() => inPeriod && sumByKey(inPeriod, ({ session }) => session), [inPeriod]);
-  const hits = contents.state === "found" ? contents.hits : NO_HITS;
-  const bySession = useMemo(() => groupBy(hits, ({ session }) => session), [hits]);
-  const named = new Set(filterSessions(sessions, text));
-  const nodes = chooseSessions(sessions, usage, {
-    isFound: (session) => (contents.state === "found" ? bySession.has(session.href) : named.has(session)),
-    project,
-    source: source === NOT_IMPORTED ? "" : source,
-    period,
-    spent,
-    sort: getSort(address),
-    ranked: contents.state === "found" && address.sort === undefined ? [...bySession.keys()] : undefined,
-  });
-  const roots = new Set(nodes.map(({ session }) => session.href));
-  const field = useRef<HTMLInputElement>(null);
-  const main = useRef<HTMLElement>(null);
+  const shown = useShownSessions(list, search);
+  const { nodes, answer, usage, hitsBySession } = shown;
   const [isHelpShown, showHelp] = useState(false);
-  const isSearching = contents.state === "searching" || contents.state === "found";
   const [leftThrough] = useState(getLeftThrough);
   usePlace({ main, isReady: contents.state !== "searching", isComplete: answer.state !== "waiting" });
-  const search = () => {
-    const looked = text.trim();
-    if (looked === "") return;
-    if (main.current !== null) main.current.scrollTop = 0;
-    if (looked === wanted) searchAgain();
-    else change({ search: looked, filter: undefined }, true);
-  };
   useKeys(false, {
     search: () => field.current?.focus(),
     next: () => stepAmong(main, SESSIONS, 1),
@@ -76,71 +39,26 @@ export function SessionIndex({ list }: { list: SessionList }) {
     help: () => showHelp(true),
   });
   const links = contents.state === "found" ? HITS : SESSIONS;
-  const setText = (value: string) => change({ filter: value || undefined, search: undefined });
-  const summary = inPeriod !== undefined && (
-    <IndexSummary
-      groups={inPeriod.filter(({ session }) => roots.has(session))}
-      sessions={nodes.length}
-      isKept={usage !== undefined && usage.groups.length > 0}
-      onSpan={(span) => change({ time: span })}
-    />
-  );
+  const help = () => showHelp(true);
   return (
     <div class="index">
-      <header class="top-bar">
-        <div class="title">
-          <h1>Sessions</h1>
-          <p title={name}>{name}</p>
-        </div>
-        <SearchBox
-          field={field}
-          placeholder="Filter; Enter searches contents (/)"
-          label="Filter sessions; Enter searches their contents"
-          text={text}
-          onText={setText}
-          onKeyDown={(event) => {
-            if (event.key === "Enter") search();
-            if (event.key === "ArrowDown" && focusFirst(main, links)) event.preventDefault();
-            if (event.key !== "Escape") return;
-            if (text === "") field.current?.blur();
-            setText("");
-          }}
-        />
-        <ThemeButton />
-        <IconButton icon={HelpIcon} label={HELP_TITLE} shortcut="?" onClick={() => showHelp(true)} />
-      </header>
+      <IndexHeader {...{ name, field, search }} onDown={() => focusFirst(main, links)} onHelp={help} />
       <main class="index-main" ref={main}>
-        <div class="index-bar">
-          <span role="status">{formatStatus(contents, nodes.length, hits.length)}</span>
-          {text.trim() !== "" && contents.state === "idle" && (
-            <LinkButton onClick={search}>Search contents for “{text.trim()}”</LinkButton>
-          )}
-          {sessions.length > 0 && (
-            <span class="choices">
-              <ChoiceBar sessions={sessions} usage={usage} choices={address} onChange={change} />
-            </span>
-          )}
-        </div>
+        <IndexBar sessions={sessions} shown={shown} search={search} />
         <UsageState
           answer={answer}
           damaged={countDamaged(nodes)}
           isKept={sessions.some(({ issueCount }) => issueCount > 0)}
           onDamaged={() => change({ sort: "issues" })}
         />
-        {isSearching ? nodes.length > 0 && <FoldedUsage>{summary}</FoldedUsage> : summary}
+        <ShownUsage shown={shown} search={search} />
         {nodes.length === 0 ? (
-          <NoSessions
-            name={name}
-            all={sessions.length}
-            contents={contents}
-            text={text.trim()}
-            importableUrl={importableUrl}
-          />
+          <NoSessions all={sessions.length} text={text.trim()} {...{ name, contents, importableUrl }} />
         ) : (
           <SessionRows
             nodes={nodes}
             usage={usage}
-            hits={bySession}
+            hits={hitsBySession}
             wanted={contents.state === "found" ? "" : text}
             leftThrough={leftThrough}
             onStep={(direction) => stepAmong(main, links, direction, field)}
@@ -150,6 +68,88 @@ export function SessionIndex({ list }: { list: SessionList }) {
       {isHelpShown && <Help keys={LIST_KEY_HELP} signs={LIST_SIGNS} onClose={() => showHelp(false)} />}
     </div>
   );
+}
+
+interface IndexHeaderProps {
+  readonly name: string;
+  readonly field: RefObject<HTMLInputElement | null>;
+  readonly search: IndexSearch;
+  /** Moves the focus from the field to the first link; returns whether there is one. */
+  readonly onDown: () => boolean;
+  readonly onHelp: () => void;
+}
+
+/** Head of the page: name of the list, search field, and buttons. */
+function IndexHeader({ name, field, search, onDown, onHelp }: IndexHeaderProps) {
+  const { text, setText } = search;
+  return (
+    <header class="top-bar">
+      <div class="title">
+        <h1>Sessions</h1>
+        <p title={name}>{name}</p>
+      </div>
+      <SearchBox
+        field={field}
+        placeholder="Filter; Enter searches contents (/)"
+        label="Filter sessions; Enter searches their contents"
+        text={text}
+        onText={setText}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") search.search();
+          if (event.key === "ArrowDown" && onDown()) event.preventDefault();
+          if (event.key !== "Escape") return;
+          if (text === "") field.current?.blur();
+          setText("");
+        }}
+      />
+      <ThemeButton />
+      <IconButton icon={HelpIcon} label={HELP_TITLE} shortcut="?" onClick={onHelp} />
+    </header>
+  );
+}
+
+interface IndexBarProps {
+  readonly sessions: readonly ListedSession[];
+  readonly shown: ShownSessions;
+  readonly search: IndexSearch;
+}
+
+/** Bar above the list: number of sessions or state of the search, and filters. */
+function IndexBar({ sessions, shown, search }: IndexBarProps) {
+  const { nodes, usage } = shown;
+  const { contents, address, change } = search;
+  const text = search.text.trim();
+  return (
+    <div class="index-bar">
+      <span role="status">{formatStatus(contents, nodes.length)}</span>
+      {text !== "" && contents.state === "idle" && (
+        <LinkButton onClick={search.search}>Search contents for “{text}”</LinkButton>
+      )}
+      {sessions.length > 0 && (
+        <span class="choices">
+          <ChoiceBar sessions={sessions} usage={usage} choices={address} onChange={change} />
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** Usage of the shown sessions, which is folded below a content search. */
+function ShownUsage({ shown, search }: { shown: ShownSessions; search: IndexSearch }) {
+  const { nodes, usage, inPeriod } = shown;
+  const { contents, change } = search;
+  const roots = new Set(nodes.map(({ session }) => session.href));
+  const isSearching = contents.state === "searching" || contents.state === "found";
+  const summary = inPeriod !== undefined && (
+    <IndexSummary
+      groups={inPeriod.filter(({ session }) => roots.has(session))}
+      sessions={nodes.length}
+      isKept={usage !== undefined && usage.groups.length > 0}
+      onSpan={(span) => change({ time: span })}
+    />
+  );
+  if (!isSearching) return summary;
+  return nodes.length > 0 && <FoldedUsage>{summary}</FoldedUsage>;
 }
 
 const SESSIONS = ".session-row > a:first-child";
@@ -221,14 +221,14 @@ function SessionRows({ nodes, usage, hits, wanted, leftThrough, onStep }: Sessio
   );
 }
 
-function formatStatus(contents: Contents, sessions: number, hits: number): string {
+function formatStatus(contents: Contents, sessions: number): string {
   switch (contents.state) {
     case "searching":
       return `Searching contents for “${contents.text}”…`;
     case "failed":
       return `The search failed: ${contents.reason}`;
     case "found":
-      return `${formatCounted(hits, "entry", "entries")} with “${contents.text}” in ${formatCounted(sessions, "session", "sessions")}`;
+      return `${formatCounted(contents.hits.length, "entry", "entries")} with “${contents.text}” in ${formatCounted(sessions, "session", "sessions")}`;
     case "idle":
       return formatCounted(sessions, "session", "sessions");
   }
@@ -264,9 +264,4 @@ function countDamaged(nodes: readonly SessionNode[]): number {
     (sum, { session, subagents }) => sum + (session.issueCount > 0 ? 1 : 0) + countDamaged(subagents),
     0,
   );
-}
-
-/** Returns the chosen order. */
-function getSort({ sort }: IndexAddress): Sort {
-  return SORTS.find((one) => one === sort) ?? "latest";
 }

@@ -1,25 +1,19 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { formatCount, formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
 import { getResultToolName } from "../../../core/facts/tool-calls.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { getEntryTitle, isFailure } from "../../text/entry-kind.ts";
-import { DEEPEST, findTrunk } from "../../text/tree-rows.ts";
-import { ByOrdinal } from "../model/by-ordinal.ts";
+import { DEEPEST } from "../../text/tree-rows.ts";
 import { failureLine } from "../model/entry-text.ts";
 import type { PathView } from "../model/path-items.ts";
 import { getKindAt, hasFailedAt } from "../model/session-model.ts";
-import { findShownEnd } from "../model/shown-items.ts";
-import {
-  chooseDetail,
-  chooseForDetail,
-  makePageTreeRows,
-  type PageTreeRow,
-  type TreeDetail,
-} from "../model/tree-rows.ts";
+import type { PageTreeRow, TreeDetail } from "../model/tree-rows.ts";
 import { Segments } from "./controls.tsx";
 import { usePage } from "./page-context.ts";
-import { type Sight, useSight, WIDE } from "./viewport.ts";
-import { useJump, VirtualList } from "./virtual-list.tsx";
+import { makeTreeRowId, useActiveRow } from "./use-active-row.ts";
+import { useTreeRows } from "./use-tree-rows.ts";
+import { type Sight, WIDE } from "./viewport.ts";
+import { VirtualList } from "./virtual-list.tsx";
 
 const DETAILS: readonly (readonly [TreeDetail, string])[] = [
   ["branches", "Branches"],
@@ -27,58 +21,18 @@ const DETAILS: readonly (readonly [TreeDetail, string])[] = [
   ["all", "All"],
 ];
 
-/** Movements of the arrow keys, Home, and End among the rows. */
-const TREE_STEPS: ReadonlyMap<string, (at: number, rows: number) => number> = new Map([
-  ["ArrowDown", (at: number) => at + 1],
-  ["ArrowUp", (at: number) => at - 1],
-  ["Home", () => 0],
-  ["End", (_: number, rows: number) => rows - 1],
-]);
-
 /** Tree of the session as a graph: a column of entries, with side branches. */
 export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
   const { session, go, areRecordsShown } = usePage();
-  const [detail, setDetail] = useState<TreeDetail>(() => chooseDetail(session));
-  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
-  const trunk = useMemo(() => findTrunk(session.tree, session.leaf), [session]);
-  const isDrawn = useMemo(() => chooseForDetail(session, trunk, detail), [session, trunk, detail]);
-  const rows = useMemo(
-    () => makePageTreeRows(session, trunk, isDrawn, open, areRecordsShown),
-    [session, trunk, isDrawn, open, areRecordsShown],
-  );
-  const { ordinal: shown, isAtEnd } = useSight(sight);
-  const rowsByEntry = useMemo(() => mapRows(rows, session.size), [rows]);
+  const tree = useTreeRows(session, areRecordsShown);
+  const { trunk, rows, detail, setDetail, toggleRun } = tree;
+  const { current, active, jump, list } = useActiveRow(tree, path, sight);
+  const below = ({ ordinal, run, isOpen }: PageTreeRow) =>
+    trunk.next[isOpen ? ordinal : (run.at(-1) ?? ordinal)] ?? NONE;
   const failures = useMemo(
     () => rows.map(({ run }) => run.filter((one) => hasFailedAt(session, one)).length),
     [rows],
   );
-  const current = rowsByEntry.get(shown) ?? -1;
-  const [active, setActive] = useState<number>();
-  const activeAt = active ?? Math.max(0, current);
-  // At the end of the path the last row takes priority; the viewed entry is not far above it.
-  const end = findShownEnd(session, path.end, { areRecordsShown });
-  const wanted = active ?? (isAtEnd ? rowsByEntry.get(end) : undefined) ?? activeAt;
-  const jump = useJump(wanted, `${detail}:${shown}:${isAtEnd}:${active}`);
-  const below = ({ ordinal, run, isOpen }: PageTreeRow) =>
-    trunk.next[isOpen ? ordinal : (run.at(-1) ?? ordinal)] ?? NONE;
-  // A reader who looks at another entry has left the active row.
-  useEffect(() => setActive(undefined), [shown, detail]);
-  const onKeyDown = (event: KeyboardEvent) => {
-    const row = rows[activeAt];
-    const step = TREE_STEPS.get(event.key);
-    if (row === undefined) return;
-    if (step !== undefined) setActive(Math.min(rows.length - 1, Math.max(0, step(activeAt, rows.length))));
-    else if (event.key === "Enter" || event.key === " ") go({ go: "entry", ordinal: row.ordinal });
-    else if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
-      if (row.run.length > 0 && row.isOpen !== (event.key === "ArrowRight")) toggleRun(row.ordinal);
-    } else return;
-    event.preventDefault();
-  };
-  const toggleRun = (ordinal: number) => {
-    const next = new Set(open);
-    if (!next.delete(ordinal)) next.add(ordinal);
-    setOpen(next);
-  };
   const tips = useMemo(() => [...session.tree.leaves()].length, [session]);
   return (
     <>
@@ -96,11 +50,7 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
         getKey={({ ordinal }) => ordinal}
         estimate={() => TREE_ROW_HEIGHT}
         jump={jump}
-        list={{
-          role: "tree",
-          active: { index: activeAt, id: makeTreeRowId(rows[activeAt]?.ordinal ?? NONE) },
-          onKeyDown,
-        }}
+        list={list}
         render={(row, index) => (
           <TreeRowView
             row={row}
@@ -118,16 +68,6 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
       />
     </>
   );
-}
-
-/** Maps each entry to its row, or to the row whose run contains it. */
-function mapRows(rows: readonly PageTreeRow[], size: number): ByOrdinal {
-  const indices = new ByOrdinal([size - 1]);
-  rows.forEach(({ ordinal, run, isOpen }, index) => {
-    indices.set(ordinal, index);
-    if (!isOpen) for (const hidden of run) indices.set(hidden, index);
-  });
-  return indices;
 }
 
 interface TreeRowProps {
@@ -170,13 +110,11 @@ function TreeRowView(props: TreeRowProps) {
   const isOnPath = path.indices.has(ordinal);
   const label = session.labels.get(ordinal);
   const isFailed = isFailure(entry);
-  const failed = isOpen ? 0 : failedInRun;
   const title = getEntryTitle(session, ordinal);
   // The failure is more informative than the title, unless it is a bare number.
   const failure = failureLine(entry);
   const text = BARE_CODE.test(failure) ? `${failure} · ${title}` : failure || title;
   const hints = [`${word} ${entry.id}`, title, failure, isOnPath ? "" : "On another branch"];
-  const runHint = `${isOpen ? "Hide" : "Show"} the ${formatCount(run.length)} entries that follow${failed > 0 ? `; ${formatCount(failed)} of them failed` : ""}`;
   const classes = [
     "tree-row",
     `tone-${tone}`,
@@ -214,26 +152,34 @@ function TreeRowView(props: TreeRowProps) {
         <span class="tree-text">{text}</span>
         {ordinal === shownLeaf && <span class="chip is-leaf">now</span>}
       </button>
-      {run.length > 0 && (
-        <button
-          type="button"
-          class={failed > 0 ? "tree-run is-failed" : "tree-run"}
-          tabIndex={-1}
-          title={runHint}
-          aria-label={runHint}
-          onClick={onToggle}
-        >
-          {isOpen ? "−" : "+"}
-          {formatCount(run.length)}
-        </button>
-      )}
+      {run.length > 0 && <RunToggle row={row} failed={isOpen ? 0 : failedInRun} onToggle={onToggle} />}
     </div>
   );
 }
 
-/** Returns the id of an entry's row in the document. */
-function makeTreeRowId(ordinal: number): string {
-  return `tree-row-${ordinal}`;
+interface RunToggleProps {
+  readonly row: PageTreeRow;
+  /** Number of hidden failures. */
+  readonly failed: number;
+  readonly onToggle: () => void;
+}
+
+/** Button that opens or closes a run. */
+function RunToggle({ row: { run, isOpen }, failed, onToggle }: RunToggleProps) {
+  const hint = `${isOpen ? "Hide" : "Show"} the ${formatCount(run.length)} entries that follow${failed > 0 ? `; ${formatCount(failed)} of them failed` : ""}`;
+  return (
+    <button
+      type="button"
+      class={failed > 0 ? "tree-run is-failed" : "tree-run"}
+      tabIndex={-1}
+      title={hint}
+      aria-label={hint}
+      onClick={onToggle}
+    >
+      {isOpen ? "−" : "+"}
+      {formatCount(run.length)}
+    </button>
+  );
 }
 
 interface GraphProps {

@@ -1,38 +1,25 @@
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import {
-  type CountedChoice,
-  type Filter,
-  type FilterChoice,
-  FilterIndex,
-  toggleChoice,
-} from "../model/filters.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type Filter, type FilterChoice, toggleChoice } from "../model/filters.ts";
 import type { Step } from "../model/navigation.ts";
-import { findEntries, readQuery, type SearchHit } from "../model/search.ts";
+import { readQuery } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import type { Folds } from "./fold.tsx";
-import { sliceOfWork, waitForOtherWork } from "./live-session.ts";
+import { type Hits, useHits } from "./use-hits.ts";
 
 /** Milliseconds from the last keystroke to the start of the search. */
 const PAUSE_MS = 120;
 
 /** A search, its filters, and the navigation through the results. */
-export interface Search {
+export interface Search extends Hits {
   /** Text in the field. */
   readonly text: string;
   /** Current query: the typed text, once it has not changed for a moment. */
   readonly query: string;
   readonly filter: Filter;
-  /** Whether there is a query or a filter; otherwise there are no hits. */
-  readonly isActive: boolean;
-  readonly hits: readonly SearchHit[];
-  /** Whether more hits may still be found. */
-  readonly isSearching: boolean;
   /** Reason why the query cannot be searched; empty if it can. */
   readonly problem: string;
   /** Index of the current hit; -1 if there is no current hit. */
   readonly current: number;
-  /** Filters to choose from, and the number of entries that would remain with each. */
-  readonly choices: readonly CountedChoice[];
   readonly setText: (text: string) => void;
   readonly toggle: (choice: FilterChoice) => void;
   readonly clearFilter: () => void;
@@ -42,48 +29,20 @@ export interface Search {
   readonly step: (direction: 1 | -1) => void;
 }
 
-/** Milliseconds that a search for rare words takes in a very large session. */
-const MAX_SEARCHES_MS = 300;
-
-/** Hits of a query so far. */
-interface Found {
-  readonly query: string;
-  readonly hits: readonly SearchHit[];
-  readonly isAll: boolean;
-}
-
-/** Progress of a search in a session that may grow. */
-interface SearchProgress {
-  readonly query: string;
-  readonly labels: SessionModel["labels"];
-  readonly hits: SearchHit[];
-  /** Number of entries searched, in file order. */
-  passed: number;
-}
-
-const NO_HITS: readonly SearchHit[] = [];
-
 /** Maintains a search of the session, and its filters. */
 export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) => void): Search {
   const [text, setText] = useState("");
   const [query, setQuery] = useState("");
   const [filter, setFilter] = useState<Filter>([]);
   const [current, setCurrent] = useState(-1);
-  const filters = useMemo(() => new FilterIndex(session), [session]);
   const searched = useRef("");
-  const found = useFound(session, query);
-  const isActive = query !== "" || filter.length > 0;
-  const isSearching = query !== "" && !(found?.query === query && found.isAll);
-  const hits = useMemo(() => {
-    if (!isActive) return NO_HITS;
-    const unfiltered = query === "" ? listAll(session) : found?.query === query ? found.hits : NO_HITS;
-    return unfiltered.filter(({ ordinal }) => filters.isLeft(ordinal, filter));
-  }, [isActive, session, found, query, filters, filter]);
+  const found = useHits(session, query, filter);
+  const { hits, isSearching } = found;
   /** The requested hit, until it is found. */
   const awaited = useRef<number | undefined>(undefined);
-  const choices = useMemo(() => filters.choices(filter), [filters, filter]);
-  /** Starts a search; returns whether it differs from the current one. */
-  const searchFor = (wanted: string): boolean => {
+  /** Starts a search for the text; returns whether it differs from the current one. */
+  const searchNow = (): boolean => {
+    const wanted = text.trim();
     if (searched.current === wanted) return false;
     searched.current = wanted;
     setQuery(wanted);
@@ -91,25 +50,14 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     awaited.current = undefined;
     return true;
   };
-  useEffect(() => {
-    const timer = setTimeout(() => searchFor(text.trim()), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+  usePause(text, searchNow);
   const changeFilter = (next: Filter) => {
     setFilter(next);
     setCurrent(-1);
   };
-  const goTo = (wanted: number) => {
-    const at = hits.length === 0 ? -1 : (wanted + hits.length) % hits.length;
-    const hit = hits[at];
-    if (hit === undefined) return;
-    setCurrent(at);
-    folds.setEntry(hit.ordinal, true);
-    go({ go: "entry", ordinal: hit.ordinal, isHit: true });
-  };
   const choose = (wanted: number) => {
     // If the reader acts before the pause ends, the text in the field counts, not the previous query.
-    const isNew = searchFor(text.trim());
+    const isNew = searchNow();
     // Without a query or filter all entries remain, and they do not count as hits.
     if (text.trim() === "" && filter.length === 0) return;
     awaited.current = isNew ? 0 : wanted;
@@ -120,19 +68,21 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     // There may be more hits after those found so far.
     if (wanted === undefined || (isSearching && hits[wanted] === undefined)) return;
     awaited.current = undefined;
-    goTo(wanted);
+    const at = hits.length === 0 ? -1 : (wanted + hits.length) % hits.length;
+    const hit = hits[at];
+    if (hit === undefined) return;
+    setCurrent(at);
+    folds.setEntry(hit.ordinal, true);
+    go({ go: "entry", ordinal: hit.ordinal, isHit: true });
   };
   useEffect(goToAwaited, [hits, isSearching]);
   return {
+    ...found,
     text,
     query,
     filter,
-    isActive,
-    hits,
-    isSearching,
     problem: readQuery(query).problem,
     current,
-    choices,
     setText,
     toggle: (choice) => changeFilter(toggleChoice(filter, choice)),
     clearFilter: () => changeFilter([]),
@@ -141,49 +91,10 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
   };
 }
 
-/**
- * Searches in slices: the first hits appear immediately, and all hits after the search ends; in a session that has grown, only
- * new entries are searched.
- */
-function useFound(session: SessionModel, query: string): Found | undefined {
-  const [found, setFound] = useState<Found>();
-  const progress = useRef<SearchProgress>({ query: "", labels: session.labels, hits: [], passed: 0 });
-  useLayoutEffect(() => {
-    let isWanted = query !== "";
-    const { labels } = session;
-    // An entry that gets a label later must be found by it, so changed labels restart the search.
-    if (progress.current.query !== query || !areEqual(progress.current.labels, labels))
-      progress.current = { query, labels, hits: [], passed: 0 };
-    const { hits } = progress.current;
-    const search = async () => {
-      // Redrawing the page would take longer than most searches.
-      let isDue = sliceOfWork(MAX_SEARCHES_MS);
-      for (const { hits: some, passed } of findEntries(session, query, progress.current.passed)) {
-        hits.push(...some);
-        progress.current.passed = passed;
-        if (!isDue()) continue;
-        // In a session that has grown, the previous hits are shown until then.
-        if (hits.length > 0)
-          setFound((before) => (before?.query === query ? before : { query, hits: [...hits], isAll: false }));
-        await waitForOtherWork();
-        if (!isWanted) return;
-        isDue = sliceOfWork();
-      }
-      setFound({ query, hits: [...hits], isAll: true });
-    };
-    if (isWanted) void search();
-    return () => {
-      isWanted = false;
-    };
-  }, [session, query]);
-  return found;
-}
-
-function areEqual(labels: SessionModel["labels"], others: SessionModel["labels"]): boolean {
-  return labels.size === others.size && [...labels].every(([ordinal, one]) => others.get(ordinal) === one);
-}
-
-/** Returns every entry as a hit without a match. */
-function listAll({ tree }: SessionModel): SearchHit[] {
-  return Array.from(tree.ordinals(), (ordinal) => ({ ordinal, match: undefined }));
+/** Calls a function when a text has not changed for a moment. */
+function usePause(text: string, onPause: () => void): void {
+  useEffect(() => {
+    const timer = setTimeout(onPause, PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
 }

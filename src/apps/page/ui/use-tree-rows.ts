@@ -1,0 +1,38 @@
+import { useMemo, useState } from "preact/hooks";
+import { findTrunk, type Trunk } from "../../text/tree-rows.ts";
+import type { SessionModel } from "../model/session-model.ts";
+import {
+  chooseDetail,
+  chooseForDetail,
+  makePageTreeRows,
+  type PageTreeRow,
+  type TreeDetail,
+} from "../model/tree-rows.ts";
+
+/** Rows of the tree, and the reader's choices that determine them. */
+export interface TreeRows {
+  readonly trunk: Trunk;
+  readonly rows: readonly PageTreeRow[];
+  readonly detail: TreeDetail;
+  readonly setDetail: (detail: TreeDetail) => void;
+  /** Opens or closes the run of an entry. */
+  readonly toggleRun: (ordinal: number) => void;
+}
+
+/** Lays out the rows of the tree at the chosen detail, with the opened runs. */
+export function useTreeRows(session: SessionModel, areRecordsShown: boolean): TreeRows {
+  const [detail, setDetail] = useState<TreeDetail>(() => chooseDetail(session));
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  const trunk = useMemo(() => findTrunk(session.tree, session.leaf), [session]);
+  const isDrawn = useMemo(() => chooseForDetail(session, trunk, detail), [session, trunk, detail]);
+  const rows = useMemo(
+    () => makePageTreeRows(session, trunk, isDrawn, open, areRecordsShown),
+    [session, trunk, isDrawn, open, areRecordsShown],
+  );
+  const toggleRun = (ordinal: number) => {
+    const next = new Set(open);
+    if (!next.delete(ordinal)) next.add(ordinal);
+    setOpen(next);
+  };
+  return { trunk, rows, detail, setDetail, toggleRun };
+}
