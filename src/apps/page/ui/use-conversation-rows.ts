@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useContext, useRef, useState } from "preact/hooks";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import {
   type ConversationItem,
@@ -6,7 +6,30 @@ import {
   type FoldedRow,
   makeConversationRows,
 } from "../model/conversation-rows.ts";
-import type { Folds } from "./fold.tsx";
+import type { Position } from "../model/navigation.ts";
+import { type Folds, FoldsContext } from "./fold.tsx";
+import { usePage } from "./page-context.ts";
+
+/** Rows of a conversation whose lines of folded entries can be opened. */
+interface FoldableRows extends ConversationRows {
+  /** Opens or closes a line of folded entries. */
+  readonly toggle: (row: FoldedRow) => void;
+}
+
+/** Lays out the rows of a conversation, and opens and closes its folded entries. */
+export function useConversationRows(items: readonly ConversationItem[], position: Position): FoldableRows {
+  const { go } = usePage();
+  const folds = useContext(FoldsContext);
+  const [version, redraw] = useState(0);
+  const rows = useLaidRows({ items, folds, focus: position.focus, version });
+  const toggle = ({ kind, ordinal, isOpen: isShown }: FoldedRow) => {
+    folds.set(ordinal, kind, !isShown);
+    // The focused entry keeps its line open, so folding the line drops the focus.
+    if (isShown) go({ go: "position", position: { ...position, focus: NONE, reveal: undefined } });
+    redraw((times) => times + 1);
+  };
+  return { ...rows, toggle };
+}
 
 /** Inputs that determine the rows of a conversation. */
 interface RowSource {
@@ -19,7 +42,7 @@ interface RowSource {
 }
 
 /** Lays out the rows of a conversation: once for its items and its open folds, regardless of the focused entry. */
-export function useConversationRows(source: RowSource): ConversationRows {
+function useLaidRows(source: RowSource): ConversationRows {
   const { items, folds, focus, version } = source;
   const laid = useRef<{ readonly key: readonly unknown[]; readonly rows: ConversationRows } | undefined>(
     undefined,
