@@ -28,9 +28,10 @@ import { PageContext, type PageContextValue, useCopy } from "./page-context.ts";
 import { PathBar, TimeLine } from "./path-bar.tsx";
 import { FilterBar, SearchPanel } from "./search-panel.tsx";
 import { BesideView } from "./side-by-side-view.tsx";
-import { TopBar, type Unfolded } from "./top-bar.tsx";
+import { TopBar } from "./top-bar.tsx";
 import { TreePanel } from "./tree-panel.tsx";
 import { UsageView } from "./usage-view.tsx";
+import { usePanels } from "./use-panels.ts";
 import { usePosition } from "./use-position.ts";
 import { useSearch } from "./use-search.ts";
 import { Sight, WIDE } from "./viewport.ts";
@@ -52,12 +53,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   useFollowing(session, wasAtEnd, position, go);
   const [folds] = useState(() => new Folds());
   const [, redraw] = useState(0);
-  const [isTreeShown, showTree] = useState(() => matchMedia(WIDE).matches);
-  const [dialog, showDialog] = useState<"none" | "help" | "commands" | "downloads">("none");
-  const [areFiltersShown, showFilters] = useState(false);
-  const [unfolded, unfold] = useState<Unfolded>("nothing");
   const search = useSearch(session, folds, go);
-  const searchField = useRef<HTMLInputElement>(null);
   const [sight] = useState(() => new Sight());
   const path = useMemo(() => viewPath(session, position.end), [session, position.end]);
   const { view, focus } = position;
@@ -79,18 +75,10 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   useEffect(() => {
     document.title = `${session.title} · sessiontree`;
   }, [session]);
-  useEffect(() => {
-    if (isActive) showTree(true);
-  }, [isActive, query]);
-  // On a phone the tree covers the conversation, so it closes after a choice.
-  useEffect(() => {
-    if (position.reveal !== undefined && !matchMedia(WIDE).matches) showTree(false);
-  }, [position.reveal]);
+  const panels = usePanels(search, position.reveal);
+  const { isTreeShown, showTree, areFiltersShown, showFilters, dialog, showDialog } = panels;
+  const { unfolded, unfold, searchField } = panels;
   usePrinting(page, path);
-  // Before the next key, which is the first letter of the search.
-  useLayoutEffect(() => {
-    if (unfolded === "search") searchField.current?.focus();
-  }, [unfolded]);
   // Opens a failure that the reader navigates to, even by a link.
   useMemo(() => {
     const isLedTo = position.reveal?.align === "start" && isFailure(session.entryAt(focus));
@@ -164,16 +152,10 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
           <TopBar
             view={view}
             search={search}
-            searchField={searchField}
-            onTree={() => showTree(!isTreeShown)}
+            panels={panels}
             onFolds={toggleAll}
-            onDownload={() => showDialog("downloads")}
-            onCommands={() => showDialog("commands")}
-            onHelp={() => showDialog("help")}
             following={following}
             indexUrl={indexUrl}
-            unfolded={unfolded}
-            onUnfold={unfold}
           />
           {isTreeShown && (
             <aside class="panel" aria-label="Entries">
