@@ -13,22 +13,20 @@ const SCROLL_MARGIN = 8;
 /** Minimum visible height of text for a position to be revealed in it, in pixels. */
 const MIN_SEEN = 80;
 
-/** Target to scroll into view. */
-interface Wanted {
-  /** Id of the entry. */
-  readonly id: string;
-  /** Finds the position to reveal in the shown entry; undefined if there is nothing to reveal. */
-  readonly findSpot: (entry: HTMLElement) => Range | undefined;
-}
-
 /**
  * Scrolls a result, or a position in an entry, into view after its list has stopped moving, because the target row may be taller
  * than the screen.
  *
  * @param getList - Returns the list that is currently in the document.
+ * @param id - Id of the entry.
+ * @param findSpot - Finds the position to reveal in the shown entry; undefined if there is nothing to reveal.
  * @returns A function that cancels the scrolling.
  */
-export function bringIntoSight(getList: () => HTMLElement | undefined, { id, findSpot }: Wanted): () => void {
+export function bringIntoSight(
+  getList: () => HTMLElement | undefined,
+  id: string,
+  findSpot: (entry: HTMLElement) => Range | undefined,
+): () => void {
   let [frames, still, before] = [0, 0, Number.NaN];
   let request = requestAnimationFrame(function look() {
     const list = getList();

@@ -7,7 +7,7 @@ import type {
   ConversationRows,
   FoldedRow,
 } from "../model/conversation-rows.ts";
-import type { Position } from "../model/navigation.ts";
+import type { Position, View } from "../model/navigation.ts";
 import { COMPACTED_HINT, type PathView } from "../model/path-items.ts";
 import { estimateHeight } from "../model/row-height.ts";
 import { isHiddenRecord } from "../model/session-model.ts";
@@ -34,7 +34,7 @@ export function Conversation({ path, position, sight }: ConversationProps) {
   const folds = useContext(FoldsContext);
   const { focus, reveal, view, end } = position;
   const items = useShownItems(path, position);
-  const { rows, rowByOrdinal, toggle } = useConversationRows(items, position);
+  const [{ rows, rowByOrdinal }, toggle] = useConversationRows(items, folds, position);
   const jump = useMemo(
     () =>
       reveal === undefined
@@ -43,20 +43,25 @@ export function Conversation({ path, position, sight }: ConversationProps) {
     // Opened rows and new entries do not request the focus again; a list that starts over does.
     [reveal, folds.areAllOpen],
   );
-  const onDrawn = useSpots(position);
+  const onDrawn = useSpots(focus, reveal);
   const onRange = (first: number, last: number) => {
     const index = rowByOrdinal.get(focus) ?? NONE;
     const hasFocus = index >= first && index <= last;
     const isAtEnd = first > 0 && last === rows.length - 1;
     sight.move(hasFocus ? focus : (rows[first]?.ordinal ?? end), isAtEnd && !hasFocus);
   };
-  if (items.length === 0) return <EmptyConversation isModel={view === "model"} />;
+  if (items.length === 0)
+    return (
+      <div class="empty">
+        {view === "model" ? "The model sees nothing here." : "This session has no entries yet."}
+      </div>
+    );
   return (
     <VirtualList
       // Another list starts where it was left, with its own heights.
       key={`${view}:${folds.areAllOpen}`}
       class="conversation"
-      label={view === "model" ? "What the model sees" : "Conversation"}
+      label={getConversationName(view)}
       items={rows}
       getKey={({ kind, ordinal }) => ordinal * ROW_KINDS.length + ROW_KINDS.indexOf(kind)}
       findIndex={({ ordinal }) => rowByOrdinal.get(ordinal) ?? NONE}
@@ -79,6 +84,11 @@ export function Conversation({ path, position, sight }: ConversationProps) {
       onDrawn={onDrawn}
     />
   );
+}
+
+/** Returns the name of the path's conversation, or of the one that the model sees, for assistive technology. */
+export function getConversationName(view: View): string {
+  return view === "model" ? "What the model sees" : "Conversation";
 }
 
 /**
@@ -119,12 +129,6 @@ function findRow(
 
 /** Kinds of rows. An entry can have one row of each kind. */
 const ROW_KINDS: readonly ConversationRow["kind"][] = ["entry", "compacted"];
-
-function EmptyConversation({ isModel }: { isModel: boolean }) {
-  return (
-    <div class="empty">{isModel ? "The model sees nothing here." : "This session has no entries yet."}</div>
-  );
-}
 
 /** Line that replaces compacted entries; a click shows them. */
 function FoldedLine({ row, onToggle }: { row: FoldedRow; onToggle: () => void }) {

@@ -41,18 +41,14 @@ interface TopBarProps {
 
 /** Bar at the top: the session, the view, search, and tools. */
 export function TopBar({ view, search, panels, onFolds, following, indexUrl }: TopBarProps) {
-  const { unfolded, unfold } = panels;
+  const [unfolded, unfold] = panels.unfolded;
+  const [isTreeShown, showTree] = panels.tree;
   const toggle = (part: Unfolded) => unfold(unfolded === part ? "nothing" : part);
   const { session, go } = usePage();
   const views = listViews(view, session.issues.length);
   return (
     <header class={`top-bar has-open-${unfolded}`}>
-      <IconButton
-        icon={TreeIcon}
-        label="Tree"
-        shortcut="t"
-        onClick={() => panels.showTree(!panels.isTreeShown)}
-      />
+      <IconButton icon={TreeIcon} label="Tree" shortcut="t" onClick={() => showTree(!isTreeShown)} />
       {indexUrl !== undefined && (
         <a class="icon-button" href={indexUrl} aria-label="All sessions" title="All sessions">
           <BackIcon />
@@ -62,7 +58,11 @@ export function TopBar({ view, search, panels, onFolds, following, indexUrl }: T
         <h1 title={session.title}>{session.title}</h1>
         <SessionFacts />
       </div>
-      {following !== "never" && <LiveMark following={following} />}
+      {following !== "never" && (
+        <span class={`live is-${following}`} role="status" title={FOLLOWING_HINTS[following]}>
+          {FOLLOWING_WORDS[following]}
+        </span>
+      )}
       <IconButton
         icon={SearchIcon}
         class="only-narrow"
@@ -116,17 +116,9 @@ const FOLLOWING_HINTS = {
 
 const FOLLOWING_WORDS = { now: "live", quiet: "", ended: "not live" };
 
-/** Indicator of whether the page follows the session, and whether a program is writing to it. */
-function LiveMark({ following }: { following: Exclude<Following, "never"> }) {
-  return (
-    <span class={`live is-${following}`} role="status" title={FOLLOWING_HINTS[following]}>
-      {FOLLOWING_WORDS[following]}
-    </span>
-  );
-}
-
 /** Buttons at the right edge. */
-function Tools({ panels: { showDialog }, onFolds }: Pick<TopBarProps, "panels" | "onFolds">) {
+function Tools({ panels, onFolds }: Pick<TopBarProps, "panels" | "onFolds">) {
+  const [, showDialog] = panels.dialog;
   return (
     <div class="tools">
       <IconButton icon={UnfoldIcon} label="Open or close everything" shortcut="e" onClick={onFolds} />

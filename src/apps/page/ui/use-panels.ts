@@ -10,18 +10,17 @@ export type Unfolded = "nothing" | "search" | "menu";
 /** Dialog over the page. */
 type OpenDialog = "none" | "help" | "commands" | "downloads";
 
+/** Value of a state, and the function that changes it. */
+type State<T> = readonly [value: T, change: (value: T) => void];
+
 /** Parts of the page that open and close around its view. */
 export interface Panels {
   /** Whether the panel with the tree, or with the entries found, is shown. */
-  readonly isTreeShown: boolean;
-  readonly showTree: (isShown: boolean) => void;
+  readonly tree: State<boolean>;
   /** Whether all filters are shown in that panel. */
-  readonly areFiltersShown: boolean;
-  readonly showFilters: (areShown: boolean) => void;
-  readonly dialog: OpenDialog;
-  readonly showDialog: (dialog: OpenDialog) => void;
-  readonly unfolded: Unfolded;
-  readonly unfold: (part: Unfolded) => void;
+  readonly filters: State<boolean>;
+  readonly dialog: State<OpenDialog>;
+  readonly unfolded: State<Unfolded>;
   readonly searchField: RefObject<HTMLInputElement | null>;
 }
 
@@ -31,10 +30,12 @@ export interface Panels {
  * @param reveal - Latest scroll request of the reader's position.
  */
 export function usePanels({ isActive, query }: Search, reveal: Position["reveal"]): Panels {
-  const [isTreeShown, showTree] = useState(() => matchMedia(WIDE).matches);
-  const [areFiltersShown, showFilters] = useState(false);
-  const [dialog, showDialog] = useState<OpenDialog>("none");
-  const [unfolded, unfold] = useState<Unfolded>("nothing");
+  const tree = useState(() => matchMedia(WIDE).matches);
+  const filters = useState(false);
+  const dialog = useState<OpenDialog>("none");
+  const unfolded = useState<Unfolded>("nothing");
+  const [, showTree] = tree;
+  const [part] = unfolded;
   const searchField = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (isActive) showTree(true);
@@ -45,17 +46,7 @@ export function usePanels({ isActive, query }: Search, reveal: Position["reveal"
   }, [reveal]);
   // Before the next key, which is the first letter of the search.
   useLayoutEffect(() => {
-    if (unfolded === "search") searchField.current?.focus();
-  }, [unfolded]);
-  return {
-    isTreeShown,
-    showTree,
-    areFiltersShown,
-    showFilters,
-    dialog,
-    showDialog,
-    unfolded,
-    unfold,
-    searchField,
-  };
+    if (part === "search") searchField.current?.focus();
+  }, [part]);
+  return { tree, filters, dialog, unfolded, searchField };
 }

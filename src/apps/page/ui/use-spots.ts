@@ -10,7 +10,7 @@ import { usePage } from "./page-context.ts";
  *
  * @returns A function to be called with the list after each drawing.
  */
-export function useSpots({ focus, reveal }: Position): (list: HTMLElement) => void {
+export function useSpots(focus: number, reveal: Position["reveal"]): (list: HTMLElement) => void {
   const { find, session } = usePage();
   // Words are marked after the visible rows have been drawn; scrolling triggers this many times a second.
   const marked = useRef(0);
@@ -22,7 +22,7 @@ export function useSpots({ focus, reveal }: Position): (list: HTMLElement) => vo
     if (reveal === undefined || focused === undefined) return undefined;
     const findSpot = (shown: HTMLElement) =>
       reveal.isHit ? findHitRange(shown, find) : findErrorRange(shown, errorLine);
-    return bringIntoSight(() => drawn.current, { id: focused.id, findSpot });
+    return bringIntoSight(() => drawn.current, focused.id, findSpot);
   }, [reveal]);
   return useCallback(
     (list: HTMLElement) => {
