@@ -8,8 +8,7 @@ import { formatPlace } from "../model/session-model.ts";
 import { Diff, DiffCounts } from "./code.tsx";
 import { LinkButton } from "./controls.tsx";
 import { usePage } from "./page-context.ts";
-import type { Jump } from "./use-virtualizer.ts";
-import { VirtualList } from "./virtual-list.tsx";
+import { type Jump, VirtualList } from "./virtual-list.tsx";
 
 /** Files changed on a branch, each with its edits in order, as in a pull request, plus a list of the files. */
 export function ChangesView({ path }: { path: PathView }) {

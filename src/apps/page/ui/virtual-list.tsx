@@ -2,6 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type Jump, useVirtualizer, type VirtualItems, withItem } from "./use-virtualizer.ts";
 
+export type { Jump };
+
 /** Requests an item when `reason` changes, not when the list is only redrawn, longer, or folded. */
 export function useJump(index: number, reason: unknown): Jump {
   return useMemo(() => ({ index, align: "auto" }), [reason]);
