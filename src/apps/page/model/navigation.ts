@@ -36,7 +36,12 @@ export type Step =
   /** Ends the path at an entry. */
   | { readonly go: "end"; readonly ordinal: number }
   /** Moves to the next or previous entry of the path, from the focus or, without a focus, from the first entry in view. */
-  | { readonly go: "by"; readonly direction: 1 | -1; readonly from: number; readonly only?: "user" }
+  | {
+      readonly go: "by";
+      readonly direction: 1 | -1;
+      readonly from: number;
+      readonly only?: "user" | undefined;
+    }
   | { readonly go: "first" }
   | { readonly go: "last" }
   /** Shows the context of an entry; without a side, the context ends before its answer, if any, otherwise with the entry. */
@@ -127,6 +132,11 @@ function findPosition(session: SessionModel, position: Position, step: Step): Po
 function getContextEnd(session: SessionModel, { ordinal, side }: Extract<Step, { go: "context" }>): number {
   const answer = side === "with" ? undefined : findAnswer(session, ordinal);
   return answer === undefined ? ordinal : session.tree.parentAt(answer);
+}
+
+/** Returns whether a position shows a conversation: the path's, or the one that the model sees. */
+export function isConversationShown({ view }: Position): boolean {
+  return view === "path" || view === "model";
 }
 
 /** Returns the side of the entry where its shown context ends. */

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { listenToWindow } from "./listen-to-window.ts";
 
 /** The reader's choices in the list, as stored in the page's address; undefined if nothing was chosen. */
 export interface IndexAddress {
@@ -20,11 +21,7 @@ export type ChangeAddress = (change: IndexAddress, isStep?: boolean) => void;
 /** Keeps the reader's choices in the address, so that they are restored when the reader returns to the page. */
 export function useIndexAddress(): [IndexAddress, ChangeAddress] {
   const [address, setAddress] = useState(readIndexAddress);
-  useEffect(() => {
-    const onChange = () => setAddress(readIndexAddress());
-    addEventListener("hashchange", onChange);
-    return () => removeEventListener("hashchange", onChange);
-  }, []);
+  useEffect(() => listenToWindow("hashchange", () => setAddress(readIndexAddress())), []);
   const change: ChangeAddress = (changed, isStep = false) => {
     const next = { ...address, ...changed };
     const parts = new URLSearchParams(NAMES.flatMap((name) => (next[name] ? [[name, next[name]]] : [])));

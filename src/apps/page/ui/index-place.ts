@@ -2,6 +2,7 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { toNumber, toRecord } from "../../../core/context/entry-fields.ts";
 import { toText } from "../../../core/context/message-parts.ts";
+import { listenToWindow } from "./listen-to-window.ts";
 
 /** Last link followed in a list, and its position. */
 interface Place {
@@ -37,8 +38,7 @@ export function usePlace({ main, isReady, isComplete }: PlaceProps): void {
       const link = target instanceof Element ? target.closest("main a[href]") : null;
       if (link !== null) writePlace({ href: getHref(link), top: link.getBoundingClientRect().top });
     };
-    addEventListener("click", onClick, true);
-    return () => removeEventListener("click", onClick, true);
+    return listenToWindow("click", onClick, { capture: true });
   }, []);
   useLayoutEffect(() => {
     const [wanted, scroller] = [place.current, main.current];

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
+import { listenToWindow } from "./listen-to-window.ts";
 
 /** Keys and their commands, and the help text for each row; `also` contains the other keys that this text mentions. */
 const KEYS = [
@@ -47,6 +48,9 @@ type ValuesOf<T> = T extends object ? T[keyof T] : never;
 export type KeyCommand =
   | ValuesOf<(typeof KEYS)[number]["keys"]>
   | ValuesOf<Extract<(typeof KEYS)[number], { also: object }>["also"]>;
+
+/** Commands of keys, and the functions that run them. */
+export type KeyCommands = { readonly [command in KeyCommand]?: () => void };
 
 const COMMANDS: ReadonlyMap<string, KeyCommand> = new Map(
   KEYS.flatMap((row) => [...Object.entries(row.keys), ...Object.entries("also" in row ? row.also : {})]),
@@ -113,10 +117,7 @@ function canScroll(target: EventTarget | null, key: string): boolean {
 }
 
 /** Listens for key presses on the whole page; see `findCommand`. */
-export function useKeys(
-  isConversation: boolean,
-  commands: { readonly [command in KeyCommand]?: () => void },
-): void {
+export function useKeys(isConversation: boolean, commands: KeyCommands): void {
   const latest = useRef({ isConversation, commands });
   latest.current = { isConversation, commands };
   useEffect(() => {
@@ -128,7 +129,6 @@ export function useKeys(
       event.preventDefault();
       run();
     };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
+    return listenToWindow("keydown", onKey);
   }, []);
 }

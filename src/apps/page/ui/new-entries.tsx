@@ -2,6 +2,7 @@ import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { formatCount } from "../../../core/facts/number-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { isHiddenRecord, type SessionModel } from "../model/session-model.ts";
+import { listenToWindow } from "./listen-to-window.ts";
 import { isAtEnd } from "./live-session.ts";
 import { usePage } from "./page-context.ts";
 
@@ -24,8 +25,7 @@ export function NewEntries({ end, wasAtEnd }: NewEntriesProps) {
       if (isAtEnd()) see(session.size);
     };
     // Lists scroll on their own, and their events do not bubble.
-    addEventListener("scroll", onScroll, { capture: true, passive: true });
-    return () => removeEventListener("scroll", onScroll, { capture: true });
+    return listenToWindow("scroll", onScroll, { capture: true, passive: true });
   }, [session]);
   const count = end === session.leaf ? countEntriesSince(session, seen, areRecordsShown) : 0;
   if (count === 0) return null;

@@ -25,56 +25,30 @@ import {
 } from "./icons.tsx";
 import type { Following } from "./live-session.ts";
 import { usePage } from "./page-context.ts";
+import type { Panels, Unfolded } from "./use-panels.ts";
 import type { Search } from "./use-search.ts";
 
 interface TopBarProps {
   readonly view: View;
   readonly search: Search;
-  readonly searchField: RefObject<HTMLInputElement | null>;
-  readonly onTree: () => void;
+  readonly panels: Panels;
+  /** Opens or closes all folds. */
   readonly onFolds: () => void;
-  readonly onDownload: () => void;
-  readonly onCommands: () => void;
-  readonly onHelp: () => void;
   readonly following: Following;
   /** Address of the session list, if any. */
   readonly indexUrl: string | undefined;
-  /** Part of the bar that is open if space is limited. */
-  readonly unfolded: Unfolded;
-  readonly onUnfold: (part: Unfolded) => void;
 }
 
-/** Part of the bar that is open on a phone. */
-export type Unfolded = "nothing" | "search" | "menu";
-
-const FOLLOWING_HINTS = {
-  now: "A program is writing to the session",
-  quiet: "Shows what is appended to the session",
-  ended: "The command that served this page has ended: what is appended now is not shown",
-};
-
-const FOLLOWING_WORDS = { now: "live", quiet: "", ended: "not live" };
-
 /** Bar at the top: the session, the view, search, and tools. */
-export function TopBar(props: TopBarProps) {
-  const { view, search, searchField, onTree, onFolds, onDownload, onCommands, onHelp, following, indexUrl } =
-    props;
-  const { unfolded, onUnfold } = props;
-  const toggle = (part: Unfolded) => onUnfold(unfolded === part ? "nothing" : part);
+export function TopBar({ view, search, panels, onFolds, following, indexUrl }: TopBarProps) {
+  const [unfolded, unfold] = panels.unfolded;
+  const [isTreeShown, showTree] = panels.tree;
+  const toggle = (part: Unfolded) => unfold(unfolded === part ? "nothing" : part);
   const { session, go } = usePage();
-  const { issues } = session;
-  const issueWord = issues.length === 0 ? "Issues" : `Issues ${formatCount(issues.length)}`;
-  const views: (readonly [View, string, string])[] = [
-    ["path", "Conversation", "The conversation on this branch"],
-    ["model", "Model's view", "Exactly what the model sees at the end of this branch"],
-    ...(view === "beside" ? [["beside", "Side by side", "Two branches, from where they part"] as const] : []),
-    ["changes", "Changes", "Files that were changed on this branch, with the edits in their order"],
-    ["usage", "Usage", "Tokens, cache and cost (u)"],
-    ...(issues.length > 0 ? [["issues", issueWord, "What is wrong with the file"] as const] : []),
-  ];
+  const views = listViews(view, session.issues.length);
   return (
     <header class={`top-bar has-open-${unfolded}`}>
-      <IconButton icon={TreeIcon} label="Tree" shortcut="t" onClick={onTree} />
+      <IconButton icon={TreeIcon} label="Tree" shortcut="t" onClick={() => showTree(!isTreeShown)} />
       {indexUrl !== undefined && (
         <a class="icon-button" href={indexUrl} aria-label="All sessions" title="All sessions">
           <BackIcon />
@@ -112,29 +86,58 @@ export function TopBar(props: TopBarProps) {
         chosen={view}
         onChoose={(one) => {
           go({ go: "view", view: one });
-          onUnfold("nothing");
+          unfold("nothing");
         }}
       />
-      <SearchField search={search} field={searchField} />
-      <div class="tools">
-        <IconButton icon={UnfoldIcon} label="Open or close everything" shortcut="e" onClick={onFolds} />
-        <ThemeButton />
-        <IconButton
-          icon={DownloadIcon}
-          label="Download"
-          hint="Download Markdown, to read, or JSONL"
-          onClick={onDownload}
-        />
-        <IconButton icon={PrintIcon} label="Print" hint="Print this branch" onClick={() => print()} />
-        <IconButton
-          icon={TerminalIcon}
-          label="Commands"
-          hint="Continue it in a terminal (c)"
-          onClick={onCommands}
-        />
-        <IconButton icon={HelpIcon} label={HELP_TITLE} shortcut="?" onClick={onHelp} />
-      </div>
+      <SearchField search={search} field={panels.searchField} />
+      <Tools panels={panels} onFolds={onFolds} />
     </header>
+  );
+}
+
+/** Lists the views to choose from, each with its label and its tooltip. */
+function listViews(view: View, issueCount: number): (readonly [View, string, string])[] {
+  const issueWord = issueCount === 0 ? "Issues" : `Issues ${formatCount(issueCount)}`;
+  return [
+    ["path", "Conversation", "The conversation on this branch"],
+    ["model", "Model's view", "Exactly what the model sees at the end of this branch"],
+    ...(view === "beside" ? [["beside", "Side by side", "Two branches, from where they part"] as const] : []),
+    ["changes", "Changes", "Files that were changed on this branch, with the edits in their order"],
+    ["usage", "Usage", "Tokens, cache and cost (u)"],
+    ...(issueCount > 0 ? [["issues", issueWord, "What is wrong with the file"] as const] : []),
+  ];
+}
+
+const FOLLOWING_HINTS = {
+  now: "A program is writing to the session",
+  quiet: "Shows what is appended to the session",
+  ended: "The command that served this page has ended: what is appended now is not shown",
+};
+
+const FOLLOWING_WORDS = { now: "live", quiet: "", ended: "not live" };
+
+/** Buttons at the right edge. */
+function Tools({ panels, onFolds }: Pick<TopBarProps, "panels" | "onFolds">) {
+  const [, showDialog] = panels.dialog;
+  return (
+    <div class="tools">
+      <IconButton icon={UnfoldIcon} label="Open or close everything" shortcut="e" onClick={onFolds} />
+      <ThemeButton />
+      <IconButton
+        icon={DownloadIcon}
+        label="Download"
+        hint="Download Markdown, to read, or JSONL"
+        onClick={() => showDialog("downloads")}
+      />
+      <IconButton icon={PrintIcon} label="Print" hint="Print this branch" onClick={() => print()} />
+      <IconButton
+        icon={TerminalIcon}
+        label="Commands"
+        hint="Continue it in a terminal (c)"
+        onClick={() => showDialog("commands")}
+      />
+      <IconButton icon={HelpIcon} label={HELP_TITLE} shortcut="?" onClick={() => showDialog("help")} />
+    </div>
   );
 }
 

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useLayoutEffect, useReducer, useRef } from "pre
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { type Position, type Step, takeStep, type View } from "../model/navigation.ts";
 import { getPathTo, type SessionModel } from "../model/session-model.ts";
+import { listenToWindow } from "./listen-to-window.ts";
 
 /**
  * Keeps the reader's position in sync with the address, so that an address restores the same position. Another path or view adds
@@ -41,8 +42,7 @@ export function usePosition(session: SessionModel, opening: number): [Position, 
       before.current = position;
       go({ go: "position", position });
     };
-    addEventListener("hashchange", onChange);
-    return () => removeEventListener("hashchange", onChange);
+    return listenToWindow("hashchange", onChange);
   }, [session, opening, go]);
   return [position, go];
 }
