@@ -9,14 +9,6 @@ import { getLine, parse, visit } from "./support/syntax.ts";
  */
 const MAX_LINES = 60;
 
-/** Longer functions that are not split yet. */
-const NOT_YET_SPLIT = [
-  "src/apps/page/ui/app.tsx App",
-  "src/apps/page/ui/conversation.tsx Conversation",
-  "src/apps/page/ui/top-bar.tsx TopBar",
-  "src/apps/page/ui/virtual-list.tsx VirtualList",
-];
-
 /** Finds the functions of a file with more lines than allowed: file, name, and a line for each. */
 function findLongFunctions(path: string, text: string): { name: string; place: string }[] {
   const found: { name: string; place: string }[] = [];
@@ -34,15 +26,9 @@ function findLongFunctions(path: string, text: string): { name: string; place: s
   return found;
 }
 
-const long = [...readSources("src")].flatMap(([path, text]) => findLongFunctions(path, text));
-
 test(`no function has more than ${MAX_LINES} lines`, () => {
-  const others = long.filter(({ name }) => !NOT_YET_SPLIT.includes(name));
-  expect(others.map(({ place }) => place)).toEqual([]);
-});
-
-test("every exception is still necessary", () => {
-  expect(NOT_YET_SPLIT.filter((name) => !long.some((one) => one.name === name))).toEqual([]);
+  const long = [...readSources("src")].flatMap(([path, text]) => findLongFunctions(path, text));
+  expect(long.map(({ place }) => place)).toEqual([]);
 });
 
 test("this check counts the lines of functions, methods, and functions in variables and objects", () => {
