@@ -7,7 +7,7 @@ import { sessionNotFound } from "../../stores/contract/store-errors.ts";
 
 const MAX_IDLE = 16;
 
-/** Maximum number of attempts to write to a session that is repeatedly deleted. */
+/** Maximum number of attempts to use a session that is repeatedly deleted. */
 const MAX_ATTEMPTS = 10;
 
 /** Error codes for a write to a session that was deleted, recreated after being deleted, or created by another process. */
@@ -58,8 +58,17 @@ export class OpenSessions<State extends EntryTaker> {
   /** Reads a session, including entries written by other processes; undefined if it does not exist. */
   read<T>(id: string, work: (open: OpenSession<State>) => T): Promise<T | undefined> {
     return this.#turns.take(id, async () => {
-      const open = await this.#latest(id, () => this.#find(id));
-      return open === undefined ? undefined : work(open);
+      for (let attempt = 1; ; attempt++) {
+        try {
+          const open = await this.#latest(id, () => this.#find(id));
+          return open === undefined ? undefined : work(open);
+        } catch (error) {
+          // The session was deleted after it was opened; another one may have taken its place.
+          if (attempt === MAX_ATTEMPTS || !isGone(error)) throw error;
+          this.#noteGone(id);
+          await this.#close(id);
+        }
+      }
     });
   }
 
@@ -119,10 +128,15 @@ export class OpenSessions<State extends EntryTaker> {
     if (open !== undefined) return open;
     const session = await find();
     if (session === undefined) return undefined;
-    const opened = { session, state: this.#follow(session) };
-    this.#open.set(id, opened);
-    await this.#closeIdle();
-    return opened;
+    try {
+      const opened = { session, state: this.#follow(session) };
+      this.#open.set(id, opened);
+      await this.#closeIdle();
+      return opened;
+    } catch (error) {
+      await closeQuietly(session);
+      throw error;
+    }
   }
 
   /** Returns an open session after reading entries written by other processes; undefined if it is not open or was deleted. */

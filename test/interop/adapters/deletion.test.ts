@@ -1,8 +1,9 @@
 import { existsSync, rmSync } from "node:fs";
 import { HumanMessage } from "@langchain/core/messages";
+import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { SessionManager } from "sessiontree";
 import { AcpRecorder, OpenAIAgentsSession, saveChat } from "sessiontree/adapters";
-import { SessionTreeChatHistory } from "sessiontree/langgraph";
+import { SessionTreeChatHistory, SessionTreeSaver } from "sessiontree/langgraph";
 import { fileStore, remoteStore } from "sessiontree/stores";
 import { expect, test } from "vitest";
 import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
@@ -47,4 +48,25 @@ test.each(HELD)("%s does not recreate a deleted session", async (_adapter, appen
   rmSync(path);
   await expect(append(session)).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
   expect(existsSync(path)).toBe(false);
+});
+
+test("a thread of LangGraph that is deleted between opening and reading it does not exist", async () => {
+  const store = fileStore({ sessionDir: temporaryFolder() });
+  const config = { configurable: { thread_id: "t", checkpoint_ns: "" } };
+  const saver = new SessionTreeSaver(store);
+  // Too large to be kept from opening the file.
+  const values = { a: "x".repeat(20_000_000) };
+  const checkpoint = { ...emptyCheckpoint(), channel_values: values, channel_versions: { a: 1 } };
+  await saver.put(config, checkpoint, { source: "input", step: -1, parents: {} }, { a: 1 });
+  const deletes = new Proxy(store, {
+    get: (target, name) =>
+      name === "open"
+        ? async (...args: Parameters<typeof store.open>) => {
+            const session = await target.open(...args);
+            rmSync(session.getSessionFile() ?? "");
+            return session;
+          }
+        : Reflect.get(target, name, target),
+  });
+  expect(await new SessionTreeSaver(deletes).getTuple(config)).toBeUndefined();
 });
