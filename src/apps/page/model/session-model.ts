@@ -106,7 +106,8 @@ export function findSource({
 }: Pick<SessionModel, "entryAt" | "header">): string | undefined {
   const first = entryAt(0);
   // A fork starts later than the entries that it has copied.
-  return first?.timestamp === header?.timestamp ? findImportOrigin(first)?.source : undefined;
+  const isFork = Date.parse(header?.timestamp ?? "") > Date.parse(first?.timestamp ?? "");
+  return isFork ? undefined : findImportOrigin(first)?.source;
 }
 
 /** Returns the kind of an entry if it is known without its body; the kind of a message is known only with its facts. */
