@@ -128,15 +128,17 @@ export class OpenSessions<State extends EntryTaker> {
     if (open !== undefined) return open;
     const session = await find();
     if (session === undefined) return undefined;
+    let state: State;
     try {
-      const opened = { session, state: this.#follow(session) };
-      this.#open.set(id, opened);
-      await this.#closeIdle();
-      return opened;
+      state = this.#follow(session);
     } catch (error) {
       await closeQuietly(session);
       throw error;
     }
+    const opened = { session, state };
+    this.#open.set(id, opened);
+    await this.#closeIdle();
+    return opened;
   }
 
   /** Returns an open session after reading entries written by other processes; undefined if it is not open or was deleted. */

@@ -50,6 +50,17 @@ test("--store and --dir override the variable, but cannot be combined", async ()
   expect(database.opened).toHaveLength(2);
 });
 
+test("fork prints a command that finds the copy: with --store, unless the variable names the database", async () => {
+  const { database } = await scene();
+  const continued = async (args: string[], env: Record<string, string>) =>
+    /sessiontree continue (.*) --in/.exec(
+      (await cli(["fork", ID, ...args], { stores: database, env })).stderr,
+    )?.[1];
+  expect(await continued(["--store", URL_OF_STORE], {})).toMatch(/^[0-9a-f-]{36} --store \S+$/);
+  expect(await continued([], { SESSIONTREE_STORE: URL_OF_STORE })).toMatch(/^[0-9a-f-]{36}$/);
+  expect(await continued(["--store", URL_OF_STORE], {})).toContain(` ${SHOWN_STORE}`);
+});
+
 const FILES_ONLY = ["keep", "prune", "repair", "restore", "resume"];
 
 test.each(FILES_ONLY)("%s works on files and reports that", async (name) => {

@@ -10,6 +10,7 @@ import { quoteForShell } from "../../text/shell-quoting.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { argument, flag, optionalArgument } from "../parameters.ts";
 import { getScope } from "../session-argument.ts";
+import { parseStoreAddress, STORE_VARIABLE } from "../store-address.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = argument("<session>", "the session");
@@ -73,6 +74,13 @@ async function writeNewSession(call: CommandCall, session: SessionManager): Prom
   const [first] = CONTINUING_AGENTS;
   const agents = new Intl.ListFormat("en", { type: "disjunction" }).format(CONTINUING_AGENTS);
   const name = quoteForShell(toPlainLine(path ?? id));
-  const store = stored === undefined ? "" : ` --store ${quoteForShell(toPlainLine(stored.address))}`;
-  note(`To continue it in ${agents}: sessiontree continue ${name}${store} --in ${first}`);
+  note(`To continue it in ${agents}: sessiontree continue ${name}${formatStoreOption(call)} --in ${first}`);
+}
+
+/** Formats the option that names the database, unless the variable does: its address may have a password, which is not printed. */
+function formatStoreOption({ stored, io }: CommandCall): string {
+  if (stored === undefined) return "";
+  const variable = io.env[STORE_VARIABLE];
+  const isInVariable = variable && parseStoreAddress(variable, STORE_VARIABLE).shown === stored.address;
+  return isInVariable ? "" : ` --store ${quoteForShell(toPlainLine(stored.address))}`;
 }
