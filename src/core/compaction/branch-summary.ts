@@ -130,7 +130,7 @@ export function prepareBranchEntries(
     newestFirst.push(messages);
     totalTokens += tokens;
   }
-  return { messages: newestFirst.reverse().flat(), fileOps: collectFiles(entries), totalTokens };
+  return { messages: newestFirst.reverse().flat(), fileOps: collectFiles(entries, edits), totalTokens };
 }
 
 function isSummary({ role }: AgentMessage): boolean {
@@ -162,11 +162,17 @@ function hasImage(content: unknown): boolean {
   return Array.isArray(content) && content.some((block) => toRecord(block)["type"] === "image");
 }
 
-function collectFiles(entries: readonly AnySessionEntry[]): FileOperations {
+function collectFiles(
+  entries: readonly AnySessionEntry[],
+  edits: ReadonlyMap<string, ContextEditEntry>,
+): FileOperations {
   const fileOps = createFileOps();
   for (const entry of entries) {
+    const edit = edits.get(entry.id);
+    // The files of a removed entry must not return either.
+    if (edit?.replacement === null) continue;
     if (entry.type === "compaction" || entry.type === "branch_summary") addFilesOfSummary(entry, fileOps);
-    for (const message of projectContextEntry(entry)) extractFileOpsFromMessage(message, fileOps);
+    for (const message of projectContextEntry(entry, edit)) extractFileOpsFromMessage(message, fileOps);
   }
   return fileOps;
 }

@@ -134,10 +134,12 @@ function splitParts(entries: readonly ProjectedSessionEntry[], boundary: number,
   const messagesToSummarize = [...getRetained(previous), ...getMessages(entries, boundary, historyEnd)];
   const turnPrefixMessages = getMessages(entries, historyEnd, cut.firstKeptEntryIndex);
   const fileOps = createFileOps();
-  if (previous !== undefined) addFilesOfSummary(previous.sourceEntry, fileOps);
+  // A context edit may have removed the summary; then it must not return as a part of the next one.
+  const summary = previous?.messages.find(({ role }) => role === "compactionSummary");
+  if (previous !== undefined && summary !== undefined) addFilesOfSummary(previous.sourceEntry, fileOps);
   for (const message of messagesToSummarize) extractFileOpsFromMessage(message, fileOps);
   for (const message of turnPrefixMessages) extractFileOpsFromMessage(message, fileOps);
-  const previousSummary = toText(toRecord(previous?.sourceEntry)["summary"]);
+  const previousSummary = toText(toRecord(summary)["summary"]);
   return {
     messagesToSummarize,
     turnPrefixMessages,

@@ -132,6 +132,23 @@ describe("prepareBranchEntries", () => {
     expect(prepareBranchEntries(path).messages).toEqual([{ ...user(""), content: "short" }]);
   });
 
+  it("leaves out the files of calls and summaries that context edits have removed", () => {
+    const path = makePath(
+      assistant("", [call("1", "read", { path: "secret.ts" })]),
+      {
+        type: "branch_summary",
+        fromId: "e0",
+        summary: "s",
+        details: { readFiles: ["old.ts"], modifiedFiles: [] },
+      },
+      assistant("", [call("2", "read", { path: "kept.ts" })]),
+    );
+    const edit = (targetId: string) => ({ type: "context_edit", targetId, replacement: null });
+    const edited = [...path, ...makePath(edit("e0"), edit("e1")).map((one, i) => ({ ...one, id: `x${i}` }))];
+    expect([...prepareBranchEntries(path).fileOps.read].sort()).toEqual(["kept.ts", "old.ts", "secret.ts"]);
+    expect([...prepareBranchEntries(edited).fileOps.read]).toEqual(["kept.ts"]);
+  });
+
   it("collects the files of all entries, including those beyond the budget and of nested summaries", () => {
     const path = makePath(
       {

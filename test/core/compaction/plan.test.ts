@@ -42,6 +42,23 @@ describe("planCompaction", () => {
     expect(skip(makePath(system("s"), result("lost", "x")))).toEqual({ kind: "skip", reason: "noCutPoint" });
   });
 
+  it("does not bring back a summary, or its files, that a context edit has removed", () => {
+    const details = { readFiles: ["secret.ts"], modifiedFiles: [] };
+    const path = makePath(
+      user("a"),
+      assistant("b"),
+      compaction("e1", { details }),
+      user(tokens(10)),
+      assistant("c"),
+      { type: "context_edit", targetId: "e2", replacement: null },
+      user(tokens(10)),
+    );
+    const known = prepare(path.slice(0, 5), 1);
+    expect([known.previousSummary, [...known.fileOps.read]]).toEqual(["Earlier.", ["secret.ts"]]);
+    const { previousSummary, fileOps } = prepare(path, 5);
+    expect([previousSummary, [...fileOps.read]]).toEqual([undefined, []]);
+  });
+
   it("agrees with prepareCompaction", () => {
     const path = makePath(user(tokens(10)), assistant("b"), user(tokens(10)));
     expect(planCompaction(path, keep(10))).toEqual({ kind: "compact", preparation: prepare(path, 10) });
