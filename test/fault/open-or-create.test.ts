@@ -46,6 +46,15 @@ describe("openOrCreate", () => {
     expect(readdirSync(folder)).toHaveLength(2);
   });
 
+  test("creates sessions of two projects with the same id in the same millisecond", () => {
+    const folder = sandbox();
+    const times = [1_000, 1_000, 1_001];
+    const now = () => times.shift() ?? 2_000;
+    const open = (cwd: string) => SessionManager.openOrCreate(cwd, "chat", { sessionDir: folder, now });
+    expect([open("/project").getCwd(), open("/other").getCwd()]).toEqual(["/project", "/other"]);
+    expect(readdirSync(folder)).toHaveLength(2);
+  });
+
   test("rejects invalid ids, and creates nothing when read-only", () => {
     const folder = sandbox();
     const code = (code: string) => expect.objectContaining({ code });

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { SessionEntry } from "../../core/format/entry.ts";
-import { SessionError } from "../../core/format/errors.ts";
+import { isSessionError, SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
 import { assertOptions } from "../../core/format/options.ts";
@@ -8,6 +8,7 @@ import { encodeLiveRecord } from "../../core/jsonl/encode.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import { findSessionById } from "../files/find-session.ts";
+import { sleepFor } from "../fs/clock.ts";
 import { realFileSystem } from "../fs/file-system.ts";
 import { copyLines } from "../log/canonical-copy.ts";
 import { FileLog } from "../log/file-log.ts";
@@ -143,8 +144,20 @@ export function openOrCreateLog(cwd: string, id: string, options: SessionOptions
   return withIdReserved(id, options, () => {
     // Another process may have created the session in the meantime.
     const made = find();
-    return made === undefined ? createLog(cwd, { ...options, createAtOnce: true }, { id }) : open(made);
+    return made === undefined ? createWithId(cwd, id, options) : open(made);
   });
+}
+
+/** Creates a session with this id. File names begin with the time: retries once if another project's session just took the name. */
+function createWithId(cwd: string, id: string, options: SessionOptions): FileLog {
+  const create = () => createLog(cwd, { ...options, createAtOnce: true }, { id });
+  try {
+    return create();
+  } catch (error) {
+    if (!isSessionError(error, "SESSION_EXISTS")) throw error;
+    sleepFor(1);
+    return create();
+  }
 }
 
 /** Copies a session from another project to this one, with a new id and in the current version. */
