@@ -21,7 +21,7 @@ const ONLY_FULL = [
   "test/catalog/search/question-files.test.ts",
   "test/apps/cli/{deep-data,keep}.test.ts",
   "test/compat/corpus.test.ts",
-  "test/contract/{adapter-lines,api-reference,architecture,chat-app,docs,docs-checks,documented-names,first-agent,function-lines,function-names,other-runtimes,public-names,readme}.test.ts",
+  "test/contract/{adapter-lines,api-reference,architecture,chat-app,docs,docs-checks,documented-names,first-agent,function-lines,function-names,other-runtimes,public-names,readme,unknown-values}.test.ts",
   "test/examples/{main-job,session-examples}.test.ts",
   "test/fault/{full-disk,interleaving-upgrades,stress}.test.ts",
   "test/session/fs/descriptors.test.ts",

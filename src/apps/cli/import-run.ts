@@ -1,6 +1,6 @@
 import { formatCount, formatCounted } from "../../core/facts/number-text.ts";
 import { toPlainLine } from "../../core/facts/plain-text.ts";
-import { isSessionError } from "../../core/format/errors.ts";
+import { getErrorMessage, isSessionError } from "../../core/format/errors.ts";
 import {
   type ImportSessionsOptions,
   importSessions,
@@ -31,7 +31,7 @@ export function noteSkipped(
 ): (path: string, error: unknown) => void {
   return (path, error) => {
     skipped.push(path);
-    warn(`${path} was left out: ${error instanceof Error ? error.message : String(error)}`);
+    warn(`${path} was left out: ${getErrorMessage(error)}`);
   };
 }
 

@@ -1,4 +1,5 @@
 import { type ComponentChild, render } from "preact";
+import { getErrorMessage } from "../../core/format/errors.ts";
 import { chooseEarlyEntries } from "./model/early-entries.ts";
 import {
   type EmbeddedSession,
@@ -24,7 +25,7 @@ async function startPage(root: HTMLElement): Promise<void> {
     root.textContent = "";
     render(content, root);
   } catch (error) {
-    root.textContent = `The session cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    root.textContent = `The session cannot be read: ${getErrorMessage(error)}`;
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { toArray } from "../../core/context/entry-fields.ts";
 import { toText } from "../../core/context/message-parts.ts";
 import { type LineBounds, shortenLines } from "../../core/facts/shorten-lines.ts";
 import { findCallEdits, findCallFiles } from "../../core/facts/touched-files.ts";
-import { isJsonRecord } from "../../core/format/json.ts";
+import { isJsonRecord, toSafeString } from "../../core/format/json.ts";
 import { fenceText, formatCode } from "./markdown-text.ts";
 import { formatJson } from "./stored-values.ts";
 
@@ -100,7 +100,7 @@ function isShort(value: unknown): boolean {
 /** Formats the line with the tool and its short arguments, such as a file or a query. */
 function makeCallTitle(name: string, fields: Readonly<Record<string, unknown>>): string {
   const [first, ...others] = Object.entries(fields).map(([key, value]) => {
-    const text = formatCode(String(value));
+    const text = formatCode(toSafeString(value));
     return TELLING.has(key) ? text : `${formatCode(key)} ${text}`;
   });
   const values = [first, ...others].filter((one) => one !== undefined && one !== "");

@@ -3,6 +3,7 @@ import { getDollars, type ModelNames, makeEmptySpent, type Spent } from "../../c
 import type { Usage } from "../../core/format/content.ts";
 import { getErrorMessage, SessionError } from "../../core/format/errors.ts";
 import { addTo, groupBy } from "../../core/format/group-by.ts";
+import { toSafeString } from "../../core/format/json.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import type { CallTable } from "../list/call-table.ts";
 import { Descent } from "../list/lineage.ts";
@@ -381,7 +382,7 @@ function estimatePrice(calls: CallTable, i: number, prices: PriceFunction | unde
   }
   if (price === undefined) return undefined;
   if (typeof price === "number" && price >= 0 && Number.isFinite(price)) return price;
-  throw failed(`the function returns ${String(price)}, which is not a number of dollars or undefined`);
+  throw failed(`the function returns ${toSafeString(price)}, which is not a number of dollars or undefined`);
 }
 
 /** Returns the times shared by several recorded calls. Only such calls can be copies. */

@@ -13,6 +13,15 @@ export type JsonObject = { [key: string]: JsonValue };
 /** Parsed JSON object with unknown fields. */
 export type JsonRecord = { [key: string]: unknown };
 
+/**
+ * Returns the text of a value that others wrote, like `String` for primitive values. An object is only named, as `[object Object]`
+ * or `[object Array]`: `String` would call its `toString`, which JSON can set to a value that is not a function.
+ */
+export function toSafeString(value: unknown): string {
+  const isObject = typeof value === "object" && value !== null;
+  return isObject ? Object.prototype.toString.call(value) : String(value);
+}
+
 /** Returns whether a parsed value is an object and not an array. */
 export function isJsonRecord(value: unknown): value is JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);

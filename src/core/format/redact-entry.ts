@@ -1,7 +1,7 @@
 import type { AnySessionEntry } from "./entry.ts";
 import { SessionError } from "./errors.ts";
 import { IMPORT_CUSTOM_TYPE } from "./import-origin.ts";
-import { isJsonRecord, type JsonRecord } from "./json.ts";
+import { isJsonRecord, type JsonRecord, toSafeString } from "./json.ts";
 import { REDACTION_CUSTOM_TYPE } from "./redaction.ts";
 
 /** Default replacement for redacted content. */
@@ -115,7 +115,7 @@ const KEPT_DATA: { readonly [customType: string]: readonly string[] } = {
 };
 
 function keepData(entry: AnySessionEntry): JsonRecord {
-  const customType = "customType" in entry ? String(entry.customType) : "";
+  const customType = "customType" in entry ? toSafeString(entry.customType) : "";
   const names = Object.hasOwn(KEPT_DATA, customType) ? (KEPT_DATA[customType] ?? []) : [];
   const data = "data" in entry && isJsonRecord(entry.data) ? entry.data : {};
   return Object.fromEntries(names.flatMap((name) => (name in data ? [[name, data[name]]] : [])));

@@ -1,6 +1,7 @@
 import { fromIdKey, type IdKey, toIdKey } from "../format/id-key.ts";
 import { inventEntryId } from "../format/ids.ts";
 import type { JsonRecord } from "../format/json.ts";
+import { toSafeString } from "../format/json.ts";
 import { ColumnTree } from "../tree/column-tree.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import type { LinkFinding } from "../tree/pending-parents.ts";
@@ -161,7 +162,7 @@ export class EntryAdder {
   #oddParent(parentId: unknown): Pick<LinkFinding, "kind" | "parentId"> | undefined {
     if (typeof parentId === "string" || parentId === null || parentId === undefined) return undefined;
     const kind = this.#fallback() === NONE ? "missing" : "bridged";
-    return { kind, parentId: typeof parentId === "object" ? "that is not a string" : String(parentId) };
+    return { kind, parentId: typeof parentId === "object" ? "that is not a string" : toSafeString(parentId) };
   }
 
   /** Returns the replacement for a missing parent, which is the previous entry if the parent may have been on a damaged line. */

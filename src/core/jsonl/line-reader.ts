@@ -1,4 +1,4 @@
-import { isJsonRecord, type JsonRecord } from "../format/json.ts";
+import { isJsonRecord, type JsonRecord, toSafeString } from "../format/json.ts";
 import { toSessionName } from "../format/session-name.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
 import { readFrontRecord } from "./concatenated-records.ts";
@@ -211,7 +211,7 @@ export class LineReader implements LineSink {
     if (kind === "record") this.#takeValue(record, place, text);
     else if (kind === "head" && this.#header !== undefined) {
       this.#leafRecord = undefined;
-      const id = this.#adder.addRecord(record, String(record["type"]), place);
+      const id = this.#adder.addRecord(record, toSafeString(record["type"]), place);
       this.#issues.put("BODY_DAMAGED", place, id);
     } else {
       if (kind === "zeros") this.#issues.put("NUL_BYTES", place);

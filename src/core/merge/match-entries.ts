@@ -1,4 +1,5 @@
 import type { AnySessionEntry } from "../format/entry.ts";
+import { toSafeString } from "../format/json.ts";
 import { decodeRecord } from "../jsonl/decode.ts";
 import { encodeCurrentLine } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
@@ -232,10 +233,10 @@ function asEntry(line: Uint8Array | string): AnySessionEntry | undefined {
   if (record === undefined) return undefined;
   const { type, id, parentId, timestamp, ...body } = record;
   return {
-    type: String(type),
-    id: String(id),
+    type: toSafeString(type),
+    id: toSafeString(id),
     parentId: typeof parentId === "string" ? parentId : null,
-    timestamp: String(timestamp),
+    timestamp: toSafeString(timestamp),
     ...body,
   };
 }

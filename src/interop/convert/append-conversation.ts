@@ -11,6 +11,7 @@ import { isMadeResult, quoteLateResult } from "../../core/context/tool-pairs.ts"
 import { isUnfinished } from "../../core/context/unfinished-answer.ts";
 import type { SessionEntry } from "../../core/format/entry.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
+import { toSafeString } from "../../core/format/json.ts";
 import type { AgentMessage, Message, SystemMessage } from "../../core/format/message.ts";
 import { getRedactedIds } from "../../core/format/redaction.ts";
 import { isSameJson, STATE_DETAIL } from "./raw-form.ts";
@@ -380,7 +381,7 @@ function addLostCalls({ entry }: Step, lostCalls: LostCalls): LostCalls {
 /** Returns whether a request omits a message that contains only this block. */
 function isSilent(block: unknown): boolean {
   const { type, text } = toRecord(block);
-  return type === "thinking" || (type === "text" && String(text).trim() === "");
+  return type === "thinking" || (type === "text" && toSafeString(text).trim() === "");
 }
 
 /** Returns whether a stored message and a message in an array are the same, as far as the array allows a comparison. */
@@ -439,10 +440,11 @@ function listContent(message: Message, ignored: ReadonlySet<unknown>): unknown[]
   for (const { type, text, thinking, data, id, name, arguments: args } of listBlockFields(message)) {
     const last = said.at(-1);
     const isBlank =
-      (type === "text" && String(text).trim() === "") || (type === "thinking" && thinking === "");
+      (type === "text" && toSafeString(text).trim() === "") || (type === "thinking" && thinking === "");
     if (isBlank || ignored.has(type)) continue;
-    if (type === "text" && typeof last === "string") said.splice(-1, 1, last + separator + String(text));
-    else if (type === "text") said.push(String(text));
+    if (type === "text" && typeof last === "string")
+      said.splice(-1, 1, last + separator + toSafeString(text));
+    else if (type === "text") said.push(toSafeString(text));
     else said.push({ type, thinking, data, id, name, args });
   }
   return said;

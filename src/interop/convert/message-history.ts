@@ -1,7 +1,7 @@
 import { getTexts } from "../../core/context/content-text.ts";
 import { toArray, toRecord } from "../../core/context/entry-fields.ts";
 import type { ToolCall, Usage } from "../../core/format/content.ts";
-import { isJsonRecord, type JsonObject } from "../../core/format/json.ts";
+import { isJsonRecord, type JsonObject, toSafeString } from "../../core/format/json.ts";
 import {
   type AssistantMessage,
   type Message,
@@ -287,5 +287,5 @@ export function isList<Message>(messages: object | readonly Message[]): messages
 /** Describes a value without its content. */
 function describeValue(value: unknown): string {
   if (Array.isArray(value)) return "an array";
-  return typeof value === "string" ? "a string" : String(value);
+  return typeof value === "string" ? "a string" : toSafeString(value);
 }

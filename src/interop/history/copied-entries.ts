@@ -4,6 +4,7 @@ import { projectPath } from "../../core/context/session-context.ts";
 import { getSystemTexts } from "../../core/context/system-message.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { addTo } from "../../core/format/group-by.ts";
+import { toSafeString } from "../../core/format/json.ts";
 import { getRedactedIds } from "../../core/format/redaction.ts";
 import { toWellFormedText } from "../../core/format/well-formed-text.ts";
 import type { ContinuedOrigin } from "../import/imported-session.ts";
@@ -30,7 +31,9 @@ export function hasExportedEntries(
   const inContext = messages.map((message) => ({ type: "message", message }));
   for (const entry of [...path, ...inContext])
     for (const key of makeContentKeys(entry)) addTo(byContent, key, entry);
-  const summaries = path.flatMap((entry) => ("summary" in entry ? makeKey([String(entry.summary)]) : []));
+  const summaries = path.flatMap((entry) =>
+    "summary" in entry ? makeKey([toSafeString(entry.summary)]) : [],
+  );
   const isQuote = (key: string) => summaries.some((summary) => summary !== "" && key.includes(summary));
   const keys = imported.filter(({ id }) => copiedIds.has(id)).flatMap(makeContentKeys);
   const missing = keys.filter((key) => byContent.get(key)?.pop() === undefined && !isQuote(key));

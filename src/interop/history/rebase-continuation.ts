@@ -5,6 +5,7 @@ import type { AnySessionEntry, UnknownEntry } from "../../core/format/entry.ts";
 import { addTo } from "../../core/format/group-by.ts";
 import { inventEntryId } from "../../core/format/ids.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
+import { toSafeString } from "../../core/format/json.ts";
 import { encodeParsed } from "../../core/jsonl/encode.ts";
 import type { ContinuedOrigin, ImportedSession } from "../import/imported-session.ts";
 import { isLeafMarker, makeEntryId, makeLeafMarkerKey } from "../import/session-builder.ts";
@@ -211,7 +212,7 @@ export function listContents(entry: JsonRecord): string[] {
   return [
     ...getTexts(content),
     ...calls.flatMap(({ type, name, arguments: args }) =>
-      type === "toolCall" ? `${String(name)} ${encodeParsed(args)}` : [],
+      type === "toolCall" ? `${toSafeString(name)} ${encodeParsed(args)}` : [],
     ),
     ...[command, output, entry["summary"]].filter((text) => typeof text === "string"),
   ].filter((text) => text.trim() !== "");

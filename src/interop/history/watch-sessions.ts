@@ -1,6 +1,6 @@
 import { dirname, sep } from "node:path";
 import { onAbort } from "../../core/format/abort.ts";
-import { isSessionError } from "../../core/format/errors.ts";
+import { getErrorMessage, isSessionError } from "../../core/format/errors.ts";
 import { makeSourceKey } from "../../core/format/import-origin.ts";
 import { watchFolders } from "../../session/fs/file-changes.ts";
 import type { ImportCache } from "./import-cache.ts";
@@ -46,7 +46,7 @@ export async function* watchSessions(
     for await (const _ of watchFolders({ folders: () => rounds.folders, everyMs: LOOK_EVERY_MS }, signal)) {
       const failures = new Set<string>();
       const report = (path: string, error: unknown) => {
-        const failure = `${path} ${String(error)}`;
+        const failure = `${path} ${getErrorMessage(error)}`;
         failures.add(failure);
         if (!told.has(failure)) onSkipped?.(path, error);
       };

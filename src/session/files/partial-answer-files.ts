@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { getErrorMessage } from "../../core/format/errors.ts";
-import { isJsonRecord } from "../../core/format/json.ts";
+import { isJsonRecord, toSafeString } from "../../core/format/json.ts";
 import type { AssistantMessage } from "../../core/format/message.ts";
 import { findMessageProblems } from "../../core/format/message-check.ts";
 import { parseRecord } from "../../core/jsonl/decode.ts";
@@ -70,7 +70,7 @@ export function parsePartialAnswer(text: string): PartialAnswer | string {
   const { version, type, sessionId, leafId, savedMs, message } = parseRecord(text.trimEnd()) ?? {};
   if (type !== "partial_answer") return "it is torn, or not a partial answer";
   if (version !== VERSION)
-    return `it has version ${String(version)}, but this library supports version ${VERSION}`;
+    return `it has version ${toSafeString(version)}, but this library supports version ${VERSION}`;
   const isPlaced = typeof sessionId === "string" && (typeof leafId === "string" || leafId === null);
   if (!isPlaced || typeof savedMs !== "number" || !isAnswerRecord(message)) return "it contains no answer";
   return { sessionId, leafId, savedMs, message };

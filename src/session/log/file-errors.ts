@@ -1,4 +1,4 @@
-import { SessionError } from "../../core/format/errors.ts";
+import { getErrorMessage, SessionError } from "../../core/format/errors.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { hasErrorCode, NotAPlainFileError } from "../fs/file-system.ts";
 
@@ -52,7 +52,7 @@ export function toFileError(path: string, intent: Intent, cause: unknown): Error
     });
   }
   if (intent === "read" && hasErrorCode(cause, "ENOENT", "ENOTDIR")) return makeGoneError(path, cause);
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = getErrorMessage(cause);
   if (intent === "read") {
     const isPath = cause instanceof NotAPlainFileError || hasErrorCode(cause, ...PATH_ERRORS);
     return new SessionError(

@@ -1,4 +1,4 @@
-import { SessionError } from "../../core/format/errors.ts";
+import { getErrorMessage, SessionError } from "../../core/format/errors.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { decodeEntry } from "../../core/jsonl/entry-body.ts";
 import { decodeEntryFrom, type LineSource, readLine } from "../../core/jsonl/line-source.ts";
@@ -31,7 +31,7 @@ export function upgradeFile(old: OldFile, log: LineSource): string {
     });
     return backup ?? path;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = getErrorMessage(error);
     throw new SessionError(
       "UPGRADE_FAILED",
       `Cannot upgrade ${path} to version 3: ${reason}. The session is intact; try again after fixing the cause.`,

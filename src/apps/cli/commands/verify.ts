@@ -6,6 +6,7 @@ import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import { findStoredMessageProblems } from "../../../core/format/message-check.ts";
 import { validateEntry } from "../../../core/format/validate.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
@@ -141,7 +142,7 @@ function checkCompactions(session: SessionView, compactions: readonly [number, A
     if ((keptId === undefined || keptId === null) && Array.isArray(retainedTail)) continue;
     const kept = typeof keptId === "string" ? session.tree.find(keptId) : NONE;
     if (kept === NONE || !isAncestor(kept, ordinal)) {
-      session.report("KEPT_ENTRY_MISSING", ordinal, String(keptId));
+      session.report("KEPT_ENTRY_MISSING", ordinal, toSafeString(keptId));
     }
   }
 }

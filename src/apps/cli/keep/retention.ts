@@ -1,5 +1,5 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
+import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { SettingsError } from "./settings-error.ts";
 import { readSettingsFile } from "./settings-file.ts";
 import { parseSettings } from "./settings-text.ts";
@@ -89,8 +89,9 @@ export const GEMINI_RETENTION: RetentionRule = {
     }
     const setting = `${name}.maxAge`;
     const isDefault = maxAge === undefined;
-    const after = isDefault ? "30d" : String(maxAge);
-    const others = maxCount === undefined ? "" : `, and all but the latest ${String(maxCount)} of a project`;
+    const after = isDefault ? "30d" : toSafeString(maxAge);
+    const others =
+      maxCount === undefined ? "" : `, and all but the latest ${toSafeString(maxCount)} of a project`;
     const text = `deletes sessions after ${after} (${setting}${isDefault ? ", default" : ""})${others}`;
     return { deletes: true, after, setting, isDefault, text };
   },
@@ -108,7 +109,7 @@ export const OPENCLAW_RETENTION: RetentionRule = {
     }
     const setting = `${name}.pruneAfter`;
     const isDefault = pruneAfter === undefined;
-    const after = isDefault ? "30d" : String(pruneAfter);
+    const after = isDefault ? "30d" : toSafeString(pruneAfter);
     const text = `archives or deletes sessions after ${after} (${setting}${isDefault ? ", default" : ""})`;
     return { deletes: true, after, setting, isDefault, text };
   },

@@ -7,6 +7,7 @@ import {
 import { toPlainLine, toPlainText } from "../../../core/facts/plain-text.ts";
 import { shortenLines } from "../../../core/facts/shorten-lines.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import { formatImage, formatJson } from "../../text/stored-values.ts";
 import type { Output } from "../output.ts";
 
@@ -40,7 +41,7 @@ export function getEntryDetails(entry: AnySessionEntry | undefined): EntryDetail
     ...long.map(([title, value]) => toDetailBlock({ kind: "data", title, value })),
   ];
   return {
-    facts: facts.map(([name, value]) => [toPlainLine(name), toPlainLine(String(value))]),
+    facts: facts.map(([name, value]) => [toPlainLine(name), toPlainLine(toSafeString(value))]),
     blocks: blocks.map(toHarmless),
   };
 }

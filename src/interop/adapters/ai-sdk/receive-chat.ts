@@ -1,6 +1,7 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type {
   AiSdkMajor,
@@ -104,14 +105,14 @@ function readUserPart(
 ): { readonly type: string; readonly [field: string]: unknown } {
   if (type === "text" && typeof text === "string") return { type, text };
   const isAllowed = typeof mediaType === "string" && fileTypes.includes(mediaType);
-  const isInline = typeof url === "string" && url.startsWith(`data:${String(mediaType)};`);
+  const isInline = typeof url === "string" && url.startsWith(`data:${toSafeString(mediaType)};`);
   if (type === "file" && isAllowed && isInline)
     return {
       type,
       ...withoutFields({ mediaType, url, filename: typeof filename === "string" ? filename : null }),
     };
   throw refused(
-    `The user's message has a part of type ${String(type)} that is not allowed; send text, and files of allowed types as data: URLs.`,
+    `The user's message has a part of type ${toSafeString(type)} that is not allowed; send text, and files of allowed types as data: URLs.`,
   );
 }
 
@@ -175,7 +176,7 @@ function readAnswer(
       approvalId: toRecord(answer)["id"],
     });
   }
-  const isClients = clientTools.includes(String(getToolName(call))) && providerExecuted !== true;
+  const isClients = clientTools.includes(toSafeString(getToolName(call))) && providerExecuted !== true;
   if (!isResult || !isClients || !isRepeated)
     throw refused(
       "A page cannot set the outcome of this call: its tool is not in clientTools, or it is not waiting for approval.",
@@ -186,7 +187,7 @@ function readAnswer(
   const { output = null, errorText } = sent;
   return sent["state"] === "output-available"
     ? { state: "output-available", output }
-    : { state: "output-error", errorText: String(errorText ?? "") };
+    : { state: "output-error", errorText: toSafeString(errorText ?? "") };
 }
 
 function readApproval({ approval, toolCallId }: JsonRecord, sent: JsonRecord): JsonRecord {
@@ -209,6 +210,6 @@ function listOpenCalls(message: UIMessage | undefined): string[] {
   return step.flatMap(({ state, toolCallId, providerExecuted }) => {
     const isOpen =
       (state === "input-available" && providerExecuted !== true) || state === "approval-requested";
-    return isOpen ? [String(toolCallId)] : [];
+    return isOpen ? [toSafeString(toolCallId)] : [];
   });
 }

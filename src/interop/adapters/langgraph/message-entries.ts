@@ -1,7 +1,7 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import { hashText } from "../../../core/format/ids.ts";
-import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { isJsonRecord, type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import type { Message } from "../../../core/format/message.ts";
 import { LANGGRAPH_DETAIL } from "../../../core/format/redact-entry.ts";
 import type { EntryDraft } from "../../../session/manager/entry-draft.ts";
@@ -69,7 +69,7 @@ function isMessageRecord(json: unknown): json is JsonRecord {
 
 function getClass(json: unknown): string {
   const { lc, id, kwargs } = toRecord(json);
-  return lc === 1 && isJsonRecord(kwargs) ? String(toArray(id).at(-1)) : "";
+  return lc === 1 && isJsonRecord(kwargs) ? toSafeString(toArray(id).at(-1)) : "";
 }
 
 /** Converts a message to the form stored in a session. */

@@ -5,7 +5,7 @@ import type { Usage } from "../../../core/format/content.ts";
 import { asSessionEntry, type SessionEntry } from "../../../core/format/entry.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import { hashText } from "../../../core/format/ids.ts";
-import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
+import { isJsonRecord, type JsonObject, toSafeString } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
@@ -441,7 +441,7 @@ function readTransaction(transaction: unknown): ReadTransaction {
   assertPlain(fields, "transaction", new Set());
   if (Object.keys(fields).length !== names.length + 1 || names.some((name) => !Array.isArray(fields[name])))
     throw new TypeError(
-      `A transaction of type ${type} must have the arrays ${names.join(" and ")}, and no other fields.`,
+      `A transaction of type ${toSafeString(type)} must have the arrays ${names.join(" and ")}, and no other fields.`,
     );
   const [added = [], expected = []] = names.map((name) => toStoredList(fields[name])).reverse();
   return { expected, added, digest: hashText(spellCanonically({ type, expected, added })) };

@@ -1,5 +1,6 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import { getCallState, withoutFields } from "../raw-form.ts";
 import type { PlannedAnswer, PlannedResult } from "../request-plan.ts";
 import { getCallId } from "../tool-ids.ts";
@@ -38,7 +39,7 @@ export class AnswerCalls {
     this.#dialect = dialect;
     this.#parts = new Map(
       parts.map((part) => {
-        const id = String(part["toolCallId"]);
+        const id = toSafeString(part["toolCallId"]);
         return [ids.get(id) ?? id, part];
       }),
     );
@@ -76,7 +77,7 @@ export class AnswerCalls {
     const denial = {
       type: "tool-result" as const,
       toolCallId,
-      toolName: String(getToolName(part)),
+      toolName: toSafeString(getToolName(part)),
       ...options,
     };
     const said = typeof reason === "string" ? reason : undefined;
@@ -97,7 +98,7 @@ export class AnswerCalls {
 function writeRequest(part: JsonRecord, toolCallId: string, sdk: AiSdkMajor): ModelApprovalRequestPart {
   const { id, isAutomatic, requestReason: reason, inputSchemaInput, signature } = toRecord(part["approval"]);
   const ofSeven = sdk === 7 ? { isAutomatic, reason } : {};
-  const approvalId = String(id);
+  const approvalId = toSafeString(id);
   return {
     type: "tool-approval-request",
     approvalId,
@@ -112,7 +113,7 @@ function writeResponse({ approval, providerExecuted }: JsonRecord): ModelToolPar
   return [
     {
       type: "tool-approval-response",
-      approvalId: String(id),
+      approvalId: toSafeString(id),
       approved,
       ...(typeof reason === "string" && { reason }),
       ...(typeof providerExecuted === "boolean" && { providerExecuted }),

@@ -1,6 +1,7 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { type AnswerFields, type StopReasons, toUsage } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
@@ -179,7 +180,7 @@ class ModelMessageReader {
     if (asked === undefined) return false;
     const { toolCallId } = asked.request;
     const before = toRecord(readUIState(asked.answer.details)["calls"]);
-    const { approval, ...others } = applyChange({}, before[String(toolCallId)]);
+    const { approval, ...others } = applyChange({}, before[toSafeString(toolCallId)]);
     const answered = withoutFields({ ...toRecord(approval), approved, reason });
     setCall(asked.answer, toolCallId, { ...others, approval: answered });
     return true;
@@ -195,7 +196,7 @@ class ModelMessageReader {
       this.history.report(
         "BLOCK_DROPPED",
         index,
-        `Dropped a part of type ${String(type)}, which is meaningful only during one run.`,
+        `Dropped a part of type ${toSafeString(type)}, which is meaningful only during one run.`,
       );
   }
 }
@@ -207,7 +208,7 @@ function isRequest(part: object): boolean {
 /** Stores facts about a call, except its result, with the answer. */
 function setCall(answer: AssistantMessage, toolCallId: unknown, set: object): void {
   const { calls, ...others } = readUIState(answer.details);
-  const state = { ...others, calls: { ...toRecord(calls), [String(toolCallId)]: { set } } };
+  const state = { ...others, calls: { ...toRecord(calls), [toSafeString(toolCallId)]: { set } } };
   answer.details = copyAsJson({ ...toRecord(answer.details), [STATE_DETAIL]: state });
 }
 
@@ -259,7 +260,7 @@ function getStepFacts(step: ModelStepLike, options: MessageImportOptions): Parti
   const { finishReason, usage, response } = step;
   const { provider: name, modelId = response.modelId } = toRecord(toRecord(step)["model"]);
   const { rawFinishReason = finishReason } = toRecord(step);
-  const model = options.model ?? String(modelId);
+  const model = options.model ?? toSafeString(modelId);
   const stopReason = STOP_REASONS.get(finishReason) ?? "stop";
   return {
     ...(typeof name === "string" && getModelIdentity(name, options)),
@@ -268,7 +269,7 @@ function getStepFacts(step: ModelStepLike, options: MessageImportOptions): Parti
     responseId: response.id,
     usage: readUsage(usage),
     stopReason,
-    rawStopReason: String(rawFinishReason),
+    rawStopReason: toSafeString(rawFinishReason),
     ...(stopReason === "error" && { errorMessage: `The model call ended with ${finishReason}.` }),
   };
 }

@@ -1,4 +1,5 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import type { AnswerFields } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
@@ -111,7 +112,7 @@ class UIMessageReader {
   /** Adds the joined text, as the SDK does for models. */
   #addSystem({ id: _, role: __, parts, ...others }: UIMessageLike, index: number): void {
     const texts = parts.map(toRecord).filter(({ type }) => type === "text");
-    this.history.system(index, texts.map(({ text }) => String(text)).join(""));
+    this.history.system(index, texts.map(({ text }) => toSafeString(text)).join(""));
     this.history.dropFields(index, others, "a system message");
     for (const text of texts)
       this.history.dropFields(index, withoutFields(text, ["type", "text", "state"]), "a system message");

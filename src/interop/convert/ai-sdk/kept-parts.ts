@@ -1,5 +1,6 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import type {
   AgentMessage,
   AssistantMessage,
@@ -107,7 +108,7 @@ function resultsOfAnswers(
       const results = new Map<string, PartResult>();
       found.set(message, results);
       for (const { type, id } of toArray(message.content).map(toRecord))
-        if (type === "toolCall") callers.set(getCallId(String(id)), results);
+        if (type === "toolCall") callers.set(getCallId(toSafeString(id)), results);
     }
   }
   return found;

@@ -1,6 +1,6 @@
 import { getTexts } from "../../../core/context/content-text.ts";
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
-import { isJsonRecord } from "../../../core/format/json.ts";
+import { isJsonRecord, toSafeString } from "../../../core/format/json.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { makePlaceholder, parseDataUrl, toImage } from "../images.ts";
@@ -98,7 +98,7 @@ function readFile(part: unknown): UserBlock {
   const address = toRecord(url)["url"] ?? url;
   const shown = address instanceof URL ? address.href : address;
   const isAddress = typeof shown === "string" && /^[a-z]+:\/\//i.test(shown);
-  const kind = typeof mimeType === "string" && !mimeType.startsWith("image/") ? mimeType : String(type);
+  const kind = typeof mimeType === "string" && !mimeType.startsWith("image/") ? mimeType : toSafeString(type);
   return (
     toImage(mimeType, base64) ??
     parseDataUrl(shown) ??

@@ -1,5 +1,6 @@
 import { toArray, toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
@@ -277,7 +278,7 @@ class SdkDialect {
   #asText(content: unknown, index: number): ModelTextPart {
     this.#report("CONTENT_REPLACED", index, "it was replaced with text");
     const { text } = toRecord(toArray(content)[0]);
-    return { type: "text", text: String(text ?? "") };
+    return { type: "text", text: toSafeString(text ?? "") };
   }
 
   #report(code: "BLOCK_DROPPED" | "CONTENT_REPLACED", index: number, done: string): void {

@@ -1,6 +1,7 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { hashText } from "../../../core/format/ids.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { AnswerBlock, Dialect } from "../dialect.ts";
 import { isSameJson } from "../raw-form.ts";
@@ -283,7 +284,7 @@ function hasSameContent(parts: readonly object[], turn: readonly PlannedAnswer[]
 
 function isBlankText(part: object): boolean {
   const { type, text } = toRecord(part);
-  return type === "text" && String(text).trim() === "";
+  return type === "text" && toSafeString(text).trim() === "";
 }
 
 /** Returns whether a block is not empty. A model that stopped early may leave empty text blocks. */

@@ -1,5 +1,6 @@
 import { getTexts } from "../../../core/context/content-text.ts";
 import { toRecord } from "../../../core/context/entry-fields.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
 import type { ConversionIssue } from "../conversion-issue.ts";
 import type { Open } from "../conversion-options.ts";
@@ -28,7 +29,7 @@ export function writeUserParts(content: UserMessage["content"]): (UITextPart | U
  * string.
  */
 export function readUserParts(parts: readonly object[]): UserMessage["content"] {
-  const said = parts.filter((part) => ["text", "file"].includes(String(toRecord(part)["type"])));
+  const said = parts.filter((part) => ["text", "file"].includes(toSafeString(toRecord(part)["type"])));
   const blocks = readUser(said) ?? [];
   const [first] = blocks;
   return blocks.length === 1 && typeof first === "object" && first.type === "text" ? first.text : blocks;
@@ -128,7 +129,7 @@ export function isToolPart(part: object): boolean {
 /** Returns the name of the tool that a part calls. */
 export function getToolName(part: object): unknown {
   const { type, toolName } = toRecord(part);
-  return type === "dynamic-tool" ? toolName : String(type).slice("tool-".length);
+  return type === "dynamic-tool" ? toolName : toSafeString(type).slice("tool-".length);
 }
 
 function asCallPart(part: object): object {

@@ -1,5 +1,6 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import { isSameJson, STATE_DETAIL } from "../raw-form.ts";
 import { isStepStart, isToolPart, type PartResult, writeOutcome } from "./ui-parts.ts";
 
@@ -78,7 +79,7 @@ export function currentParts(parts: readonly object[], answers: readonly Current
 
 function currentPart(part: object, at: number, { state, results }: CurrentAnswer): object {
   if (!isToolPart(part)) return changedPart(part, at, state["parts"]);
-  const id = String(toRecord(part)["toolCallId"]);
+  const id = toSafeString(toRecord(part)["toolCallId"]);
   const calls = toRecord(state["calls"]);
   const changed = Object.hasOwn(calls, id) ? applyChange(part, calls[id]) : part;
   return settled(withResult(changed, results.get(id)));
@@ -134,7 +135,7 @@ export function callChanges(before: readonly object[], after: readonly object[])
     const id = toRecord(part)["toolCallId"];
     const current = now.get(id);
     const change = current === undefined ? undefined : changeBetween(part, current);
-    return change === undefined ? [] : [[String(id), change] as const];
+    return change === undefined ? [] : [[toSafeString(id), change] as const];
   });
   return changes.length === 0 ? undefined : Object.fromEntries(changes);
 }

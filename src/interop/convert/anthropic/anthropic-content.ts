@@ -1,5 +1,6 @@
 import { toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
 import type { ThinkingContent, Usage } from "../../../core/format/content.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
 import { toUsage } from "../answer.ts";
 import type { ConversionIssue } from "../conversion-issue.ts";
@@ -68,7 +69,7 @@ function readUserBlock(block: unknown): UserBlock {
   const image = from["type"] === "base64" ? toImage(from["media_type"], from["data"]) : undefined;
   if (type === "image" && image !== undefined) return image;
   return makePlaceholder(
-    String(type).replaceAll("_", " "),
+    toSafeString(type).replaceAll("_", " "),
     title ?? from["url"] ?? from["file_id"] ?? source,
   );
 }

@@ -1,4 +1,5 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import { type Dialect, isBlank, isSigned, USUAL_DIALECT } from "../dialect.ts";
 import { endsWithType } from "../raw-form.ts";
@@ -169,7 +170,7 @@ function systemBlocks({ text, message }: PlannedSystem): AnthropicSystemMessage[
     ...(isBlank(text) ? [] : [{ type: "text" as const, text }]),
     ...removed.map((name) => ({
       type: "tool_removal" as const,
-      tool: { type: "tool_reference" as const, name: String(name) },
+      tool: { type: "tool_reference" as const, name: toSafeString(name) },
     })),
     ...(toolsAdded ?? []).map(({ name, description, parameters }) => ({
       type: "tool_addition" as const,

@@ -1,6 +1,6 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
-import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { isJsonRecord, type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
 import { toBase64 } from "../ai-sdk/model-parts.ts";
 import { toUsage } from "../answer.ts";
@@ -103,7 +103,7 @@ function readUserBlock(block: unknown): UserBlock[] {
   if (citationsContent !== undefined) return [{ type: "text", text: getCitedText(citationsContent) }];
   if (json !== undefined) return [{ type: "text", text: JSON.stringify(json) }];
   const { format, source } = toRecord(image);
-  const read = toImage(`image/${String(format)}`, toRecord(source)["bytes"]);
+  const read = toImage(`image/${toSafeString(format)}`, toRecord(source)["bytes"]);
   if (read !== undefined) return [read];
   const [kind = "content", value] = Object.entries(toRecord(block))[0] ?? [];
   // A cache marker belongs to a single request.

@@ -1,6 +1,7 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { hashText } from "../../../core/format/ids.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import type { AssistantMessage } from "../../../core/format/message.ts";
 import { type ConvertedAnswer, chooseStopReason, type StopReasons, toCount, toUsage } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
@@ -90,7 +91,10 @@ function isWholeResponse(content: object): content is GeminiResponseLike {
 function joinInstruction(instruction: unknown): string {
   if (typeof instruction === "string") return instruction;
   return getParts(instruction)
-    .flatMap((part) => toRecord(part)["text"] ?? [])
+    .flatMap((part) => {
+      const { text } = toRecord(part);
+      return typeof text === "string" ? text : [];
+    })
     .join("\n\n");
 }
 
@@ -153,7 +157,7 @@ class ContentReader {
 
   #idByName(name: unknown): string {
     const call = this.#open.find((one) => one.name === name);
-    return call?.id ?? `${String(name)}_without_call`;
+    return call?.id ?? `${toSafeString(name)}_without_call`;
   }
 }
 
@@ -203,7 +207,7 @@ function describeError(response: object, candidate: unknown, reason: string): st
   const { blockReason } = toRecord(toRecord(response)["promptFeedback"]);
   return typeof finishMessage === "string"
     ? finishMessage
-    : `The provider withheld the answer: ${String(blockReason ?? reason)}.`;
+    : `The provider withheld the answer: ${toSafeString(blockReason ?? reason)}.`;
 }
 
 function readUsage(metadata: object): Usage {

@@ -1,7 +1,7 @@
 import { getTexts } from "../../../core/context/content-text.ts";
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { ImageContent, TextContent, ThinkingContent } from "../../../core/format/content.ts";
-import { isJsonRecord } from "../../../core/format/json.ts";
+import { isJsonRecord, toSafeString } from "../../../core/format/json.ts";
 import type { UserMessage } from "../../../core/format/message.ts";
 import type { ConversionIssue } from "../conversion-issue.ts";
 import type { Open } from "../conversion-options.ts";
@@ -174,7 +174,7 @@ function readUserPart(part: unknown): UserBlock {
 
 function readBlob(blob: unknown): UserBlock {
   const { mimeType, data, displayName } = toRecord(blob);
-  return toImage(mimeType, data) ?? makePlaceholder(String(mimeType), displayName);
+  return toImage(mimeType, data) ?? makePlaceholder(toSafeString(mimeType), displayName);
 }
 
 /**
@@ -185,7 +185,7 @@ export function withCallIds(parts: readonly object[], seed: string): object[] {
   return parts.map((part, at) => {
     const { functionCall } = toRecord(part);
     if (!isJsonRecord(functionCall) || isId(functionCall["id"])) return part;
-    const id = `${String(functionCall["name"])}_${seed}_${at}`;
+    const id = `${toSafeString(functionCall["name"])}_${seed}_${at}`;
     return { ...part, functionCall: { ...functionCall, id } };
   });
 }

@@ -1,5 +1,5 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
-import { isJsonRecord } from "../../../core/format/json.ts";
+import { isJsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { type AnswerFields, chooseStopReason, STOP_REASONS } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import {
@@ -90,7 +90,7 @@ function addMessage(
     history.report(
       "MESSAGE_DROPPED",
       index,
-      `Dropped a request to remove message ${String(original.data["id"])}.`,
+      `Dropped a request to remove message ${toSafeString(original.data["id"])}.`,
     );
   else throw makeUnknownTypeError(index, record.type);
 }
@@ -121,7 +121,7 @@ function readAnswerFields(
   const provider = facts["model_provider"];
   const reason =
     facts["finish_reason"] ?? facts["stop_reason"] ?? facts["finishReason"] ?? facts["stopReason"];
-  const stop = STOP_REASONS.get(String(reason).toLowerCase()) ?? "stop";
+  const stop = STOP_REASONS.get(toSafeString(reason).toLowerCase()) ?? "stop";
   const stopReason = chooseStopReason(stop, content);
   const isAnthropic = provider === "anthropic" && options.api === undefined;
   return {

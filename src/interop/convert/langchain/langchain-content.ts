@@ -1,6 +1,6 @@
 import { toArray, toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
 import type { ThinkingContent, Usage } from "../../../core/format/content.ts";
-import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { isJsonRecord, type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
 import { toBase64 } from "../ai-sdk/model-parts.ts";
 import { toUsage } from "../answer.ts";
@@ -43,7 +43,7 @@ const REASONING = "reasoning";
 export function toStoredRecord(message: unknown): LangChainRecord | undefined {
   const { lc, id, kwargs, type, role, data, ...rest } = toRecord(message);
   if (lc === 1 && isJsonRecord(kwargs)) {
-    const name = String(toArray(id).at(-1));
+    const name = toSafeString(toArray(id).at(-1));
     return { type: TYPES.get(name.replace(/Chunk$/, "")) ?? name, data: withBase64(kwargs) };
   }
   const named = type ?? role;
@@ -163,7 +163,7 @@ function readPart(part: unknown): UserBlock {
   }
   const isShown = typeof address === "string" && !address.startsWith("data:");
   return makePlaceholder(
-    String(type).replace("image_url", "image").replaceAll("_", " "),
+    toSafeString(type).replace("image_url", "image").replaceAll("_", " "),
     rest["filename"] ?? rest["title"] ?? (isShown ? address : undefined),
   );
 }
@@ -225,7 +225,7 @@ export function readUsage(usage: unknown): Usage {
 export function normalizeMessage(message: object): LangChainRecord {
   const { type, data } = toRecord(message);
   const said = Object.entries(withoutFields(toRecord(data))).filter(([, value]) => !isEmpty(value));
-  return { type: String(type), data: Object.fromEntries(said) };
+  return { type: toSafeString(type), data: Object.fromEntries(said) };
 }
 
 /** Returns whether a field is empty: an empty array or object, or the serialized form of `undefined`. */

@@ -1,5 +1,6 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import { hashText } from "../../../core/format/ids.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import type { AssistantMessage } from "../../../core/format/message.ts";
 import { type ConvertedAnswer, chooseStopReason, readOpenAIUsage, STOP_REASONS } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
@@ -121,7 +122,7 @@ class LegacyCalls {
 }
 
 function makeLegacyId(index: number, name: unknown): string {
-  return `call_${hashText(`${index}\n${String(name)}`).slice(0, LEGACY_ID_LENGTH)}`;
+  return `call_${hashText(`${index}\n${toSafeString(name)}`).slice(0, LEGACY_ID_LENGTH)}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { getTexts } from "../../../core/context/content-text.ts";
 import { toArray, toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
 import type { ThinkingContent, ToolCall } from "../../../core/format/content.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import type { ConversionIssue } from "../conversion-issue.ts";
@@ -109,7 +110,7 @@ function readPart(part: unknown): UserBlock {
   if (type === "refusal" && typeof refusal === "string") return { type: "text", text: refusal };
   const { url } = toRecord(image_url);
   if (type === "image_url") return parseDataUrl(url) ?? makePlaceholder("image", toShownAddress(url));
-  return makePlaceholder(type === "input_audio" ? "audio" : String(type), toRecord(file)["filename"]);
+  return makePlaceholder(type === "input_audio" ? "audio" : toSafeString(type), toRecord(file)["filename"]);
 }
 
 /** Returns a URL for display; undefined for a `data:` URL. */

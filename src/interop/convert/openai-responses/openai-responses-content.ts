@@ -1,6 +1,7 @@
 import { toArray, toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
 import type { TextContent, ToolCall } from "../../../core/format/content.ts";
 import { hashText } from "../../../core/format/ids.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
@@ -229,7 +230,7 @@ const SILENT_FIELDS = ["status", "logprobs"];
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
   const { type, role, content, output } = toRecord(raw);
   if (isHostOutput(raw)) {
-    const name = makePlaceholder(String(type).replaceAll("_", " "));
+    const name = makePlaceholder(toSafeString(type).replaceAll("_", " "));
     const image = parseDataUrl(toRecord(output)["image_url"]);
     const said = typeof output === "string" && output !== "" ? [{ type: "text" as const, text: output }] : [];
     return [name, ...said, ...(image === undefined ? [] : [image])];
@@ -298,7 +299,8 @@ export function readResult(raw: unknown): ReadResult | undefined {
 function readPart(part: unknown): UserBlock {
   const { type, text, image_url, file_id, filename } = toRecord(part);
   if (typeof text === "string") return { type: "text", text };
-  if (type !== "input_image") return makePlaceholder(String(type).replace("input_", ""), filename ?? file_id);
+  if (type !== "input_image")
+    return makePlaceholder(toSafeString(type).replace("input_", ""), filename ?? file_id);
   const isData = typeof image_url === "string" && image_url.startsWith("data:");
   return parseDataUrl(image_url) ?? makePlaceholder("image", isData ? undefined : (image_url ?? file_id));
 }

@@ -3,6 +3,7 @@ import { isContextEdit, projectContextEntry } from "../../../core/context/projec
 import type { ProjectedSessionEntry } from "../../../core/context/session-context.ts";
 import { isUnfinished } from "../../../core/context/unfinished-answer.ts";
 import type { ContextEditEntry, SessionEntry } from "../../../core/format/entry.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import { getRedactedIds } from "../../../core/format/redaction.ts";
 import type { ConversationSession } from "../append-conversation.ts";
 import { isSameJson } from "../raw-form.ts";
@@ -111,7 +112,7 @@ class ChangeFinder {
     // Requests do not contain unfinished answers.
     if (message !== undefined && isUnfinished(message)) return undefined;
     if (role === "assistant") return this.#affectedByAnswer(content, step);
-    const caller = role === "toolResult" ? this.#callers.get(String(toolCallId)) : undefined;
+    const caller = role === "toolResult" ? this.#callers.get(toSafeString(toolCallId)) : undefined;
     if (role === "user" || caller !== undefined) this.#userStep = isSaid(content) ? step : undefined;
     if (this.#userStep === step && !this.#answered.has(toolCallId)) {
       if (toolCallId !== undefined) this.#answered.add(toolCallId);
@@ -139,7 +140,7 @@ class ChangeFinder {
    */
   #affectedByAnswer(content: unknown, step: number): number | undefined {
     const calls = toArray(content).map(toRecord);
-    const ids = calls.flatMap(({ type, id }) => (type === "toolCall" ? [String(id)] : []));
+    const ids = calls.flatMap(({ type, id }) => (type === "toolCall" ? [toSafeString(id)] : []));
     const isOdd = ids.some((id) => !PLAIN_ID.test(id) || NUMBERED_ID.test(id) || this.#callers.has(id));
     const isFirst = this.#userStep === undefined;
     for (const id of ids) this.#callers.set(id, step);
@@ -151,7 +152,7 @@ class ChangeFinder {
 
 /** Returns whether content includes nonblank text, so that every request contains it. */
 function isSaid(content: unknown): boolean {
-  return toContentBlocks(content).some((block) => String(toRecord(block)["text"] ?? "").trim() !== "");
+  return toContentBlocks(content).some((block) => toSafeString(toRecord(block)["text"] ?? "").trim() !== "");
 }
 
 /**

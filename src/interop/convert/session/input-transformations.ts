@@ -1,5 +1,6 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonObject } from "../../../core/format/json.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import { findSource } from "./request-digest.ts";
 
 /** Provider's report on a thinking block in a request. */
@@ -28,7 +29,7 @@ export function keepTransformations(
     if (typeof type !== "string" || !TYPES.has(type) || typeof path !== "string") return [];
     const [, index = ""] = /^messages\.(\d+)\./.exec(path) ?? [];
     const entryId = findSource(messages[Number.parseInt(index, 10)])?.entry.id;
-    return [{ type, path, reason: String(reason), ...(entryId !== undefined && { entryId }) }];
+    return [{ type, path, reason: toSafeString(reason), ...(entryId !== undefined && { entryId }) }];
   });
   return { list, details: list.length === 0 ? {} : { [TRANSFORMATIONS]: list.map((one) => ({ ...one })) } };
 }

@@ -1,7 +1,7 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { SessionEntry } from "../../../core/format/entry.ts";
 import { hashText } from "../../../core/format/ids.ts";
-import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
+import { isJsonRecord, type JsonObject, toSafeString } from "../../../core/format/json.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import { toWire } from "../bedrock/bedrock-content.ts";
@@ -107,7 +107,7 @@ export function keepRequest(request: object | undefined): JsonObject {
   const { system, tools, toolConfig, messages } = request;
   const written = toArray(messages);
   const hashed = hashMessages(
-    written.map(toRecord).map(({ role, content }, index) => ({ role: String(role), content, index })),
+    written.map(toRecord).map(({ role, content }, index) => ({ role: toSafeString(role), content, index })),
     (index) => findSource(written[index]),
   );
   const last = written.flatMap((message) => listSignatures(toRecord(message)["content"])).at(-1);
@@ -139,7 +139,7 @@ function listSignatures(content: unknown): string[] {
     if (!isThinkingBlock(block)) return [];
     const { signature, data, reasoningContent } = toRecord(toWire(block));
     const { reasoningText, redactedContent } = toRecord(reasoningContent);
-    return [String(signature ?? data ?? redactedContent ?? toRecord(reasoningText)["signature"])];
+    return [toSafeString(signature ?? data ?? redactedContent ?? toRecord(reasoningText)["signature"])];
   });
 }
 

@@ -3,6 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import { toAbsolutePath } from "../../../session/log/session-paths.ts";
 import {
   type Dollars,
@@ -106,7 +107,8 @@ function isAlone(
     if (!PLAIN_TYPES.has(type) || !isOwn || isSummary || !uuids.has(parentUuid) || !uuids.has(caller))
       return false;
     // Copied records keep their time, and messages by Claude Code itself have the model "<synthetic>".
-    if (String(timestamp) < since || (type === "assistant" && !/^[^<]/.test(String(model)))) return false;
+    if (toSafeString(timestamp) < since || (type === "assistant" && !/^[^<]/.test(toSafeString(model))))
+      return false;
     if (findBlocks(record, "tool_use").some(({ name }) => STARTERS.has(name))) return false;
     if (/^<task-notification>/.test(joinContentText(content))) return false;
     return findBlocks(record, "tool_result").every(({ tool_use_id }) => calls.has(tool_use_id));
@@ -198,7 +200,7 @@ function isCopied(records: readonly SourceRecord[], first: number): boolean {
     if (value["type"] === "file-history-snapshot") return value["messageId"] !== uuid;
     return (
       toNonemptyText(timestamp) !== undefined &&
-      (toNonemptyText(value["timestamp"]) ?? "") > String(timestamp)
+      (toNonemptyText(value["timestamp"]) ?? "") > toSafeString(timestamp)
     );
   });
 }

@@ -4,6 +4,7 @@ import { SessionError } from "../../../core/format/errors.ts";
 import { addTo } from "../../../core/format/group-by.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import { parseRecord } from "../../../core/jsonl/decode.ts";
 import { makeNewerVersionError, type OpenCodeInput } from "../../import/opencode/import-opencode.ts";
 import { getToolCallId } from "../../import/opencode/parts.ts";
@@ -177,7 +178,9 @@ function parseStoredRecord(
   const record = typeof data === "string" ? parseRecord(data) : undefined;
   if (record === undefined)
     issues.push(
-      makeLeftOutIssue(`The ${name} ${String(id)} is not a JSON object of at most 64 MB, and was left out.`),
+      makeLeftOutIssue(
+        `The ${name} ${toSafeString(id)} is not a JSON object of at most 64 MB, and was left out.`,
+      ),
     );
   return record && { ...record, id };
 }
@@ -233,7 +236,7 @@ function parseData(data: unknown): JsonRecord {
 }
 
 function byId(one: JsonRecord, other: JsonRecord): number {
-  return String(one["id"]) < String(other["id"]) ? -1 : 1;
+  return toSafeString(one["id"]) < toSafeString(other["id"]) ? -1 : 1;
 }
 
 function makeNumberTooLargeError(path: string, sessionId: string, table: string): SessionError {

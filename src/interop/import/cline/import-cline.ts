@@ -2,7 +2,7 @@ import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
-import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { isJsonRecord, type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { type RecordForm, recoverRecords } from "../../../core/jsonl/concatenated-records.ts";
 import { parseJson, parseRecord } from "../../../core/jsonl/decode.ts";
@@ -366,7 +366,7 @@ class AgentImport {
     const own = toNonemptyText(id);
     if (own !== undefined) return makeIdKey("cline", own);
     const said = typeof ts === "number" ? ts : encodeParsed(content ?? null);
-    return this.#builder.numbered(`cline ${String(role)} ${said}`);
+    return this.#builder.numbered(`cline ${toSafeString(role)} ${said}`);
   }
 }
 
@@ -384,7 +384,7 @@ function parseIdTime(sessionId: string): number | undefined {
 
 function checkVersion({ version = VERSION }: JsonRecord): SessionIssue[] {
   if (version === VERSION) return [];
-  const message = `The messages have version ${String(version)}, which is unknown; they were read as version ${VERSION}.`;
+  const message = `The messages have version ${toSafeString(version)}, which is unknown; they were read as version ${VERSION}.`;
   return [makeIssue("VERSION_UNCLEAR", message)];
 }
 
@@ -438,12 +438,12 @@ function findLastReplaced(
 
 function makeCheckpointAside({ ref, createdAt, ...rest }: Checkpoint): Aside {
   const body = makeCustom("cline.checkpoint", { ref, ...rest });
-  return { time: createdAt, key: `cline checkpoint ${ref} ${String(createdAt)}`, body };
+  return { time: createdAt, key: `cline checkpoint ${ref} ${toSafeString(createdAt)}`, body };
 }
 
 function makeUsageAside({ time, usage }: ViewCall): Aside {
   const body = makeUsageEntry("cline.request", UNKNOWN_NAME, UNKNOWN_NAME, usage);
-  return { time, key: `cline usage ${String(time)}`, body };
+  return { time, key: `cline usage ${toSafeString(time)}`, body };
 }
 
 function byTime(one: Aside, other: Aside): number {

@@ -1,6 +1,6 @@
 import { getTexts } from "../../../core/context/content-text.ts";
 import { toRecord } from "../../../core/context/entry-fields.ts";
-import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { isJsonRecord, type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { CONTINUED_SESSION_TYPE, parseContinuedSession } from "../continued-session.ts";
 import { makeSubagentLink } from "../entry-bodies.ts";
 import { THREAD_START, type ThreadState } from "../entry-thread.ts";
@@ -141,7 +141,7 @@ class ThreadImport {
       all.find(({ rolloutId }) => rolloutId === id) ?? all.find(({ threadId }) => threadId === id);
     if (found === undefined || found === rollout || this.#open.has(found) || typeof end !== "number") {
       const [record] = rollout.records;
-      const message = `The history continues the file of ${String(id)}, which is missing: it begins here.`;
+      const message = `The history continues the file of ${toSafeString(id)}, which is missing: it begins here.`;
       if (record !== undefined) this.#builder.issues.push(makeIssue("PARENT_MISSING", message, record));
       return THREAD_START;
     }

@@ -1,5 +1,6 @@
 import type { UnknownEntry } from "../../../core/format/entry.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { makeSubagentLink } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
@@ -88,7 +89,7 @@ class CopilotImport {
     const builder = this.#makeBuilder(records[0], origin);
     const { version = VERSION } = this.#start;
     if (version !== VERSION) {
-      const message = `The events have version ${String(version)}, which is not supported; they were read as version ${VERSION}. Check the session.`;
+      const message = `The events have version ${toSafeString(version)}, which is not supported; they were read as version ${VERSION}. Check the session.`;
       builder.issues.push(makeIssue("VERSION_UNCLEAR", message, start));
     }
     const name = findWorkspaceField(input.workspace, "name");

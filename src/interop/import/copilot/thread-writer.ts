@@ -2,6 +2,7 @@ import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { UnknownEntry } from "../../../core/format/entry.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { toUsage } from "../../convert/answer.ts";
 import {
@@ -218,7 +219,7 @@ export class ThreadWriter {
     const { content, transformedContent, source } = data;
     const text = toNonemptyText(content) ?? "";
     // Skills and other parts of Copilot write prompts on the user's behalf.
-    if (toNonemptyText(source) !== undefined && !/^(?:user$|agent-)/.test(String(source))) {
+    if (toNonemptyText(source) !== undefined && !/^(?:user$|agent-)/.test(toSafeString(source))) {
       this.#keep("injected", { content: toNonemptyText(transformedContent) ?? text }, record);
       return;
     }
@@ -390,6 +391,7 @@ export class ThreadWriter {
     this.#flushTokens();
     const told = [statusCode, errorCode ?? errorType]
       .filter((one) => one !== undefined && one !== null)
+      .map(toSafeString)
       .join(" ");
     this.#addMessage(makeRecordKey(record), record, {
       role: "assistant",

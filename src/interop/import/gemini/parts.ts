@@ -1,5 +1,6 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { readSpokenPart } from "../../convert/gemini/gemini-content.ts";
@@ -69,7 +70,7 @@ export class ModelAnswer {
   }
 
   addThought({ subject, description }: JsonRecord): void {
-    const heading = toNonemptyText(subject) === undefined ? "" : `**${String(subject)}** `;
+    const heading = toNonemptyText(subject) === undefined ? "" : `**${toSafeString(subject)}** `;
     this.content.push({ type: "thinking", thinking: `${heading}${toNonemptyText(description) ?? ""}` });
   }
 
@@ -127,9 +128,9 @@ function toSentBlocks(part: JsonRecord): UserBlock[] {
   if (typeof text === "string") return text === "" ? [] : [{ type: "text", text }];
   if (inlineData !== undefined) {
     const { data, mimeType } = toRecord(inlineData);
-    return [toImage(mimeType, data) ?? makePlaceholder(String(mimeType))];
+    return [toImage(mimeType, data) ?? makePlaceholder(toSafeString(mimeType))];
   }
-  if (fileData !== undefined) return [makePlaceholder("file", String(toRecord(fileData)["fileUri"]))];
+  if (fileData !== undefined) return [makePlaceholder("file", toSafeString(toRecord(fileData)["fileUri"]))];
   if (functionResponse !== undefined) return toResponseBlocks(toRecord(functionResponse));
   return [makePlaceholder(Object.keys(part)[0] ?? "part")];
 }

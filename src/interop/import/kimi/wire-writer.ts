@@ -1,6 +1,7 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { ToolCall, Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import { assistantMessage, toCount, toUsage } from "../../convert/answer.ts";
@@ -72,7 +73,8 @@ export class WireWriter extends EntryThread {
     }
     const details = variant === undefined ? undefined : { variant };
     if (kind === "injection") this.keep(key, record["time"], kind, { ...details, content });
-    else this.add(key, record["time"], makeCustomMessage(`kimi.${String(kind)}`, content, true, details));
+    else
+      this.add(key, record["time"], makeCustomMessage(`kimi.${toSafeString(kind)}`, content, true, details));
   }
 
   beginStep({ uuid }: JsonRecord): void {

@@ -2,7 +2,7 @@ import { toArray, toContentBlocks } from "../../../core/context/entry-fields.ts"
 import type { UnknownEntry } from "../../../core/format/entry.ts";
 import { type MessageDocument, readMessageDocument } from "../../../core/format/foreign-form.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
-import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { isJsonRecord, type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import { fromModelMessages } from "../../convert/ai-sdk/from-model-messages.ts";
 import { fromUIMessages } from "../../convert/ai-sdk/from-ui-messages.ts";
@@ -165,14 +165,14 @@ function convertItems(document: MessageDocument, options: MessageImportOptions):
 
 /** Normalizes a message. Messages serialized by a checkpointer have their own type. */
 function normalizeLangChainMessage(item: JsonRecord) {
-  return { ...item, type: String(item["type"]) };
+  return { ...item, type: toSafeString(item["type"]) };
 }
 
 /** Normalizes an item. Items that are messages may have no type. */
 function normalizeResponsesItem(item: JsonRecord, index: number) {
   const type = toNonemptyText(item["type"]);
   return type === undefined
-    ? { ...item, role: String(item["role"]), content: toContent(item, index) }
+    ? { ...item, role: toSafeString(item["role"]), content: toContent(item, index) }
     : { ...item, type };
 }
 

@@ -2,6 +2,7 @@ import { toRecord } from "../../../core/context/entry-fields.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import type { UserBlock } from "../../convert/dialect.ts";
 import { type EntryBody, makeCustom, makeCustomMessage, makeSubagentLink } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
@@ -259,7 +260,8 @@ class MessageWriter {
   /** Derives a message's key from data that a fork copies, because message ids differ in a fork. */
   makeKey({ info }: StoredMessage): string {
     const created = getCreatedMs({ info });
-    const mark = created > 0 ? `${this.#projectId} ${String(info["role"])} ${created}` : String(info["id"]);
+    const mark =
+      created > 0 ? `${this.#projectId} ${toSafeString(info["role"])} ${created}` : toSafeString(info["id"]);
     return `opencode ${mark}`;
   }
 
@@ -334,7 +336,7 @@ class MessageWriter {
     if (BOUNDARIES.has(type)) this.#builder.drop("boundary of a call of the model");
     if (BOUNDARIES.has(type) || type === "text" || type === "reasoning" || type === "patch") return last;
     if (type !== "tool")
-      return this.#builder.add(`${key} part ${String(id)}`, last, undefined, this.#keep(part));
+      return this.#builder.add(`${key} part ${toSafeString(id)}`, last, undefined, this.#keep(part));
     const result = readResult(part);
     if (result === undefined) return last;
     const { toolCallId } = result;
@@ -372,7 +374,7 @@ class MessageWriter {
     if (type === "text" && ignored !== true) {
       if (text === "") this.#builder.drop("empty text");
       if (synthetic !== true || text === "") return undefined;
-      if (!REMINDER.test(String(text))) return makeCustomMessage("opencode.synthetic", text, false);
+      if (!REMINDER.test(toSafeString(text))) return makeCustomMessage("opencode.synthetic", text, false);
       this.#builder.counts.kept++;
       return makeCustom("opencode.synthetic", { content: text });
     }

@@ -1,6 +1,7 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import { type AssistantMessage, type ToolResultMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { STOP_REASONS } from "../../convert/ai-sdk/from-model-messages.ts";
 import { readAnswer } from "../../convert/ai-sdk/model-parts.ts";
@@ -74,7 +75,7 @@ function toSdkParts(part: JsonRecord): JsonRecord[] {
 
 /** Returns OpenCode's id for a call. */
 export function getSourceCallId({ callID, id }: JsonRecord): string {
-  return toNonemptyText(callID) ?? String(id);
+  return toNonemptyText(callID) ?? toSafeString(id);
 }
 
 /** Returns sessiontree's id for a call: OpenCode's id, plus the item id if it exists. Results must use the full id. */

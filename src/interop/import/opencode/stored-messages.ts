@@ -1,6 +1,6 @@
 import { toArray, toNumber, toRecord } from "../../../core/context/entry-fields.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
-import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { isJsonRecord, type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import {
   CONTINUED_SESSION_TYPE,
   type ContinuedSession,
@@ -86,7 +86,7 @@ export function getCreatedMs({ info }: Pick<StoredMessage, "info">): number {
 }
 
 function byCreation(one: ReadMessage, other: ReadMessage): number {
-  const [id, otherId] = [String(one.info["id"]), String(other.info["id"])];
+  const [id, otherId] = [toSafeString(one.info["id"]), toSafeString(other.info["id"])];
   return getCreatedMs(one) - getCreatedMs(other) || (id < otherId ? -1 : 1);
 }
 

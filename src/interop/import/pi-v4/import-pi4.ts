@@ -1,6 +1,7 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import { isVersion4Header, VERSION_4_FORM } from "../../../core/jsonl/foreign-source.ts";
 import { type EntryBody, makeCustom } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
@@ -96,7 +97,7 @@ class Pi4Import {
   #takeHeader(record: SourceRecord): void {
     const { version, v = version, storageVersion = STORAGE_VERSION } = record.value;
     if (v !== VERSION || storageVersion !== STORAGE_VERSION) {
-      const message = `The header states version ${String(v)}, storage ${String(storageVersion)}, which no version of pi wrote; it was read as version 4.`;
+      const message = `The header states version ${toSafeString(v)}, storage ${toSafeString(storageVersion)}, which no version of pi wrote; it was read as version 4.`;
       this.#builder.issues.push(makeIssue("VERSION_UNCLEAR", message, record));
     }
     const { metadata, parentSessionId, legacyParentSessionPath } = record.value;
@@ -117,7 +118,7 @@ class Pi4Import {
         this.#takeEntry(record);
         break;
       case "lane":
-        this.#branches.set(String(value["lane"]), { tip: value["leafId"] }, moment);
+        this.#branches.set(toSafeString(value["lane"]), { tip: value["leafId"] }, moment);
         break;
       case "fact":
         if (value["fact"] === "name") this.#note(value, value["name"]);
@@ -147,14 +148,14 @@ class Pi4Import {
    * the same time.
    */
   #checkOrder(record: SourceRecord): void {
-    const seq = Number(record.value["seq"]);
+    const seq = Number(toSafeString(record.value["seq"]));
     // A lost line leaves a gap in the sequence numbers.
     const mayGap = this.#dialect === "B" || this.#input.issues.length > 0;
     const isNext = mayGap ? seq > this.#seq : seq === this.#seq + 1;
     this.#seq = seq;
     if (isNext || !this.#isOrdered) return;
     this.#isOrdered = false;
-    const message = `Record ${String(record.value["seq"])} is out of order, so pi rejects the file; all records were imported.`;
+    const message = `Record ${toSafeString(record.value["seq"])} is out of order, so pi rejects the file; all records were imported.`;
     this.#builder.issues.push(makeIssue("SEQUENCE_BROKEN", message, record));
   }
 
@@ -176,7 +177,7 @@ class Pi4Import {
       this.#builder.counts.kept++;
       body = makeCustom("pi-v4.entry", value);
     }
-    const draft = this.#builder.add(`pi-v4 entry ${id} ${String(seq)}`, parent, timestamp, body, id);
+    const draft = this.#builder.add(`pi-v4 entry ${id} ${toSafeString(seq)}`, parent, timestamp, body, id);
     if (id !== undefined && !this.#drafts.has(id)) this.#drafts.set(id, draft);
     this.#parents.set(draft, parent);
     if (typeof lane === "string") this.#branches.set(lane, { tip: draft.id }, { seq, time: this.#time });
@@ -187,7 +188,7 @@ class Pi4Import {
     if (typeof parentId !== "string") return undefined;
     const found = this.#drafts.get(parentId);
     if (found !== undefined) return found;
-    const missing = `Entry ${String(record.value["id"])} has the parent ${parentId}, which does not precede it`;
+    const missing = `Entry ${toSafeString(record.value["id"])} has the parent ${parentId}, which does not precede it`;
     if (this.#input.issues.length > 0 && this.#drafts.size > 0) {
       this.#report("PARENT_BRIDGED", `${missing}; it was attached to the entry before it.`, record);
       return this.#builder.tip;
@@ -207,7 +208,7 @@ class Pi4Import {
   /** Reads a value or list from a dialect B file. */
   #takeValue(record: JsonRecord): void {
     const { namespace, op, seq, value } = record;
-    const key = String(record["key"]);
+    const key = toSafeString(record["key"]);
     const set = op === "set" ? value : undefined;
     const moment = { seq, time: this.#time };
     if (namespace === "pi.branch.tip" && op !== "set") this.#branches.delete(key);
@@ -220,7 +221,12 @@ class Pi4Import {
 
   /** Keeps data that an application stored in addition to the entries. */
   #keep({ kind, seq, ...write }: JsonRecord): void {
-    this.#builder.keepBehind(`pi-v4 ${kind} ${String(seq)}`, this.#time, String(kind), write);
+    this.#builder.keepBehind(
+      `pi-v4 ${toSafeString(kind)} ${toSafeString(seq)}`,
+      this.#time,
+      toSafeString(kind),
+      write,
+    );
   }
 
   /** Adds a name, or an entry's label. Clears it if `text` is undefined. */
@@ -229,8 +235,8 @@ class Pi4Import {
     const body =
       targetId === undefined
         ? { type: "session_info", name }
-        : { type: "label", targetId: String(targetId), label: name };
-    this.#builder.addBehind(`pi-v4 note ${String(seq)}`, this.#time, body);
+        : { type: "label", targetId: toSafeString(targetId), label: name };
+    this.#builder.addBehind(`pi-v4 note ${toSafeString(seq)}`, this.#time, body);
   }
 }
 
@@ -252,20 +258,20 @@ class Operations {
   takeRecord({ type, id, runId, entryId, target }: JsonRecord): void {
     this.#steps++;
     const targetId = toNonemptyText(toRecord(target)["id"]);
-    if (type === "operation_started") this.#running.add(String(id));
-    else if (type === "operation_finished") this.#running.delete(String(runId));
-    else if (type === "queue_cancelled") this.#waiting.delete(String(entryId));
+    if (type === "operation_started") this.#running.add(toSafeString(id));
+    else if (type === "operation_finished") this.#running.delete(toSafeString(runId));
+    else if (type === "queue_cancelled") this.#waiting.delete(toSafeString(entryId));
     else if (targetId !== undefined) this.#waiting.add(targetId);
   }
 
   /** Reads a value or list from a dialect B file. Returns false if it does not belong to an operation. */
   takeValue({ namespace: space, key, op }: JsonRecord): boolean {
-    const namespace = String(space);
+    const namespace = toSafeString(space);
     if (!OF_OPERATIONS.test(namespace)) return false;
     this.#steps++;
     const kept = namespace.startsWith("pi.pending.") ? this.#waiting : this.#running;
-    if (op === "delete") kept.delete(String(key));
-    else if (kept === this.#waiting || namespace === "pi.op.meta") kept.add(String(key));
+    if (op === "delete") kept.delete(toSafeString(key));
+    else if (kept === this.#waiting || namespace === "pi.op.meta") kept.add(toSafeString(key));
     return true;
   }
 
@@ -363,7 +369,7 @@ function makeBranchEntries(name: string, { tip, config, seq }: Branch): { key: s
   if (typeof thinkingLevel === "string") bodies.push({ type: "thinking_level_change", thinkingLevel });
   if (Array.isArray(activeToolNames)) bodies.push({ type: "active_tools_change", activeToolNames });
   bodies.push(makeCustom(BRANCH_TYPE, { name, leafId: toNonemptyText(tip) ?? null }));
-  return bodies.map((body) => ({ key: `pi-v4 ${body.type} ${name} ${String(seq)}`, body }));
+  return bodies.map((body) => ({ key: `pi-v4 ${body.type} ${name} ${toSafeString(seq)}`, body }));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { toNumber, toRecord } from "../../../core/context/entry-fields.ts";
-import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { isJsonRecord, type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
 import { toNonemptyText } from "../source-text.ts";
 import { COUNTED } from "../token-sums.ts";
@@ -42,7 +42,7 @@ export class UsageRows {
     for (const [place, row] of rows.entries()) {
       const { id, usage, details, entryId } = row.record;
       const entry =
-        entryId !== undefined && entryId === next["id"] ? next : this.#drafts.get(String(entryId));
+        entryId !== undefined && entryId === next["id"] ? next : this.#drafts.get(toSafeString(entryId));
       const told = toRecord(entry?.["message"])["usage"] ?? entry?.["usage"];
       if (toRecord(details)["source"] === SUM_OF_IMPORT) this.#builder.drop("sum of the tokens of messages");
       else if (!isJsonRecord(usage)) this.#builder.drop("row without tokens");
@@ -64,7 +64,7 @@ export class UsageRows {
       usage,
       ...(details !== undefined && { details }),
     };
-    this.#builder.addBehind(`pi-v4 usage ${String(seq)}`, time, body, toNonemptyText(id));
+    this.#builder.addBehind(`pi-v4 usage ${toSafeString(seq)}`, time, body, toNonemptyText(id));
   }
 }
 

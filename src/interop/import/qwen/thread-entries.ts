@@ -1,6 +1,6 @@
 import { getTexts } from "../../../core/context/content-text.ts";
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
-import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { isJsonRecord, type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import { chooseStopReason, toUsage } from "../../convert/answer.ts";
@@ -281,7 +281,7 @@ class ThreadEmitter {
       ...getIdentity(authType),
       model: toNonemptyText(event["model"]) ?? UNKNOWN_NAME,
       usage: toUsage(),
-      stopReason: String(type).includes("Abort") ? "aborted" : "error",
+      stopReason: toSafeString(type).includes("Abort") ? "aborted" : "error",
       errorMessage: toNonemptyText(message) ?? toNonemptyText(type) ?? "The call failed.",
     });
     return emitWhole(draft);
