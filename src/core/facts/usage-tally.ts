@@ -135,8 +135,6 @@ export interface Spent {
   unpriced: number;
 }
 
-const SPENT_NUMBERS = ["calls", "input", "output", "cacheRead", "cacheWrite", "total", "unpriced"] as const;
-
 /** Returns an empty sum. */
 export function makeEmptySpent(): Spent {
   const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
@@ -147,7 +145,14 @@ export function makeEmptySpent(): Spent {
 export function sumSpent(parts: Iterable<Readonly<Spent>>): Spent {
   const sum = makeEmptySpent();
   for (const part of parts) {
-    for (const name of SPENT_NUMBERS) sum[name] += part[name];
+    // Fields rather than a loop over their names, which takes several times as long.
+    sum.calls += part.calls;
+    sum.input += part.input;
+    sum.output += part.output;
+    sum.cacheRead += part.cacheRead;
+    sum.cacheWrite += part.cacheWrite;
+    sum.total += part.total;
+    sum.unpriced += part.unpriced;
     sum.cost = addDollars(sum.cost, part.cost);
     sum.estimated = addDollars(sum.estimated, part.estimated);
   }

@@ -6,11 +6,11 @@ import type { SessionModel } from "../../../src/apps/page/model/session-model.ts
 import {
   type CallOrder,
   cacheShare,
+  getUsage,
   groupCalls,
-  listModelCalls,
   type ModelCall,
   orderCalls,
-  sumByModel,
+  sumCosts,
 } from "../../../src/apps/page/model/usage.ts";
 import { getEntryContent } from "../../../src/core/facts/entry-content.ts";
 import { getExcerpt } from "../../../src/core/facts/excerpt.ts";
@@ -196,7 +196,7 @@ test("orders calls by cost, by tokens, or by time", () => {
 test("adds up usage by model, even if numbers are missing", () => {
   const answer = (model: string, usage: unknown) => said("assistant", [], { provider: "p", model, usage });
   const cost = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, total: 3 };
-  const calls = listModelCalls(
+  const usage = getUsage(
     makeModel([
       ["a", null, answer("m", { input: 10, output: 2, cacheRead: 30, cacheWrite: 0, totalTokens: 42, cost })],
       ["b", "a", answer("n", { input: "5", output: 1 })],
@@ -210,13 +210,18 @@ test("adds up usage by model, even if numbers are missing", () => {
       ],
     ]),
   );
-  expect(sumSpent(calls)).toMatchObject({ calls: 4, input: 11, output: 8, cacheRead: 30, cost: 3.75 });
-  expect(sumByModel(calls).map(({ model, sum }) => [model, sum.calls])).toEqual([
+  const { calls, all, models } = usage;
+  expect(all).toMatchObject({ calls: 4, input: 11, output: 8, cacheRead: 30, cost: 3.75 });
+  expect(models.map(({ model, sum }) => [model, sum.calls])).toEqual([
     ["p/m", 3],
     ["p/n", 1],
   ]);
-  expect(cacheShare(sumSpent(calls))).toBeCloseTo(30 / 41);
-  expect(groupCalls(calls, 2).map((group) => group.length)).toEqual([3, 2]);
+  expect(cacheShare(all)).toBeCloseTo(30 / 41);
+  expect(groupCalls(calls, 2).map((group) => group.calls.length)).toEqual([3, 2]);
+  expect(groupCalls(calls, 2)[0]?.sum).toEqual(sumSpent(calls.slice(0, 3)));
+  expect(sumCosts(usage).names).toEqual(["p/m", "p/n"]);
+  expect(sumCosts(usage).sums[0]).toEqual([0, 0]);
+  expect(sumCosts(usage).sums.at(-1)).toEqual([3.75, 0]);
 });
 
 test("abbreviates numbers, and scales end above the largest value", () => {

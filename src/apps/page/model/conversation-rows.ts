@@ -3,6 +3,7 @@ import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { AnySessionEntry, Message } from "../../../core.ts";
 import { getEntryKind, getMessageKind } from "../../text/entry-kind.ts";
 import { ByOrdinal } from "./by-ordinal.ts";
+import { rememberLatest } from "./latest-results.ts";
 import type { ModelItem, PathItem } from "./path-items.ts";
 
 /** Conversation entry, as stored or as the model receives it. */
@@ -44,23 +45,34 @@ export interface ConversationRows<R extends ConversationRow = ConversationRow> {
  * A result shares its call's row unless another model answer comes between them.
  *
  * @param isOpen - Returns whether a line of folded entries is open, by its kind and its first entry.
+ * @returns The same rows for the same items with the same open lines, if they are among the latest.
  * @remarks Cost: O(items). Parses no body.
  */
 export function makeConversationRows(
   items: readonly ConversationItem[],
   isOpen: (kind: FoldedRow["kind"], first: number) => boolean,
 ): ConversationRows {
+  const groups = getGroups(items);
+  const isShown = ({ isCompacted, first }: Group) => !isCompacted || isOpen("compacted", first);
+  return layOutGroups(groups, groups.map((group) => (isShown(group) ? "s" : "h")).join(""));
+}
+
+/** Returns the groups of items; the same array for the same items. */
+const getGroups = rememberLatest(splitGroups, 1);
+
+/** Lays out groups in rows; `shown` has a letter for each group: `s` if its entries are shown, `h` if they are hidden. */
+const layOutGroups = rememberLatest((groups: readonly Group[], shown: string): ConversationRows => {
   const rows: ConversationRow[] = [];
-  const rowByOrdinal = new ByOrdinal(items.map(({ ordinal }) => ordinal));
+  const rowByOrdinal = new ByOrdinal(groups.flatMap(({ items }) => items.map(({ ordinal }) => ordinal)));
   const addAll = (some: readonly ConversationItem[]) => some.forEach(makeEntryAdder(rows, rowByOrdinal));
-  for (const { isCompacted, items: some } of splitGroups(items)) {
-    const isShown = !isCompacted || isOpen("compacted", some[0]?.ordinal ?? NONE);
+  for (const [index, { isCompacted, items: some }] of groups.entries()) {
+    const isShown = shown[index] === "s";
     if (!isShown) for (const { ordinal } of some) rowByOrdinal.set(ordinal, rows.length);
     if (isCompacted) rows.push(makeFoldedRow(some, isShown));
     if (isShown) addAll(some);
   }
   return { rows, rowByOrdinal };
-}
+}, 2);
 
 /** Lays out a conversation in rows without folding any entries. */
 export function makeEntryRows(items: readonly ConversationItem[]): ConversationRows<EntryRow> {
@@ -78,6 +90,8 @@ function makeFoldedRow(items: readonly ConversationItem[], isOpen: boolean): Fol
 
 interface Group {
   readonly isCompacted: boolean;
+  /** Its first entry. */
+  readonly first: number;
   readonly items: ConversationItem[];
 }
 
@@ -90,7 +104,7 @@ function splitGroups(items: readonly ConversationItem[]): Group[] {
     const isCompacted = items[start]?.state === "compacted";
     while (end < items.length && (items[end]?.state === "compacted") === isCompacted) end++;
     if (isCompacted) end = findAfterLastCompacted(items, end);
-    groups.push({ isCompacted, items: items.slice(start, end) });
+    groups.push({ isCompacted, first: items[start]?.ordinal ?? NONE, items: items.slice(start, end) });
   }
   return groups;
 }

@@ -15,8 +15,10 @@ import { type ContextChoice, chooseContext } from "./context-choice.ts";
 import { findRepairs } from "./context-repairs.ts";
 import { measureContext } from "./context-size.ts";
 import type { EntryFacts } from "./entry-facts.ts";
+import { rememberLatest } from "./latest-results.ts";
 import { findLastValue } from "./path-search.ts";
 import { findKnownKind, getPathTo, hasFailedAt, type SessionModel } from "./session-model.ts";
+import { listShownItems } from "./shown-items.ts";
 
 /**
  * State of an entry in the context at the end of the path:
@@ -69,6 +71,8 @@ export interface PathView {
   /** The last entry; NONE before the first. */
   readonly end: number;
   readonly items: readonly PathItem[];
+  /** Entries that are shown unless the reader requests records of state, usage, and imports. */
+  readonly shownItems: readonly PathItem[];
   /** Number of entries that a compaction replaces. */
   readonly compacted: number;
   /** Entries in the model's context, in context order. */
@@ -85,15 +89,19 @@ export interface PathView {
   readonly indices: Pick<ByOrdinal, "get" | "has">;
 }
 
+/** Number of remembered paths: one for each view that a reader switches between. */
+const MAX_VIEWS = 2;
+
 /**
- * Projects the path to an entry.
+ * Projects the path to an entry, or returns one of the latest projections.
  *
  * @remarks Cost: O(path) in heads and facts. Parses only the bodies of compactions, entries that they keep, and context edits,
  *   plus bodies at the end of the path until it finds the settings and the size of the context.
  */
-export function viewPath(session: SessionModel, end: number): PathView {
-  return new StoredPath(session, end);
-}
+export const viewPath = rememberLatest(
+  (session: SessionModel, end: number): PathView => new StoredPath(session, end),
+  MAX_VIEWS,
+);
 
 class StoredPath implements PathView {
   readonly end: number;
@@ -105,6 +113,7 @@ class StoredPath implements PathView {
   readonly thinkingLevel: string;
   readonly #session: SessionModel;
   readonly #choice: ContextChoice;
+  #shownItems: readonly PathItem[] | undefined;
   #modelItems: readonly ContextItem[] | undefined;
   #repairs: readonly ToolPairRepair[] | undefined;
 
@@ -121,6 +130,11 @@ class StoredPath implements PathView {
     this.contextSize = measureContext(session, path, this.#choice);
     this.model = findPathModel(session, ordinals);
     this.thinkingLevel = findPathLevel(session, ordinals);
+  }
+
+  get shownItems(): readonly PathItem[] {
+    this.#shownItems ??= listShownItems(this.#session, this.items, {});
+    return this.#shownItems;
   }
 
   get modelItems(): readonly ContextItem[] {

@@ -8,6 +8,7 @@ import { LabelsAndName } from "../../../core/tree/labels-and-name.ts";
 import type { SessionHeader, SessionIssue } from "../../../core.ts";
 import { type EntryKind, getEntryKind, getTypeKind, isConversation } from "../../text/entry-kind.ts";
 import { type EntryFacts, type LinkedSession, mapLinkedSessions } from "./entry-facts.ts";
+import { rememberLatest } from "./latest-results.ts";
 import type { LineBlocks, SessionEntries } from "./session-entries.ts";
 
 /** Session as the page uses it: entries by ordinal (their index in the file) and the tree that they form. */
@@ -119,22 +120,15 @@ export function findKnownKind(
   return kinds[ordinal] ?? (type === "message" ? undefined : getTypeKind(type));
 }
 
-/** Recently requested paths, by their ends, because one keystroke requests the same path several times. */
-const paths = new WeakMap<object, Map<number, readonly number[]>>();
-
+/** Number of remembered paths. */
 const MAX_PATHS = 4;
 
-/** Returns the ordinals from the root to an entry; empty for NONE. */
-export function getPathTo(session: Pick<SessionModel, "tree">, ordinal: number): readonly number[] {
-  const known = paths.get(session) ?? new Map<number, readonly number[]>();
-  paths.set(session, known);
-  const path = known.get(ordinal) ?? Array.from(session.tree.path(ordinal));
-  known.delete(ordinal);
-  known.set(ordinal, path);
-  const [oldest = ordinal] = known.keys();
-  if (known.size > MAX_PATHS) known.delete(oldest);
-  return path;
-}
+/** Returns the ordinals from the root to an entry; empty for NONE. Remembers the latest paths. */
+export const getPathTo = rememberLatest(
+  ({ tree }: Pick<SessionModel, "tree">, ordinal: number): readonly number[] =>
+    Array.from(tree.path(ordinal)),
+  MAX_PATHS,
+);
 
 /**
  * Returns whether views hide an entry unless the reader requests records: the entry is a record of state, usage, or an import,

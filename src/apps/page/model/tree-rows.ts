@@ -3,11 +3,13 @@ import {
   chooseAll,
   chooseRows,
   DRAWN_WHOLE,
+  findTrunk,
   layOutRows,
   type RowPosition,
   SHORTEST_RUN,
   type Trunk,
 } from "../../text/tree-rows.ts";
+import { rememberLatest } from "./latest-results.ts";
 import { isHiddenRecord, type SessionModel } from "./session-model.ts";
 
 /** Level of detail in the tree: only entries that change its course; those plus user messages and failures; or every entry. */
@@ -33,8 +35,13 @@ export function chooseDetail({ kinds }: SessionModel): TreeDetail {
   return turns > MAX_TURNS ? "branches" : "turns";
 }
 
+/** Returns the trunk of a session's tree: the line that the session continues. */
+export const getTrunk = rememberLatest(({ tree, leaf }: SessionModel) => findTrunk(tree, leaf), 1);
+
 /** Chooses the entries that get their own rows: 1 for each. */
-export function chooseForDetail(session: SessionModel, trunk: Trunk, detail: TreeDetail): Uint8Array {
+export const chooseForDetail = rememberLatest(chooseDrawn, 1);
+
+function chooseDrawn(session: SessionModel, trunk: Trunk, detail: TreeDetail): Uint8Array {
   const { tree, kinds, failures, leaf, labels } = session;
   if (detail === "all") return chooseAll(tree);
   const isDrawn = chooseRows({ tree, leaf, kinds, labeled: labels.keys() }, trunk);
@@ -54,13 +61,15 @@ export function chooseForDetail(session: SessionModel, trunk: Trunk, detail: Tre
  * @param areRecordsShown - Whether records of state, usage, and imports are drawn where the tree does not fork.
  * @remarks Cost: O(entries).
  */
-export function makePageTreeRows(
+export const makePageTreeRows = rememberLatest(layOutPageTree, 1);
+
+function layOutPageTree(
   session: SessionModel,
   trunk: Trunk,
   isDrawn: Uint8Array,
   open: ReadonlySet<number>,
   areRecordsShown: boolean,
-): PageTreeRow[] {
+): readonly PageTreeRow[] {
   const isHidden = (ordinal: number) => !areRecordsShown && isHiddenInTree(session, ordinal);
   const rows = new PageTreeRows(trunk, isHidden);
   for (const row of layOutRows({ tree: session.tree, trunk, isDrawn, rootDepth: 0 })) {

@@ -2,6 +2,7 @@ import { findAnswer } from "../../../core/facts/tool-calls.ts";
 import { type Spent, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { EntryFacts } from "./entry-facts.ts";
+import { rememberLatest } from "./latest-results.ts";
 import { getKindAt, type SessionModel } from "./session-model.ts";
 
 /** Turn: a user message and the entries after it, up to the next user message. */
@@ -92,22 +93,25 @@ const MAX_STRETCHES = 300;
  *
  * @remarks Cost: O(path).
  */
-export function findStretches(session: SessionModel, path: readonly number[]): Stretch[] {
-  const all = path.flatMap((ordinal, index): Stretch[] => {
-    const facts = session.facts[ordinal];
-    const before = path[index - 1];
-    const kind = facts && getStretchKind(facts);
-    if (kind === undefined || before === undefined) return [];
-    const milliseconds = getTimeAt(session, ordinal) - getTimeAt(session, before);
-    return milliseconds > 0 ? [{ ordinal, kind, milliseconds }] : [];
-  });
-  const size = Math.ceil(all.length / MAX_STRETCHES);
-  return size <= 1
-    ? all
-    : Array.from({ length: Math.ceil(all.length / size) }, (_, at) =>
-        joinStretches(all.slice(at * size, (at + 1) * size)),
-      );
-}
+export const findStretches = rememberLatest(
+  (session: SessionModel, path: readonly number[]): readonly Stretch[] => {
+    const all = path.flatMap((ordinal, index): Stretch[] => {
+      const facts = session.facts[ordinal];
+      const before = path[index - 1];
+      const kind = facts && getStretchKind(facts);
+      if (kind === undefined || before === undefined) return [];
+      const milliseconds = getTimeAt(session, ordinal) - getTimeAt(session, before);
+      return milliseconds > 0 ? [{ ordinal, kind, milliseconds }] : [];
+    });
+    const size = Math.ceil(all.length / MAX_STRETCHES);
+    return size <= 1
+      ? all
+      : Array.from({ length: Math.ceil(all.length / size) }, (_, at) =>
+          joinStretches(all.slice(at * size, (at + 1) * size)),
+        );
+  },
+  2,
+);
 
 function joinStretches(some: readonly Stretch[]): Stretch {
   const longest = some.reduce((best, one) => (one.milliseconds > best.milliseconds ? one : best));

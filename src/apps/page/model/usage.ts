@@ -2,6 +2,7 @@ import { countInputTokens } from "../../../core/facts/usage.ts";
 import { getDollars, type Spent, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import type { UsedByCall } from "./entry-facts.ts";
+import { rememberLatest } from "./latest-results.ts";
 import type { SessionModel } from "./session-model.ts";
 
 /** Usage of one model call. */
@@ -9,23 +10,60 @@ export interface ModelCall extends UsedByCall {
   readonly ordinal: number;
 }
 
-/** Returns all model calls with recorded usage, in file order: from messages, summaries, and other entries. */
-export function listModelCalls({ facts }: SessionModel): ModelCall[] {
-  return facts.flatMap(({ used }, ordinal) => (used === undefined ? [] : { ordinal, ...used }));
+/** Usage of a session; each part is computed on first access. */
+export class SessionUsage {
+  /** All model calls with recorded usage, in file order: from messages, summaries, and other entries. */
+  readonly calls: readonly ModelCall[];
+  #all: Spent | undefined;
+  #models: readonly ModelUsage[] | undefined;
+  #counted: readonly ModelCall[] | undefined;
+
+  constructor({ facts }: Pick<SessionModel, "facts">) {
+    this.calls = facts.flatMap(({ used }, ordinal) => (used === undefined ? [] : { ordinal, ...used }));
+  }
+
+  /** Sum of all calls. */
+  get all(): Spent {
+    this.#all ??= sumSpent(this.calls);
+    return this.#all;
+  }
+
+  /** Sums by model, the most expensive first. */
+  get models(): readonly ModelUsage[] {
+    this.#models ??= sumByModel(this.calls);
+    return this.#models;
+  }
+
+  /** Calls with tokens; a record can have only a cost. */
+  get counted(): readonly ModelCall[] {
+    this.#counted ??= this.calls.filter(({ total }) => total > 0);
+    return this.#counted;
+  }
+}
+
+/** Returns the usage of a session. */
+export const getUsage = rememberLatest((session: SessionModel) => new SessionUsage(session), 1);
+
+/** Usage of one model. */
+export interface ModelUsage {
+  readonly model: string;
+  readonly sum: Spent;
 }
 
 /** Sort orders for calls: chronological, the most expensive first, or the largest first. */
 export type CallOrder = "time" | "cost" | "tokens";
 
 /** Returns calls in a different order; equal calls stay in file order. */
-export function orderCalls(calls: readonly ModelCall[], order: CallOrder): ModelCall[] {
-  if (order === "time") return [...calls];
-  const getSize = (call: ModelCall) => (order === "cost" ? getDollars(call) : call.total);
-  return [...calls].sort((a, b) => getSize(b) - getSize(a));
-}
+export const orderCalls = rememberLatest(
+  (calls: readonly ModelCall[], order: CallOrder): readonly ModelCall[] => {
+    if (order === "time") return calls;
+    const getSize = (call: ModelCall) => (order === "cost" ? getDollars(call) : call.total);
+    return [...calls].sort((a, b) => getSize(b) - getSize(a));
+  },
+  2,
+);
 
-/** Adds up calls by model, the most expensive first. */
-export function sumByModel(calls: readonly ModelCall[]): { model: string; sum: Spent }[] {
+function sumByModel(calls: readonly ModelCall[]): ModelUsage[] {
   const byModel = groupBy(calls, ({ model }) => model);
   const sums = Array.from(byModel, ([model, some]) => ({ model, sum: sumSpent(some) }));
   return sums.sort((a, b) => getDollars(b.sum) - getDollars(a.sum) || b.sum.total - a.sum.total);
@@ -37,14 +75,52 @@ export function cacheShare(usage: Spent): number {
   return all === 0 ? 0 : usage.cacheRead / all;
 }
 
+/** Consecutive calls, and their sum. */
+export interface CallGroup {
+  readonly calls: readonly ModelCall[];
+  readonly sum: Spent;
+}
+
 /**
  * Merges consecutive calls into groups.
  *
  * @param max - Maximum number of groups.
  */
-export function groupCalls(calls: readonly ModelCall[], max: number): ModelCall[][] {
+export const groupCalls = rememberLatest((calls: readonly ModelCall[], max: number): readonly CallGroup[] => {
   const size = Math.max(1, Math.ceil(calls.length / max));
-  const groups: ModelCall[][] = [];
-  for (let at = 0; at < calls.length; at += size) groups.push(calls.slice(at, at + size));
-  return groups;
+  return Array.from({ length: Math.ceil(calls.length / size) }, (_, index) => {
+    const group = calls.slice(index * size, (index + 1) * size);
+    return { calls: group, sum: sumSpent(group) };
+  });
+}, 1);
+
+/** Cumulative costs of a session, by model. */
+export interface CostSeries {
+  /** Models with their own series, the most expensive first, and `others` if there are more. */
+  readonly names: readonly string[];
+  /** Cost of each series so far, in US dollars, at each point, starting at zero. */
+  readonly sums: readonly (readonly number[])[];
 }
+
+/** Maximum number of models with their own series; the others share one. */
+const MAX_MODELS = 5;
+
+/** Maximum number of points; more would not change the line. */
+const MAX_POINTS = 300;
+
+/** Returns the cumulative costs of a session. */
+export const sumCosts = rememberLatest(({ calls, models }: SessionUsage): CostSeries => {
+  const isSplit = models.length > MAX_MODELS + 1;
+  const own = models.slice(0, isSplit ? MAX_MODELS : undefined).map(({ model }) => model);
+  const names = isSplit ? [...own, "others"] : own;
+  const indices = new Map(own.map((model, index) => [model, index]));
+  const sum = new Array<number>(names.length).fill(0);
+  const sums = [[...sum]];
+  const step = Math.max(1, Math.ceil(calls.length / MAX_POINTS));
+  for (const [number, call] of calls.entries()) {
+    const at = indices.get(call.model) ?? names.length - 1;
+    sum[at] = (sum[at] ?? 0) + getDollars(call);
+    if ((number + 1) % step === 0 || number === calls.length - 1) sums.push([...sum]);
+  }
+  return { names, sums };
+}, 1);

@@ -1,12 +1,7 @@
 import { useContext, useMemo, useRef } from "preact/hooks";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
-import type {
-  ConversationItem,
-  ConversationRow,
-  ConversationRows,
-  FoldedRow,
-} from "../model/conversation-rows.ts";
+import type { ConversationItem, ConversationRows, FoldedRow } from "../model/conversation-rows.ts";
 import type { Position, View } from "../model/navigation.ts";
 import { COMPACTED_HINT, type PathView } from "../model/path-items.ts";
 import { estimateHeight } from "../model/row-height.ts";
@@ -63,7 +58,7 @@ export function Conversation({ path, position, sight }: ConversationProps) {
       class="conversation"
       label={getConversationName(view)}
       items={rows}
-      getKey={({ kind, ordinal }) => ordinal * ROW_KINDS.length + ROW_KINDS.indexOf(kind)}
+      getKey={({ kind, ordinal }) => ordinal * 2 + (kind === "entry" ? 0 : 1)}
       findIndex={({ ordinal }) => rowByOrdinal.get(ordinal) ?? NONE}
       estimate={(row) => estimateHeight(session, row)}
       render={(row, index) => (
@@ -103,11 +98,12 @@ function useShownItems(
   const { current: revealed } = useRef(new Set<number>());
   if (focus !== NONE && isHiddenRecord(session, focus)) revealed.add(focus);
   const { size } = revealed;
-  return useMemo(
-    () =>
-      view === "model" ? path.modelItems : listShownItems(session, path.items, { areRecordsShown, revealed }),
-    [session, path, view, areRecordsShown, size],
+  const withRevealed = useMemo(
+    () => (size === 0 ? path.shownItems : listShownItems(session, path.items, { revealed })),
+    [session, path, size],
   );
+  if (view === "model") return path.modelItems;
+  return areRecordsShown ? path.items : withRevealed;
 }
 
 /**
@@ -126,9 +122,6 @@ function findRow(
   const last = items.at(-1)?.ordinal ?? NONE;
   return rowByOrdinal.get((ordinal === NONE ? undefined : shown) ?? last) ?? -1;
 }
-
-/** Kinds of rows. An entry can have one row of each kind. */
-const ROW_KINDS: readonly ConversationRow["kind"][] = ["entry", "compacted"];
 
 /** Line that replaces compacted entries; a click shows them. */
 function FoldedLine({ row, onToggle }: { row: FoldedRow; onToggle: () => void }) {

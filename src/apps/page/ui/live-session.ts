@@ -1,10 +1,10 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Spent } from "../../../core/facts/usage-tally.ts";
 import { decodeBytes, type EmbeddedSession } from "../model/embedded-session.ts";
 import { readSessionUsage } from "../model/index-usage.ts";
 import type { SessionEntries } from "../model/session-entries.ts";
 import { makeSessionModel, type SessionModel } from "../model/session-model.ts";
-import { listModelCalls } from "../model/usage.ts";
+import { getUsage } from "../model/usage.ts";
 import { useAnswer } from "./use-server.ts";
 
 /**
@@ -85,7 +85,7 @@ export function useLiveSession(
   }, [embedded, entries]);
   const { session } = live;
   // Requested again for every appended call; for a large session only after its calls are known.
-  const calls = useMemo(() => listModelCalls(session).length, [session]);
+  const calls = getUsage(session).calls.length;
   const usageUrl = session.isWhole ? server?.usageUrl : undefined;
   const answer = useAnswer(useSeldom(usageUrl && `${usageUrl}?${calls}`), readSessionUsage);
   useEffect(() => {

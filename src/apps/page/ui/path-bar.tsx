@@ -1,4 +1,3 @@
-import { useMemo } from "preact/hooks";
 import { getMessageFields } from "../../../core/context/entry-fields.ts";
 import { toText } from "../../../core/context/message-parts.ts";
 import type { ToolPairRepair } from "../../../core/context/tool-pairs.ts";
@@ -18,8 +17,7 @@ import {
 import { capitalize, formatTokens } from "../model/format.ts";
 import { type ContextSide, getSide, getSubject, type Position } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
-import { formatBranchName, getKindAt, type SessionModel } from "../model/session-model.ts";
-import { listShownItems } from "../model/shown-items.ts";
+import { formatBranchName, getKindAt, getPathTo, type SessionModel } from "../model/session-model.ts";
 import { findStretches } from "../model/turns.ts";
 import { LinkButton, Segments } from "./controls.tsx";
 import { DownIcon, IconButton, UpIcon } from "./icons.tsx";
@@ -125,10 +123,7 @@ function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) 
   const answer = session.entryAt(answerAt);
   const used = session.facts[answerAt]?.used;
   const size = contextSize && getSide(position) === "before" ? getSizeBefore(used, contextSize) : contextSize;
-  const shown = useMemo(
-    () => listShownItems(session, items, { areRecordsShown }).length,
-    [session, items, areRecordsShown],
-  );
+  const shown = areRecordsShown ? items.length : path.shownItems.length;
   const hidden = items.length - shown;
   // The path before an answer names the model of the previous answer.
   const modelId = toText(getMessageFields(answer)["model"]) || (model?.modelId ?? "");
@@ -255,14 +250,7 @@ interface TimeLineProps {
 /** Thin line that shows how time on the path was split between the model and tools; each stretch links to its entry. */
 export function TimeLine({ path, focus }: TimeLineProps) {
   const { session, go } = usePage();
-  const stretches = useMemo(
-    () =>
-      findStretches(
-        session,
-        path.items.map(({ ordinal }) => ordinal),
-      ),
-    [session, path],
-  );
+  const stretches = findStretches(session, getPathTo(session, path.end));
   if (stretches.length < 2) return null;
   const sum = stretches.reduce((all, { milliseconds }) => all + milliseconds, 0);
   const scale = WIDTH - MIN_WIDTH * stretches.length;

@@ -3,11 +3,11 @@ import { useMemo } from "preact/hooks";
 import { formatCount, formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
 import { getFolderName } from "../../../core/facts/session-title.ts";
 import { formatDuration, getMessageTimeRange } from "../../../core/facts/times.ts";
-import { explainCost, formatCost, sumSpent } from "../../../core/facts/usage-tally.ts";
+import { explainCost, formatCost } from "../../../core/facts/usage-tally.ts";
 import { formatDateAndTime } from "../model/format.ts";
 import type { View } from "../model/navigation.ts";
 import { findSource } from "../model/session-model.ts";
-import { listModelCalls } from "../model/usage.ts";
+import { getUsage } from "../model/usage.ts";
 import { SearchBox, Segments, ThemeButton } from "./controls.tsx";
 import { HELP_TITLE } from "./help.tsx";
 import {
@@ -145,8 +145,7 @@ function Tools({ panels, onFolds }: Pick<TopBarProps, "panels" | "onFolds">) {
 function SessionFacts() {
   const { session, listed } = usePage();
   const { header } = session;
-  const own = useMemo(() => sumSpent(listModelCalls(session)), [session]);
-  const all = listed ?? own;
+  const all = listed ?? getUsage(session).all;
   const [firstMs, lastMs] = useMemo(() => getMessageTimeRange(session.tree), [session]);
   const source = findSource(session);
   const cwd = header?.cwd ?? "";

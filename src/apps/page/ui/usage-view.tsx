@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { getExcerpt } from "../../../core/facts/excerpt.ts";
 import { formatCount, joinNonempty, roundDollars } from "../../../core/facts/number-text.ts";
 import { countInputTokens } from "../../../core/facts/usage.ts";
@@ -14,13 +14,15 @@ import { formatPercent, formatTime, formatTokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { formatPlace } from "../model/session-model.ts";
 import {
+  type CallGroup,
   type CallOrder,
   cacheShare,
+  getUsage,
   groupCalls,
-  listModelCalls,
   type ModelCall,
   orderCalls,
-  sumByModel,
+  type SessionUsage,
+  sumCosts,
 } from "../model/usage.ts";
 import { type Bar, BarChart, ChartFrame, PLOT } from "./bars.tsx";
 import { LinkButton, Segments } from "./controls.tsx";
@@ -29,17 +31,14 @@ import { usePage } from "./page-context.ts";
 /** Usage of the session: tokens, cache, and cost, over time and by model. */
 export function UsageView({ path }: { path: PathView }) {
   const { session, listed } = usePage();
-  const calls = useMemo(() => listModelCalls(session), [session]);
-  const all = useMemo(() => sumSpent(calls), [calls]);
-  const here = useMemo(
-    () => sumSpent(calls.filter(({ ordinal }) => path.indices.has(ordinal))),
-    [calls, path],
-  );
-  if (calls.length === 0) return <div class="empty">This session does not record any tokens or costs.</div>;
-  const models = sumByModel(calls);
-  const onPath = formatPlace(session, path.end);
+  const usage = getUsage(session);
+  const { calls, all, models } = usage;
+  const onThisPath = calls.filter(({ ordinal }) => path.indices.has(ordinal));
   // If all calls are on the path, one number is enough.
-  const isAllHere = calls.every(({ ordinal }) => path.indices.has(ordinal));
+  const isAllHere = onThisPath.length === calls.length;
+  const here = isAllHere ? all : sumSpent(onThisPath);
+  if (calls.length === 0) return <div class="empty">This session does not record any tokens or costs.</div>;
+  const onPath = formatPlace(session, path.end);
   const makeNote = (number: string) => (isAllHere ? "" : `${number} ${onPath}`);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
@@ -78,8 +77,8 @@ export function UsageView({ path }: { path: PathView }) {
             a fork inherited only for its parent.
           </p>
         )}
-        <TokenChart calls={calls} path={path} />
-        <CostChart calls={calls} models={models.map(({ model }) => model)} />
+        <TokenChart calls={usage.counted} path={path} />
+        <CostChart usage={usage} />
         <ModelTable models={models} all={all} />
         <CallTable calls={calls} />
       </div>
@@ -111,7 +110,7 @@ function formatCells(sum: Spent): string[] {
   ];
 }
 
-function ModelTable({ models, all }: { models: ReturnType<typeof sumByModel>; all: Spent }) {
+function ModelTable({ models, all }: Pick<SessionUsage, "models" | "all">) {
   const rows = models.map(({ model, sum }, index): UsageRow => {
     const name = (
       <>
@@ -125,22 +124,13 @@ function ModelTable({ models, all }: { models: ReturnType<typeof sumByModel>; al
   return <UsageTable title="By model, whole session" columns={COLUMNS} rows={rows} />;
 }
 
-/** Maximum number of models with their own area; the others share one. */
-const MAX_MODELS = 5;
-
-/** Maximum number of points; more would not change the line. */
-const MAX_POINTS = 300;
-
 /** Cumulative cost of the session at each model call, in areas by model. */
-function CostChart({ calls, models }: { calls: readonly ModelCall[]; models: readonly string[] }) {
-  const all = sumSpent(calls);
+function CostChart({ usage }: { usage: SessionUsage }) {
+  const { all } = usage;
   const cost = getDollars(all);
   if (cost === 0) return <p class="muted">No costs are recorded.</p>;
-  const isSplit = models.length > MAX_MODELS + 1;
-  const names = isSplit ? models.slice(0, MAX_MODELS) : models;
-  const series = isSplit ? [...names, "others"] : names;
-  const sums = sumRunning(calls, names, series.length);
-  const legend = series.map((name, index) => [`series-${index % 6}`, name] as const);
+  const { names, sums } = sumCosts(usage);
+  const legend = names.map((name, index) => [`series-${index % 6}`, name] as const);
   const step = PLOT.width / Math.max(1, sums.length - 1);
   return (
     <ChartFrame
@@ -150,7 +140,7 @@ function CostChart({ calls, models }: { calls: readonly ModelCall[]; models: rea
       write={roundDollars}
     >
       {(y) =>
-        series.map((name, index) => {
+        names.map((name, index) => {
           const top = sums.map((sum, at) => `${at * step},${y(sliceUpTo(sum, index + 1))}`);
           const bottom = sums.map((sum, at) => `${at * step},${y(sliceUpTo(sum, index))}`).reverse();
           return (
@@ -160,21 +150,6 @@ function CostChart({ calls, models }: { calls: readonly ModelCall[]; models: rea
       }
     </ChartFrame>
   );
-}
-
-/** Returns the cumulative cost of each series at each point, starting at zero. */
-function sumRunning(calls: readonly ModelCall[], names: readonly string[], size: number): number[][] {
-  const sums: number[][] = [new Array<number>(size).fill(0)];
-  for (const group of groupCalls(calls, MAX_POINTS)) {
-    const sum = [...(sums.at(-1) ?? [])];
-    for (const call of group) {
-      const named = names.indexOf(call.model);
-      const at = named === -1 ? size - 1 : named;
-      sum[at] = (sum[at] ?? 0) + getDollars(call);
-    }
-    sums.push(sum);
-  }
-  return sums;
 }
 
 function sliceUpTo(sum: readonly number[], end: number): number {
@@ -195,25 +170,24 @@ const MAX_BARS = 190;
 /** Tokens of each model call; consecutive calls share a bar if there are very many. */
 function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path: PathView }) {
   const { session, go } = usePage();
-  // A record with only a cost gets no bar.
-  const counted = calls.filter(({ total }) => total > 0);
-  const groups = groupCalls(counted, MAX_BARS).map((group) => ({ group, sum: sumSpent(group) }));
+  const groups = groupCalls(calls, MAX_BARS);
   const sizes = groups.map(
-    ({ group, sum }) => PARTS.reduce((all, [name]) => all + sum[name], 0) / group.length,
+    (group) => PARTS.reduce((all, [name]) => all + group.sum[name], 0) / group.calls.length,
   );
-  const together = groups[0]?.group.length ?? 1;
-  const isAnyAside = groups.some(({ group }) => !isOnPath(group, path));
+  const together = groups[0]?.calls.length ?? 1;
+  const isAnyAside = groups.some((group) => !isOnPath(group, path));
   const mean = together > 1 ? ` (mean of ${formatCount(together)} calls)` : "";
   const aside = `not ${formatPlace(session, path.end)}`;
-  const bars = groups.flatMap(({ group, sum }): Bar[] => {
-    const [first] = group;
+  const bars = groups.flatMap((group): Bar[] => {
+    const { calls: some, sum } = group;
+    const [first] = some;
     if (first === undefined) return [];
     const isAside = !isOnPath(group, path);
     return [
       {
         key: first.ordinal,
-        title: [formatBarTitle(group, sum), ...(isAside ? [aside] : [])].join("\n"),
-        parts: PARTS.map(([name, series]) => [series, sum[name] / group.length] as const),
+        title: [formatBarTitle(group), ...(isAside ? [aside] : [])].join("\n"),
+        parts: PARTS.map(([name, series]) => [series, sum[name] / some.length] as const),
         isAside,
         onChoose: () => go({ go: "entry", ordinal: first.ordinal }),
       },
@@ -234,14 +208,14 @@ function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path: PathVi
   );
 }
 
-function isOnPath(group: readonly ModelCall[], { indices }: PathView): boolean {
-  return group.some(({ ordinal }) => indices.has(ordinal));
+function isOnPath({ calls }: CallGroup, { indices }: PathView): boolean {
+  return calls.some(({ ordinal }) => indices.has(ordinal));
 }
 
-function formatBarTitle(group: readonly ModelCall[], sum: Spent): string {
-  const models = [...new Set(group.map(({ model }) => model))].join(", ");
+function formatBarTitle({ calls, sum }: CallGroup): string {
+  const models = [...new Set(calls.map(({ model }) => model))].join(", ");
   const parts = PARTS.map(
-    ([name, , word]) => `${word}: ${formatCount(Math.round(sum[name] / group.length))}`,
+    ([name, , word]) => `${word}: ${formatCount(Math.round(sum[name] / calls.length))}`,
   );
   return [models, ...parts].join("\n");
 }

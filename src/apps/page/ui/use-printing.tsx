@@ -5,7 +5,6 @@ import { NONE } from "../../../core/tree/entry-tree.ts";
 import { makeEntryRows } from "../model/conversation-rows.ts";
 import { formatDateAndTime } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
-import { listShownItems } from "../model/shown-items.ts";
 import { PrintContext } from "./code.tsx";
 import { EntryCard } from "./entry-card.tsx";
 import { Folds, FoldsContext } from "./fold.tsx";
@@ -34,7 +33,7 @@ export function usePrinting(page: PageContextValue, path: PathView): void {
 
 function Printed({ page, path }: { page: PageContextValue; path: PathView }) {
   const { header } = page.session;
-  const shown = listShownItems(page.session, path.items, page);
+  const shown = page.areRecordsShown ? path.items : path.shownItems;
   const items = shown.slice(-MAX_ENTRIES);
   const before = shown[shown.length - items.length - 1];
   return (

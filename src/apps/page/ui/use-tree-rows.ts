@@ -1,9 +1,10 @@
-import { useMemo, useState } from "preact/hooks";
-import { findTrunk, type Trunk } from "../../text/tree-rows.ts";
+import { useState } from "preact/hooks";
+import type { Trunk } from "../../text/tree-rows.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import {
   chooseDetail,
   chooseForDetail,
+  getTrunk,
   makePageTreeRows,
   type PageTreeRow,
   type TreeDetail,
@@ -19,16 +20,15 @@ export interface TreeRows {
   readonly toggleRun: (ordinal: number) => void;
 }
 
+const NOTHING: ReadonlySet<number> = new Set();
+
 /** Lays out the rows of the tree at the chosen detail, with the opened runs. */
 export function useTreeRows(session: SessionModel, areRecordsShown: boolean): TreeRows {
   const [detail, setDetail] = useState<TreeDetail>(() => chooseDetail(session));
-  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
-  const trunk = useMemo(() => findTrunk(session.tree, session.leaf), [session]);
-  const isDrawn = useMemo(() => chooseForDetail(session, trunk, detail), [session, trunk, detail]);
-  const rows = useMemo(
-    () => makePageTreeRows(session, trunk, isDrawn, open, areRecordsShown),
-    [session, trunk, isDrawn, open, areRecordsShown],
-  );
+  const [open, setOpen] = useState(NOTHING);
+  const trunk = getTrunk(session);
+  const isDrawn = chooseForDetail(session, trunk, detail);
+  const rows = makePageTreeRows(session, trunk, isDrawn, open, areRecordsShown);
   const toggleRun = (ordinal: number) => {
     const next = new Set(open);
     if (!next.delete(ordinal)) next.add(ordinal);

@@ -1,6 +1,7 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { rememberLatest } from "../model/latest-results.ts";
 
 /** Scroll request for an item; a new object is a new request. */
 export interface Jump {
@@ -65,13 +66,16 @@ export function useVirtualizer<T>(
   return virtualizer;
 }
 
+/** Returns the estimated heights of items, to be filled on access: 0 until then. */
+const getHeights = rememberLatest((items: readonly unknown[]) => new Float64Array(items.length), 1);
+
 /**
  * Returns the functions that are called for every item: the same ones for the same items, because new functions would cause all
  * items to be laid out again.
  */
 function useSizes<T>({ items, getKey, estimate }: VirtualItems<T>) {
   return useMemo(() => {
-    const heights = new Float64Array(items.length);
+    const heights = getHeights(items);
     const estimateSize = (index: number) => {
       heights[index] ||= withItem(items, index, estimate, 0);
       return heights[index] ?? 0;
