@@ -100,6 +100,11 @@ test("changed files, the timeline, and facts of a turn link to their entries", a
   await file.getByRole("button", { name: /^edit/ }).click();
   await page.locator(".tool-use.is-focused:has-text('src/a.ts')").waitFor();
   await page.keyboard.press("L");
+  expect(await page.locator(".stretch title").count()).toBe(0);
+  await page.locator(".stretch.is-failed").hover();
+  expect(await page.locator(".stretch title").allTextContents()).toEqual([
+    expect.stringMatching(/^\d+ .*: .+ .+/),
+  ]);
   await page.locator(".stretch.is-failed").click();
   await page.locator(`.is-focused[data-entry="${end}"]`).waitFor();
   expect(complaints).toEqual([]);

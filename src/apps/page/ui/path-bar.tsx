@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { getMessageFields } from "../../../core/context/entry-fields.ts";
 import { toText } from "../../../core/context/message-parts.ts";
 import type { ToolPairRepair } from "../../../core/context/tool-pairs.ts";
@@ -251,6 +252,8 @@ interface TimeLineProps {
 export function TimeLine({ path, focus }: TimeLineProps) {
   const { session, go } = usePage();
   const stretches = findStretches(session, getPathTo(session, path.end));
+  // Only the stretch under the pointer gets a title, because a title needs the body of its entry.
+  const [hovered, setHovered] = useState(NONE);
   if (stretches.length < 2) return null;
   const sum = stretches.reduce((all, { milliseconds }) => all + milliseconds, 0);
   const scale = WIDTH - MIN_WIDTH * stretches.length;
@@ -276,9 +279,12 @@ export function TimeLine({ path, focus }: TimeLineProps) {
             y={0}
             width={Math.max(1, width - 0.6)}
             height={HEIGHT}
+            onPointerEnter={() => setHovered(ordinal)}
             onClick={() => go({ go: "entry", ordinal })}
           >
-            <title>{`${formatDuration(milliseconds)}: ${getKindAt(session, ordinal).word} ${getEntryTitle(session, ordinal)}`}</title>
+            {ordinal === hovered && (
+              <title>{`${formatDuration(milliseconds)}: ${getKindAt(session, ordinal).word} ${getEntryTitle(session, ordinal)}`}</title>
+            )}
           </rect>
         );
       })}

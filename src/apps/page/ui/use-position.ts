@@ -31,7 +31,8 @@ export function usePosition(session: SessionModel, opening: number): [Position, 
     const hash = formatHash(session, position);
     if (hash === written.current) return;
     const isStep = end !== position.end || view !== position.view || asked !== position.asked;
-    if (isStep) history.replaceState(null, "", makeAddress(formatHash(session, left)));
+    const leftHash = isStep ? formatHash(session, left) : written.current;
+    if (leftHash !== written.current) history.replaceState(null, "", makeAddress(leftHash));
     written.current = hash;
     history[isStep ? "pushState" : "replaceState"](null, "", makeAddress(hash));
   }, [session, position]);
