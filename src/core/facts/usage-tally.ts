@@ -144,19 +144,22 @@ export function makeEmptySpent(): Spent {
 /** Adds up usages. */
 export function sumSpent(parts: Iterable<Readonly<Spent>>): Spent {
   const sum = makeEmptySpent();
-  for (const part of parts) {
-    // Fields rather than a loop over their names, which takes several times as long.
-    sum.calls += part.calls;
-    sum.input += part.input;
-    sum.output += part.output;
-    sum.cacheRead += part.cacheRead;
-    sum.cacheWrite += part.cacheWrite;
-    sum.total += part.total;
-    sum.unpriced += part.unpriced;
-    sum.cost = addDollars(sum.cost, part.cost);
-    sum.estimated = addDollars(sum.estimated, part.estimated);
-  }
+  for (const part of parts) addSpent(sum, part);
   return sum;
+}
+
+/** Adds a usage to a sum. */
+export function addSpent(sum: Spent, part: Readonly<Spent>): void {
+  // Fields rather than a loop over their names, which takes several times as long.
+  sum.calls += part.calls;
+  sum.input += part.input;
+  sum.output += part.output;
+  sum.cacheRead += part.cacheRead;
+  sum.cacheWrite += part.cacheWrite;
+  sum.total += part.total;
+  sum.unpriced += part.unpriced;
+  sum.cost = addDollars(sum.cost, part.cost);
+  sum.estimated = addDollars(sum.estimated, part.estimated);
 }
 
 /** Returns the known cost in US dollars, both stated and estimated; 0 if nothing is known. */

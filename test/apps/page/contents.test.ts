@@ -187,10 +187,13 @@ test("orders calls by cost, by tokens, or by time", () => {
     ...{ ordinal, model: "m", calls: 1, total, cost },
   });
   const calls = [call(0, 1, 30), call(1, 3, 10), call(2, 1, 50)];
-  const ordinalsBy = (order: CallOrder) => orderCalls(calls, order).map(({ ordinal }) => ordinal);
+  const ordinalsBy = (order: CallOrder, max = 3) =>
+    orderCalls(calls, order, max).map(({ ordinal }) => ordinal);
   expect(ordinalsBy("cost")).toEqual([1, 0, 2]);
   expect(ordinalsBy("tokens")).toEqual([2, 0, 1]);
   expect(ordinalsBy("time")).toEqual([0, 1, 2]);
+  for (const order of ["cost", "tokens", "time"] as const)
+    for (const max of [0, 1, 2]) expect(ordinalsBy(order, max)).toEqual(ordinalsBy(order).slice(0, max));
 });
 
 test("adds up usage by model, even if numbers are missing", () => {

@@ -236,7 +236,7 @@ function CallTable({ calls }: { calls: readonly ModelCall[] }) {
   const { session, go } = usePage();
   const [order, setOrder] = useState<CallOrder>("cost");
   const [isWhole, showWhole] = useState(false);
-  const shown = orderCalls(calls, order).slice(0, isWhole ? undefined : FIRST);
+  const shown = orderCalls(calls, order, isWhole ? calls.length : FIRST);
   const rows = shown.map((call): UsageRow => {
     const { ordinal, model, cacheRead, output } = call;
     const entry = session.entryAt(ordinal);
