@@ -63,6 +63,8 @@ const STEPS: { readonly [measure: string]: (page: Page) => Promise<number> } = {
   [FIRST]: (page) => untilDrawn(page, FIRST_SCREEN),
   "all read": (page) => untilDrawn(page, ALL_READ),
   "a key": (page) => timeEvents(page, "keydown", ".conversation .is-focused", () => page.keyboard.press("j")),
+  "a key of another view, first": async (page) => (await timeViews(page)).first,
+  "a key of another view, later": async (page) => (await timeViews(page)).later,
   "a wheel event": (page) =>
     timeEvents(page, "wheel", ".conversation .entry", () => page.mouse.wheel(0, 700)),
   "from the end to the first entry": async (page) => {
@@ -93,6 +95,31 @@ async function timeEvents(
   const times: number[] = [];
   for (let at = 0; at < EVENTS; at++) times.push(await timeAnswer(page, type, selector, cause));
   return times.sort((a, b) => a - b)[EVENTS >> 1] ?? Number.NaN;
+}
+
+/** Keys that show another view, or the same one laid out again: each is pressed twice in a row, so that the second press restores it. */
+const VIEW_KEYS = ["m", "u", "t", "e"];
+
+/**
+ * Returns the times in which a page responds to keys that lay out much: the longest of the first presses, and the longest of the
+ * medians of the later ones.
+ */
+async function timeViews(page: Page): Promise<{ readonly first: number; readonly later: number }> {
+  await untilDrawn(page, ALL_READ);
+  await timeAnswer(page, "keydown", ".conversation .is-focused", () => page.keyboard.press("L"));
+  const first: number[] = [];
+  const later: number[] = [];
+  for (const key of VIEW_KEYS) {
+    const times: number[] = [];
+    for (let at = 0; at < EVENTS; at++) {
+      times.push(await timeAnswer(page, "keydown", ".page", () => page.keyboard.press(key)));
+      await page.evaluate("new Promise((done) => setTimeout(done, 100))");
+    }
+    const [own = Number.NaN, ...others] = times;
+    first.push(own);
+    later.push(others.sort((a, b) => a - b)[others.length >> 1] ?? Number.NaN);
+  }
+  return { first: Math.max(...first), later: Math.max(...later) };
 }
 
 async function timeAnswer(

@@ -252,6 +252,8 @@ const rows: Row[] = [
     "served, first screen",
     "served, all read",
     "served, a key",
+    "served, a key of another view, first",
+    "served, a key of another view, later",
     "served, a wheel event",
     "served, from the end to the first entry",
   ].map((measure) => ({

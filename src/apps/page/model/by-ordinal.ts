@@ -4,11 +4,9 @@ import { NONE } from "../../../core/tree/entry-tree.ts";
 export class ByOrdinal {
   readonly #indices: Int32Array;
 
-  /** @param ordinals - All ordinals that may be assigned an index. */
-  constructor(ordinals: Iterable<number>) {
-    let last = NONE;
-    for (const ordinal of ordinals) last = Math.max(last, ordinal);
-    this.#indices = new Int32Array(last + 1).fill(NONE);
+  /** @param size - Number of entries of the session, or of those up to the last that may be assigned an index. */
+  constructor(size: number) {
+    this.#indices = new Int32Array(size).fill(NONE);
   }
 
   /** Returns the index of an entry; undefined if it has no index. */

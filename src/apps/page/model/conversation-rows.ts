@@ -63,7 +63,7 @@ const getGroups = rememberLatest(splitGroups, 1);
 /** Lays out groups in rows; `shown` has a letter for each group: `s` if its entries are shown, `h` if they are hidden. */
 const layOutGroups = rememberLatest((groups: readonly Group[], shown: string): ConversationRows => {
   const rows: ConversationRow[] = [];
-  const rowByOrdinal = new ByOrdinal(groups.flatMap(({ items }) => items.map(({ ordinal }) => ordinal)));
+  const rowByOrdinal = new ByOrdinal(groups.reduce((size, { items }) => Math.max(size, findSize(items)), 0));
   const addAll = (some: readonly ConversationItem[]) => some.forEach(makeEntryAdder(rows, rowByOrdinal));
   for (const [index, { isCompacted, items: some }] of groups.entries()) {
     const isShown = shown[index] === "s";
@@ -77,9 +77,14 @@ const layOutGroups = rememberLatest((groups: readonly Group[], shown: string): C
 /** Lays out a conversation in rows without folding any entries. */
 export function makeEntryRows(items: readonly ConversationItem[]): ConversationRows<EntryRow> {
   const rows: EntryRow[] = [];
-  const rowByOrdinal = new ByOrdinal(items.map(({ ordinal }) => ordinal));
+  const rowByOrdinal = new ByOrdinal(findSize(items));
   items.forEach(makeEntryAdder(rows, rowByOrdinal));
   return { rows, rowByOrdinal };
+}
+
+/** Returns the number of entries up to the last of some items in the file. */
+function findSize(items: readonly ConversationItem[]): number {
+  return items.reduce((size, { ordinal }) => Math.max(size, ordinal + 1), 0);
 }
 
 function makeFoldedRow(items: readonly ConversationItem[], isOpen: boolean): FoldedRow {

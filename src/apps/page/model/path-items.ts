@@ -70,6 +70,8 @@ export interface ModelItem extends PathItem {
 export interface PathView {
   /** The last entry; NONE before the first. */
   readonly end: number;
+  /** Number of entries. */
+  readonly size: number;
   readonly items: readonly PathItem[];
   /** Entries that are shown unless the reader requests records of state, usage, and imports. */
   readonly shownItems: readonly PathItem[];
@@ -105,14 +107,14 @@ export const viewPath = rememberLatest(
 
 class StoredPath implements PathView {
   readonly end: number;
-  readonly items: readonly PathItem[];
-  readonly compacted: number;
   readonly indices: ByOrdinal;
   readonly contextSize: ContextSize | undefined;
   readonly model: ModelChoice | undefined;
   readonly thinkingLevel: string;
   readonly #session: SessionModel;
+  readonly #ordinals: readonly number[];
   readonly #choice: ContextChoice;
+  #items: readonly PathItem[] | undefined;
   #shownItems: readonly PathItem[] | undefined;
   #modelItems: readonly ContextItem[] | undefined;
   #repairs: readonly ToolPairRepair[] | undefined;
@@ -121,15 +123,27 @@ class StoredPath implements PathView {
     const ordinals = getPathTo(session, end);
     this.end = end;
     this.#session = session;
-    this.indices = new ByOrdinal(ordinals);
+    this.#ordinals = ordinals;
+    this.indices = new ByOrdinal(session.size);
     for (const [index, ordinal] of ordinals.entries()) this.indices.set(ordinal, index);
     const path = { ordinals, indices: this.indices };
     this.#choice = chooseContext(session, path);
-    this.items = listItems(session, ordinals, this.#choice);
-    this.compacted = this.items.reduce((sum, { state }) => (state === "compacted" ? sum + 1 : sum), 0);
     this.contextSize = measureContext(session, path, this.#choice);
     this.model = findPathModel(session, ordinals);
     this.thinkingLevel = findPathLevel(session, ordinals);
+  }
+
+  get size(): number {
+    return this.#ordinals.length;
+  }
+
+  get items(): readonly PathItem[] {
+    this.#items ??= listItems(this.#session, this.#ordinals, this.#choice);
+    return this.#items;
+  }
+
+  get compacted(): number {
+    return this.items.reduce((sum, { state }) => (state === "compacted" ? sum + 1 : sum), 0);
   }
 
   get shownItems(): readonly PathItem[] {
@@ -154,7 +168,7 @@ class StoredPath implements PathView {
   #listModelItems(): ContextItem[] {
     const readMessages = makeMessagesReader(this.#session, this.#choice);
     return this.#choice.ordinals.flatMap((ordinal) => {
-      const state = this.items[this.indices.get(ordinal) ?? -1]?.state;
+      const state = getStateAt(this.#session, ordinal, true, this.#choice);
       if (state !== "seen" && state !== "edited") return [];
       return new ContextItem(this.#session, ordinal, state, readMessages);
     });

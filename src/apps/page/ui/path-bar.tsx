@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { getMessageFields } from "../../../core/context/entry-fields.ts";
 import { toText } from "../../../core/context/message-parts.ts";
 import type { ToolPairRepair } from "../../../core/context/tool-pairs.ts";
@@ -119,26 +119,17 @@ function Sides({ position }: { position: Position }) {
 /** Facts about the path or the context, the most important first; facts that do not fit are hidden, not truncated. */
 function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) {
   const { session, areRecordsShown } = usePage();
-  const { items, compacted, model, thinkingLevel, contextSize } = path;
+  const { model, thinkingLevel, contextSize } = path;
   const answerAt = findAnswer(session, position.asked) ?? NONE;
   const answer = session.entryAt(answerAt);
   const used = session.facts[answerAt]?.used;
   const size = contextSize && getSide(position) === "before" ? getSizeBefore(used, contextSize) : contextSize;
-  const shown = areRecordsShown ? items.length : path.shownItems.length;
-  const hidden = items.length - shown;
   // The path before an answer names the model of the previous answer.
   const modelId = toText(getMessageFields(answer)["model"]) || (model?.modelId ?? "");
   const settings = [modelId, thinkingLevel === "off" ? "" : `thinking ${thinkingLevel}`];
   const isModel = position.view === "model";
-  const extent = isModel
-    ? formatCounted(path.messageCount, "message", "messages")
-    : formatCounted(shown, "entry", "entries");
-  const rest = [
-    isModel || compacted === 0 ? "" : `${formatCount(compacted)} summarized`,
-    ...settings,
-    isModel || hidden === 0 ? "" : `${formatCounted(hidden, "record", "records")} hidden`,
-    getName(session, position.asked),
-  ].filter(Boolean);
+  const { extent, summarized, hidden } = formatExtent(path, isModel, areRecordsShown);
+  const rest = [summarized, ...settings, hidden, getName(session, position.asked)].filter(Boolean);
   return (
     <span class="path-facts" title={rest.join(" · ")}>
       <span>{extent}</span>
@@ -150,6 +141,19 @@ function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) 
       ))}
     </span>
   );
+}
+
+/** Formats the number of the context's messages, or of the path's shown, summarized, and hidden entries. */
+function formatExtent(path: PathView, isModel: boolean, areRecordsShown: boolean) {
+  if (isModel)
+    return { extent: formatCounted(path.messageCount, "message", "messages"), summarized: "", hidden: "" };
+  const { compacted, size } = path;
+  const { length: shown } = areRecordsShown ? path.items : path.shownItems;
+  return {
+    extent: formatCounted(shown, "entry", "entries"),
+    summarized: compacted === 0 ? "" : `${formatCount(compacted)} summarized`,
+    hidden: size === shown ? "" : `${formatCounted(size - shown, "record", "records")} hidden`,
+  };
 }
 
 /** Size of the context at the end of the path, and whether it is estimated; short if the whole bar is about the context. */
@@ -188,8 +192,14 @@ const REPAIR_WORDS: { readonly [kind in ToolPairRepair["kind"]]: string } = {
   messageDropped: "message without a valid call",
 };
 
-/** Repairs that the context needs before a provider accepts it. */
-function Repairs({ path: { repairs } }: Pick<PathBarProps, "path">) {
+/** Repairs that the context needs before a provider accepts it. They are found after the context is drawn, which they would delay. */
+function Repairs({ path }: Pick<PathBarProps, "path">) {
+  const [drawn, setDrawn] = useState<PathView>();
+  useEffect(() => {
+    const timer = setTimeout(() => setDrawn(path));
+    return () => clearTimeout(timer);
+  }, [path]);
+  const repairs = path === drawn ? path.repairs : [];
   if (repairs.length === 0) return null;
   const which = repairs.map(({ kind, toolCallId }) => `${REPAIR_WORDS[kind]}: ${toolCallId}`).join("\n");
   const missing = repairs.filter(({ kind }) => kind === "resultMade").length;

@@ -61,7 +61,7 @@ export function useActiveRow(tree: TreeRows, path: PathView, sight: Sight): Acti
 
 /** Maps each entry to its row, or to the row whose run contains it. */
 function mapRows(rows: readonly PageTreeRow[], size: number): ByOrdinal {
-  const indices = new ByOrdinal([size - 1]);
+  const indices = new ByOrdinal(size);
   rows.forEach(({ ordinal, run, isOpen }, index) => {
     indices.set(ordinal, index);
     if (!isOpen) for (const hidden of run) indices.set(hidden, index);

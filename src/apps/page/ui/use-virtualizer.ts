@@ -45,7 +45,7 @@ export function useVirtualizer<T>(
     observeElementOffset,
     scrollToFn: elementScroll,
     onChange: () => redraw((times) => times + 1),
-    overscan: 8,
+    overscan: 4,
     paddingEnd: END_PADDING,
     // Scrolling to the end includes the padding.
     scrollPaddingEnd: END_PADDING,
