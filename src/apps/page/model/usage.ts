@@ -70,13 +70,13 @@ export const orderCalls = rememberLatest(
     const getSize = (call: ModelCall) => (order === "cost" ? getDollars(call) : call.total);
     if (max >= calls.length) return [...calls].sort((a, b) => getSize(b) - getSize(a));
     const first: ModelCall[] = [];
-    let least = Number.NEGATIVE_INFINITY;
+    let threshold = Number.NEGATIVE_INFINITY;
     for (const call of calls) {
       const size = getSize(call);
-      if (first.length === max && size <= least) continue;
+      if (first.length === max && size <= threshold) continue;
       first.splice(first.findLastIndex((one) => getSize(one) >= size) + 1, 0, call);
       if (first.length > max) first.pop();
-      least = getSize(first.at(-1) ?? call);
+      threshold = getSize(first.at(-1) ?? call);
     }
     return first;
   },
