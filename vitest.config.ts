@@ -187,8 +187,8 @@ export default defineConfig(({ mode }) => {
             name: "browser",
             include: ["test/browser/**/*.test.ts"],
             globalSetup: ["test/support/set-up.ts"],
-            // One browser at a time.
-            maxWorkers: 1,
+            maxWorkers: 2,
+            isolate: false,
           },
         },
         ...(hasFirefox()
@@ -200,7 +200,8 @@ export default defineConfig(({ mode }) => {
                   include: IN_FIREFOX,
                   globalSetup: ["test/support/set-up.ts"],
                   env: { SESSIONTREE_BROWSER: "firefox" },
-                  maxWorkers: 1,
+                  maxWorkers: 2,
+                  isolate: false,
                 },
               },
             ]
