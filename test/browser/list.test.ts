@@ -58,6 +58,8 @@ test("the list marks forks and counts as many issues as the session's page and v
   );
   expect(await page.locator(".issue").count()).toBe(Number(issues.split(" ")[0]));
   // Even with every element next to it, the title has room.
+  const head = { id: "a0b1c2d3", parentId: damaged.session.getLeafId(), timestamp: new Date().toISOString() };
+  appendFileSync(damaged.path, `${JSON.stringify({ type: "custom", customType: "note", ...head })}\n`);
   await page.setViewportSize({ width: 1024, height: 768 });
   await page.locator(".live").waitFor();
   expect((await page.locator(".title").boundingBox())?.width).toBeGreaterThan(150);
@@ -255,7 +257,7 @@ test("the list and a session's page show the same cost, estimated or not, with s
   await page.locator(".session-cost").first().waitFor();
   expect(await copy.locator(".session-cost").count()).toBe(0);
   await copy.locator("a").first().click();
-  await page.locator(".live.is-now").waitFor();
+  await page.locator(".live").waitFor({ state: "attached" });
   await expect.poll(() => header.textContent()).not.toContain("~");
   expect(complaints).toEqual([]);
 });

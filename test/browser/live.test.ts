@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { cli, temporaryFolder } from "../apps/cli/support/cli.ts";
 import { serve } from "../apps/cli/support/served.ts";
-import { Scribe } from "../apps/cli/support/sessions.ts";
+import { Scribe, STEP_MS } from "../apps/cli/support/sessions.ts";
 import { findingsOn } from "./support/axe.ts";
 import { usePages } from "./support/browser.ts";
 import { failingSession } from "./support/failing-session.ts";
@@ -14,10 +14,12 @@ const { open } = usePages();
 
 const CHILD_ID = "0198aaaa-0000-7000-8000-00000000c41d";
 
-/** A session with an open writer. */
+const TURNS = 30;
+
+/** A session with an open writer, whose last entry is from just now. */
 function growing(folder = temporaryFolder()): Scribe {
-  const scribe = new Scribe(folder);
-  for (let turn = 0; turn < 30; turn++) {
+  const scribe = new Scribe(folder, undefined, undefined, undefined, Date.now() - 2 * TURNS * STEP_MS);
+  for (let turn = 0; turn < TURNS; turn++) {
     scribe.user(`Question ${turn}`);
     scribe.assistant(`Answer ${turn}`);
   }
@@ -339,6 +341,16 @@ test("the page shows live only while a program writes, and its duration includes
   await expect.poll(() => facts.textContent()).not.toBe(before);
   setAge(3_600_000);
   await page.locator(".live.is-quiet").waitFor({ state: "attached" });
+});
+
+test("a file with only old entries is not live, even if it was written just now, as by an import", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("Long ago");
+  const { url } = await serve([scribe.path, "--live"]);
+  const { page } = await open(url);
+  scribe.user("Still long ago");
+  await page.locator(".entry:has-text('Still long ago')").waitFor();
+  expect(await page.locator(".live").getAttribute("class")).toBe("live is-quiet");
 });
 
 test("counts entries that arrive while the reader is higher up, and the count links to them", async () => {

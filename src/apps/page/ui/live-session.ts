@@ -95,7 +95,16 @@ export function useLiveSession(
     const estimated = entries.isWhole && estimates.size > 0 ? makeSessionModel(entries, fileName) : undefined;
     setLive((before) => ({ ...before, listed, session: estimated ?? before.session }));
   }, [answer]);
-  return live;
+  // A file that an import or a redaction wrote just now has only older entries.
+  const isRewritten = live.following === "now" && !hasRecentEntry(session);
+  return isRewritten ? { ...live, following: "quiet" } : live;
+}
+
+/** Maximum age of the last entry of a session that a program is writing, in milliseconds: an answer can take minutes. */
+const RECENT_MS = 600_000;
+
+function hasRecentEntry({ tree, size }: SessionModel): boolean {
+  return size > 0 && Date.now() - tree.timeAt(size - 1) < RECENT_MS;
 }
 
 /** Returns a value delayed by up to `SELDOM_MS`, so that requests that depend on it are infrequent. */

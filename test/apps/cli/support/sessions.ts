@@ -4,7 +4,8 @@ import type { AssistantMessage } from "../../../../src/core/format/message.ts";
 import { SessionManager } from "../../../../src/session/manager/session-manager.ts";
 
 const START_MS = Date.parse("2026-02-03T22:00:00.000Z");
-const STEP_MS = 60_000;
+/** Time between two entries, in milliseconds. */
+export const STEP_MS = 60_000;
 
 const USAGE = {
   input: 10,
