@@ -212,17 +212,30 @@ test("the list of a folder, or of all projects, links to each session, and searc
     const bytes = await fetch(new URL(sessionIn(opened).server.bytesUrl, url));
     expect(await bytes.text()).toContain("Look for herons.");
     const found: unknown = await (await fetch(new URL(`${searchUrl}?q=HERONS`, url))).json();
-    expect(found).toEqual([
-      expect.objectContaining({
-        session: href,
-        role: "user",
-        snippet: "Look for herons.",
-        href: expect.stringContaining(`${href}#entry=`),
-      }),
-    ]);
-    expect(await (await fetch(new URL(`${searchUrl}?q=`, url))).json()).toEqual([]);
+    const hit = {
+      session: href,
+      role: "user",
+      snippet: "Look for herons.",
+      href: expect.stringContaining(`${href}#entry=`),
+    };
+    expect(found).toEqual({ hits: [expect.objectContaining(hit)], hasMore: false });
+    const none: unknown = await (await fetch(new URL(`${searchUrl}?q=`, url))).json();
+    expect(none).toEqual({ hits: [], hasMore: false });
     await stop();
   }
+});
+
+test.each([
+  [500, false],
+  [501, true],
+])("a search that finds %i entries returns 500; whether there are more: %s", async (count, hasMore) => {
+  const folder = temporaryFolder();
+  const scribe = new Scribe(folder);
+  for (let at = 0; at < count; at++) scribe.user("herons");
+  const { url } = await serve([folder]);
+  const { searchUrl } = readData(await (await fetch(url)).text(), "sessions") as { searchUrl: string };
+  const found: unknown = await (await fetch(new URL(`${searchUrl}?q=herons`, url))).json();
+  expect(found).toMatchObject({ hits: { length: 500 }, hasMore });
 });
 
 /** A session and its subagent's, with a damaged line. */

@@ -142,18 +142,26 @@ export interface IndexHit {
   readonly match: TextMatch;
 }
 
-/** Searches the contents of sessions until the signal aborts; returns the best hits first. */
+/** Result of a content search. */
+interface IndexHits {
+  /** The best hits first. */
+  readonly hits: readonly IndexHit[];
+  /** Whether more entries match. */
+  readonly hasMore: boolean;
+}
+
+/** Searches the contents of sessions until the signal aborts. */
 export async function searchIndex(
   scope: CatalogScope,
   query: string,
   makeHref: (path: string) => string,
   signal: AbortSignal,
-): Promise<IndexHit[]> {
+): Promise<IndexHits> {
   const hits: IndexHit[] = [];
-  if (query.trim() === "") return hits;
+  if (query.trim() === "") return { hits, hasMore: false };
   for await (const { session, entryId, role, branch, snippet, match } of searchSessions(query, {
     ...scope,
-    limit: MAX_HITS,
+    limit: MAX_HITS + 1,
     ranked: true,
     signal,
   })) {
@@ -167,7 +175,7 @@ export async function searchIndex(
       match,
     });
   }
-  return hits;
+  return { hits: hits.slice(0, MAX_HITS), hasMore: hits.length > MAX_HITS };
 }
 
 /** Failures in a session. */

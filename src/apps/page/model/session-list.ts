@@ -79,9 +79,22 @@ export function readSessionList(json: string): SessionList {
   };
 }
 
-/** Reads the hits of a content search. */
-export function readHits(json: unknown): ListHit[] {
-  return toArray(json).map((one) => {
+/** Result of a content search. */
+export interface FoundHits {
+  /** The best hits first. */
+  readonly hits: readonly ListHit[];
+  /** Whether more entries match. */
+  readonly hasMore: boolean;
+}
+
+/** Reads the result of a content search. */
+export function readFoundHits(json: unknown): FoundHits {
+  const { hits, hasMore } = toRecord(json);
+  return { hits: readHits(hits), hasMore: hasMore === true };
+}
+
+function readHits(hits: unknown): ListHit[] {
+  return toArray(hits).map((one) => {
     const { href, session, role, branch, snippet: line, match } = toRecord(one);
     const { start: from, length } = toRecord(match);
     const [snippet, start] = [toText(line), toNumber(from)];

@@ -228,7 +228,7 @@ function formatStatus(contents: Contents, sessions: number): string {
     case "failed":
       return `The search failed: ${contents.reason}`;
     case "found":
-      return `${formatCounted(contents.hits.length, "entry", "entries")} with “${contents.text}” in ${formatCounted(sessions, "session", "sessions")}`;
+      return `${contents.hasMore ? "The best " : ""}${formatCounted(contents.hits.length, "entry", "entries")} with “${contents.text}” in ${formatCounted(sessions, "session", "sessions")}`;
     case "idle":
       return formatCounted(sessions, "session", "sessions");
   }

@@ -1,6 +1,6 @@
 import type { RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { type ListHit, readHits } from "../model/session-list.ts";
+import { type FoundHits, readFoundHits } from "../model/session-list.ts";
 
 /** Response of a server: not yet received, a value, or the reason for a failure. */
 export type Answer<T> =
@@ -53,7 +53,7 @@ export function useAnswer<T>(
 export type Contents =
   | { readonly state: "idle" }
   | { readonly state: "searching"; readonly text: string }
-  | { readonly state: "found"; readonly text: string; readonly hits: readonly ListHit[] }
+  | ({ readonly state: "found"; readonly text: string } & FoundHits)
   | { readonly state: "failed"; readonly text: string; readonly reason: string };
 
 /**
@@ -70,9 +70,9 @@ export function useContents(searchUrl: string, wanted: string | undefined): [Con
     const controller = new AbortController();
     setContents({ state: "searching", text: wanted });
     fetchJson(`${searchUrl}?${new URLSearchParams({ q: wanted })}`, controller.signal)
-      .then(readHits)
+      .then(readFoundHits)
       .then(
-        (hits) => setContents({ state: "found", text: wanted, hits }),
+        (found) => setContents({ state: "found", text: wanted, ...found }),
         (error: unknown) => {
           if (controller.signal.aborted) return;
           setContents({ state: "failed", text: wanted, reason: getReason(error) });
