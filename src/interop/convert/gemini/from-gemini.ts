@@ -1,9 +1,9 @@
-import { toRecord } from "../../../core/context/entry-fields.ts";
+import { toCount, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { hashText } from "../../../core/format/ids.ts";
 import { toSafeString } from "../../../core/format/json.ts";
 import type { AssistantMessage } from "../../../core/format/message.ts";
-import { type ConvertedAnswer, chooseStopReason, type StopReasons, toCount, toUsage } from "../answer.ts";
+import { type ConvertedAnswer, chooseStopReason, type StopReasons, toUsage } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import {
   assertMessages,
