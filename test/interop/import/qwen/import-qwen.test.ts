@@ -97,12 +97,12 @@ test("follows a compression with what it kept, as entries if they exist, else as
   ]);
   expect(view([...before, compressed()]).messages.map(briefMessage)).toEqual(["compactionSummary"]);
   const unknown = system("k1", "chat_compression", {
-    compressedHistory: [...contents("the summary", "first"), { role: "other", parts: [{ text: "two" }] }],
+    compressedHistory: [...contents("the summary", "first"), { role: "other", parts: [{ text: "more" }] }],
   });
   expect(view([...before, unknown]).messages.map(briefMessage)).toEqual([
     "compactionSummary",
     "assistant first",
-    "user two",
+    "user more",
   ]);
 });
 
