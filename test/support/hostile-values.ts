@@ -1,3 +1,6 @@
+import { isSessionError } from "../../src/core/format/errors.ts";
+import { isSampled, SEED } from "./share.ts";
+
 /**
  * Values that any field of a file may have, because others wrote it: objects that cannot be converted to a string or a number,
  * numbers whose sums are infinite, and empty values.
@@ -58,4 +61,28 @@ function findPlaces(holder: object, above: readonly string[] = []): Place[] {
     const inner = typeof value === "object" && value !== null ? findPlaces(value, path) : [];
     return [{ holder, path }, ...inner];
   });
+}
+
+/** Messages of errors that the engine throws if a value is used without a check. */
+const ENGINE_ERROR =
+  /^Cannot |^Invalid |is not a function|is not iterable|is not a constructor|Maximum call stack|Reduce of empty/;
+
+/** Returns whether an error was thrown for a value, with a message for people, and not by the engine. */
+export function isTypedError(error: unknown): boolean {
+  return (isSessionError(error) || error instanceof TypeError) && !ENGINE_ERROR.test(error.message);
+}
+
+/**
+ * Yields the cases that this run tries: a full run tries one of every `count`, because trying all would take a minute; a short run
+ * tries fewer. The others are requested as well, so that changes to a document are undone.
+ *
+ * @param count - Prime number that differs from the number of hostile values, so that each value is tried in some places.
+ */
+export function* takeTried<T>(cases: Iterable<T>, count: number): Generator<T, void> {
+  let number = 0;
+  for (const one of cases) {
+    const isTried = number % count === SEED % count && isSampled(Math.floor(number / count));
+    number++;
+    if (isTried) yield one;
+  }
 }

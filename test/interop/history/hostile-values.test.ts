@@ -4,20 +4,11 @@ import { ImportCache } from "../../../src/interop/history/import-cache.ts";
 import { findSourceSessions } from "../../../src/interop/history/source-query.ts";
 import { SourceReader } from "../../../src/interop/history/source-reader.ts";
 import type { ImportedSession } from "../../../src/interop/import/imported-session.ts";
-import { replaceEachValue } from "../../support/hostile-values.ts";
-import { isSampled, SEED } from "../../support/share.ts";
+import { isTypedError, replaceEachValue, takeTried } from "../../support/hostile-values.ts";
 import { joinLines } from "../import/support/claude-records.ts";
 import { RICH_SOURCES, type SourceContent } from "../import/support/rich-sources.ts";
 import { readView } from "../import/support/session-view.ts";
 import { Places } from "./support/places.ts";
-
-/** Cases of which a full run tries one, because all would take a minute; a short run tries fewer. */
-const CASES_PER_TRY = 7;
-
-/** Returns whether a numbered case is tried in this run. */
-function isTried(number: number): boolean {
-  return number % CASES_PER_TRY === SEED % CASES_PER_TRY && isSampled(Math.floor(number / CASES_PER_TRY));
-}
 
 /** Home folder with the files of one session. */
 class Home extends Places {
@@ -31,12 +22,10 @@ class Home extends Places {
 
   /** Yields each change to a file, while it is written. */
   *writeHostileFiles(): Generator<string, void> {
-    let number = 0;
     for (const [path, content] of Object.entries(this.#files)) {
       if ("text" in content) continue;
       const values = structuredClone("records" in content ? content.records : content.document);
-      for (const { place, document } of replaceEachValue(values)) {
-        if (!isTried(number++)) continue;
+      for (const { place, document } of takeTried(replaceEachValue(values), 7)) {
         const isLines = "records" in content && Array.isArray(document);
         this.put(path, isLines ? joinLines(document) : JSON.stringify(document));
         yield `${path}: ${place}`;
@@ -71,13 +60,11 @@ function writeContent(content: SourceContent): string {
   return "records" in content ? joinLines(content.records) : JSON.stringify(content.document);
 }
 
-/** Errors of the engine, which show that a value was used without a check. */
-const ENGINE_ERROR = /Cannot |is not a function|is not iterable|is not a constructor|Invalid /;
-
 /** Checks that an error is one that callers can handle, and is not made from an error of the engine. */
 function expectDocumented(path: string, error: unknown): void {
   if (!isSessionError(error)) throw error;
-  expect(error.message, path).not.toMatch(ENGINE_ERROR);
+  const { cause = error } = error;
+  expect(isTypedError(cause), `${path}: ${cause}`).toBe(true);
 }
 
 /** Checks that a session can be written and read, and accounts for every record. */
