@@ -1,4 +1,4 @@
-import { toArray, toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
+import { isStoredMessage, toArray, toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
 import { isJsonRecord, type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
@@ -297,7 +297,7 @@ class SdkDialect {
 
 /** Returns the oldest major version that supports the latest file in tool output; undefined if there are no files. */
 function findMajor(messages: readonly AgentMessage[]): AiSdkMajor | undefined {
-  const majors = messages.flatMap((message) => {
+  const majors = messages.filter(isStoredMessage).flatMap((message) => {
     if (message.role !== "toolResult") return [];
     const { type, value } = toRecord(toRecord(findRaw(message, "modelMessage"))["output"]);
     const kept = type === "content" ? toArray(value) : [];
