@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { Message } from "../../../src/core/format/message.ts";
 import { validateEntry } from "../../../src/core/format/validate.ts";
 import { encodeRecord } from "../../../src/core/jsonl/encode.ts";
+import { makeRichMessages } from "../../property/support/rich-session.ts";
 import { isTypedError, replaceEachValue, takeTried } from "../../support/hostile-values.ts";
 import { RICH_MESSAGES, type RichMessages, WRITERS } from "./support/rich-messages.ts";
 
@@ -27,7 +28,7 @@ test.each(RICH_MESSAGES)(
   (form) => {
     expect(form.convert(form.given).flatMap(findProblems)).toEqual([]);
     const given: object = JSON.parse(JSON.stringify(form.given));
-    for (const { place, document } of takeTried(replaceEachValue(given), 3)) {
+    for (const { place, document } of takeTried(replaceEachValue(given), 7)) {
       try {
         const messages = convertUnlessRefused(form, JSON.parse(JSON.stringify(document))) ?? [];
         expect(messages.flatMap(findProblems)).toEqual([]);
@@ -38,3 +39,18 @@ test.each(RICH_MESSAGES)(
     }
   },
 );
+
+test.each([
+  ...RICH_MESSAGES.map((form) => [`from ${form.name}`, form.convert(form.given)] as const),
+  ["of every role", makeRichMessages()] as const,
+])("every form is written from stored messages %s, whatever they contain", (_, messages) => {
+  for (const { place, document } of takeTried(replaceEachValue(JSON.parse(JSON.stringify(messages))), 17)) {
+    for (const [name, write] of Object.entries(WRITERS)) {
+      try {
+        write(JSON.parse(JSON.stringify(document)), { model: "claude-opus-5-5" });
+      } catch (error) {
+        throw new Error(`${name} fails if ${place}`, { cause: error });
+      }
+    }
+  }
+});
