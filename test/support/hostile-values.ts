@@ -20,6 +20,13 @@ export const HOSTILE_VALUES: readonly unknown[] = [
   '{"length":3}',
 ].map((text): unknown => JSON.parse(text));
 
+/** Values of these that break what expects a string: two that have no string, and nothing. */
+export const UNPRINTABLE_VALUES: readonly unknown[] = [
+  '{"toString":0,"valueOf":0}',
+  '[{"toString":0}]',
+  "null",
+].map((text): unknown => JSON.parse(text));
+
 /** A document in which one value was replaced. */
 export interface HostileDocument {
   /** Keys of the replaced value, and the value that replaced it. */
