@@ -5,7 +5,7 @@ import { isSampled, SEED } from "./share.ts";
  * Values that any field of a file may have, because others wrote it: objects that cannot be converted to a string or a number,
  * numbers whose sums are infinite, and empty values.
  */
-export const HOSTILE_VALUES: readonly unknown[] = [
+const HOSTILE_VALUES: readonly unknown[] = [
   '{"toString":0,"valueOf":0}',
   "[[]]",
   '[{"toString":0}]',
