@@ -1,12 +1,12 @@
 import { isStoredMessage, toRecord } from "../../core/context/entry-fields.ts";
 import { type AgentMessage, type AssistantMessage, UNKNOWN_NAME } from "../../core/format/message.ts";
 
-/** Names in an answer that dialects compare. */
-const NAMES = ["api", "provider", "model", "responseModel"] as const;
+/** Names that every answer has. */
+const NAMES = ["api", "provider", "model"] as const;
 
 /**
- * Replaces the names and signatures in a stored answer that are not strings, as its type promises: names with `unknown`, and the
- * signatures of thinking, which no provider accepts, with nothing.
+ * Replaces names in a stored answer that are not strings with `unknown`, and removes the responding model and the signatures of
+ * thinking that are not strings.
  *
  * @returns The same message if no changes were necessary.
  * @remarks Cost: O(blocks).
@@ -14,11 +14,13 @@ const NAMES = ["api", "provider", "model", "responseModel"] as const;
 export function withTypedFields(message: AgentMessage): AgentMessage {
   if (!isStoredMessage(message) || message.role !== "assistant") return message;
   const wrong = NAMES.filter((name) => !isTextOrMissing(message[name]));
-  const { content } = message;
+  const { content, responseModel, ...rest } = message;
   const isSigned = Array.isArray(content) && content.some(isWronglySigned);
-  if (wrong.length === 0 && !isSigned) return message;
+  if (wrong.length === 0 && !isSigned && isTextOrMissing(responseModel)) return message;
   return {
-    ...message,
+    ...rest,
+    content,
+    ...(typeof responseModel === "string" && { responseModel }),
     ...Object.fromEntries(wrong.map((name) => [name, UNKNOWN_NAME])),
     ...(isSigned && { content: content.map(withoutWrongSignature) }),
   };

@@ -190,9 +190,10 @@ function addResponse(
 ): AssistantMessage {
   const { responseId, modelVersion, usageMetadata } = response;
   const [candidate] = toArray(response.candidates);
-  const { content: parts, finishReason = "FINISH_REASON_UNSPECIFIED" } = toRecord(candidate);
+  const { content: parts, finishReason } = toRecord(candidate);
   const original = withCallIds(getParts(parts), seed);
-  const reason = candidate === undefined ? "PROMPT_BLOCKED" : toSafeString(finishReason);
+  const stated = toSafeString(finishReason ?? "FINISH_REASON_UNSPECIFIED");
+  const reason = candidate === undefined ? "PROMPT_BLOCKED" : stated;
   const content = readAnswerParts(original);
   return history.response(index, content, original, {
     id: responseId,
