@@ -23,17 +23,29 @@ function findConversions(program: ts.Program, path: string): string[] {
   if (source === undefined) throw new Error(`${path} is not part of the program.`);
   const found: string[] = [];
   visit(source, (node) => {
-    const isCall = ts.isCallExpression(node) && node.expression.getText(source) === "String";
-    const value = isCall ? node.arguments[0] : ts.isTemplateSpan(node) ? node.expression : undefined;
-    if (value === undefined) return;
-    const type = checker.getTypeAtLocation(value);
-    const isUnknown = (type.isUnion() ? type.types : [type]).some(
+    const type = findConvertedType(checker, node);
+    const isUnknown = (type?.isUnion() ? type.types : [type]).some(
       (one) =>
-        (one.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) !== 0 || checker.typeToString(one) === "{}",
+        one !== undefined &&
+        ((one.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) !== 0 || checker.typeToString(one) === "{}"),
     );
-    if (isUnknown) found.push(`${relative(ROOT, path)}:${getLine(value)}`);
+    if (isUnknown) found.push(`${relative(ROOT, path)}:${getLine(node)}`);
   });
   return found;
+}
+
+/** Returns the type of the value that a template, a call of `String`, or a call of a function with `String` converts. */
+function findConvertedType(checker: ts.TypeChecker, node: ts.Node): ts.Type | undefined {
+  if (ts.isTemplateSpan(node)) return checker.getTypeAtLocation(node.expression);
+  if (!ts.isCallExpression(node)) return undefined;
+  const [value] = node.arguments;
+  if (value === undefined) return undefined;
+  if (ts.isIdentifier(node.expression) && node.expression.text === "String")
+    return checker.getTypeAtLocation(value);
+  if (!ts.isIdentifier(value) || value.text !== "String") return undefined;
+  const [signature] = checker.getContextualType(value)?.getCallSignatures() ?? [];
+  const [parameter] = signature?.parameters ?? [];
+  return parameter === undefined ? undefined : checker.getTypeOfSymbol(parameter);
 }
 
 test("no value of unknown type is converted by String or a template, which throw for objects that others wrote", () => {
@@ -53,12 +65,14 @@ test("this check sees unknown values, any, and what remains of them after a comp
     export const two = (value: unknown) => \`\${value}\`;
     export const three = (value: { a?: unknown }) => String(value.a ?? 1);
     export const four = () => String(JSON.parse("1"));
-    export const five = (value: string | number | undefined) => \`\${value} \${String(value)}\`;`;
+    export const five = (value: string | number | undefined) => \`\${value} \${String(value)}\`;
+    export const six = (values: readonly unknown[], texts: string[]) => [values.map(String), texts.map(String)];`;
   const program = createProgram([], new Map([[path, text]]));
   expect(findConversions(program, path).map((place) => place.replace(/^.*:/, ""))).toEqual([
     "2",
     "3",
     "4",
     "5",
+    "7",
   ]);
 });

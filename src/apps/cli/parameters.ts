@@ -1,3 +1,4 @@
+import { toSafeString } from "../../core/format/json.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Command parameter: an argument or an option, and the conversion of its text to a value. */
@@ -57,7 +58,7 @@ export function optionalList(form: `[${string}...]`, description: string): Param
 
 /** Creates an argument for any number of words of another command line; the words may be empty. */
 export function foreignWords(form: `[${string}...]`, description: string): Parameter<readonly string[]> {
-  const parse = (given: unknown) => (Array.isArray(given) ? given.map(String) : []);
+  const parse = (given: unknown) => (Array.isArray(given) ? given.map(toSafeString) : []);
   return { kind: "argument", form, description, parse };
 }
 

@@ -1,4 +1,5 @@
 import type { ImageContent, TextContent } from "../format/content.ts";
+import { toSafeString } from "../format/json.ts";
 import type { AgentMessage, BashExecutionMessage, Message, UserMessage } from "../format/message.ts";
 import { assertOptions, FLAG } from "../format/options.ts";
 import { toRecord } from "./entry-fields.ts";
@@ -73,15 +74,17 @@ function toUserBlocks(content: string | UserBlock[]): UserBlock[] {
   return Array.isArray(content) ? content : [];
 }
 
-function makeSummaryBlock(sentence: string, summary: string): TextContent {
-  return makeTextBlock(`${sentence}\n\n<summary>\n${summary ?? ""}\n</summary>`);
+function makeSummaryBlock(sentence: string, summary: unknown): TextContent {
+  return makeTextBlock(`${sentence}\n\n<summary>\n${toSafeString(summary ?? "")}\n</summary>`);
 }
 
 function formatBash(message: BashExecutionMessage): string {
-  const { command, output, exitCode, cancelled, truncated, fullOutputPath } = message;
-  const parts = [`Ran \`${command ?? ""}\`\n${output ? `\`\`\`\n${output}\n\`\`\`` : "(no output)"}`];
+  const { command, output, exitCode, cancelled, truncated, fullOutputPath } = toRecord(message);
+  const shown = output ? `\`\`\`\n${toSafeString(output)}\n\`\`\`` : "(no output)";
+  const parts = [`Ran \`${toSafeString(command ?? "")}\`\n${shown}`];
   if (cancelled) parts.push("(command cancelled)");
   else if (typeof exitCode === "number" && exitCode !== 0) parts.push(`Command exited with code ${exitCode}`);
-  if (truncated && fullOutputPath) parts.push(`[Output truncated. Full output: ${fullOutputPath}]`);
+  if (truncated && fullOutputPath)
+    parts.push(`[Output truncated. Full output: ${toSafeString(fullOutputPath)}]`);
   return parts.join("\n\n");
 }

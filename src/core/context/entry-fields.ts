@@ -25,9 +25,17 @@ export function toArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns a stored value if it is a finite number; otherwise, 0. */
+/**
+ * Returns a stored value if it is a number of at most 2^53 in size; otherwise, 0. Sums of larger numbers may be infinite, which
+ * JSON cannot represent.
+ */
 export function toNumber(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+  return typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : 0;
+}
+
+/** Returns a stored value if it is a positive number of at most 2^53; otherwise, 0. */
+export function toCount(value: unknown): number {
+  return Math.max(0, toNumber(value));
 }
 
 /**

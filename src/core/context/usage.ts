@@ -1,6 +1,6 @@
 import type { Usage } from "../format/content.ts";
 import { isJsonRecord } from "../format/json.ts";
-import { toRecord } from "./entry-fields.ts";
+import { toCount, toRecord } from "./entry-fields.ts";
 
 /** Returns whether a stored value is a usage object. Its fields may have any value. */
 export function isUsage(value: unknown): value is Usage {
@@ -15,8 +15,4 @@ export function isUsage(value: unknown): value is Usage {
 export function calculateContextTokens(usage: Usage): number {
   const { totalTokens, input, output, cacheRead, cacheWrite } = toRecord(usage);
   return toCount(totalTokens) || toCount(input) + toCount(output) + toCount(cacheRead) + toCount(cacheWrite);
-}
-
-function toCount(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
 }

@@ -1,4 +1,4 @@
-import { toRecord } from "../../core/context/entry-fields.ts";
+import { toCount, toRecord } from "../../core/context/entry-fields.ts";
 import type { Usage } from "../../core/format/content.ts";
 import { type AssistantMessage, type StopReason, UNKNOWN_NAME } from "../../core/format/message.ts";
 import type { ConversionIssue } from "./conversion-issue.ts";
@@ -111,11 +111,6 @@ export function toUsage(counts: TokenCounts = {}): Usage {
     totalTokens: toCount(counts.total) || input + output + cacheRead + cacheWrite,
     cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: toCount(counts.cost) },
   };
-}
-
-/** Returns a value if it is a finite positive number, otherwise 0. */
-export function toCount(value: unknown): number {
-  return typeof value === "number" && value > 0 && Number.isFinite(value) ? value : 0;
 }
 
 /** Terms for input and output tokens in OpenAI's two APIs. */

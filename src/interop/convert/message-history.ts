@@ -42,15 +42,15 @@ export interface SdkForm {
   readonly plain?: (message: object) => object;
 }
 
-/** Facts about an answer, from its response. */
+/** Facts about an answer, from its response. Ids and names that are not strings are ignored. */
 export interface ResponseFacts {
-  readonly id: string | undefined;
-  readonly model: string | undefined;
+  readonly id: unknown;
+  readonly model: unknown;
   /** Usage as reported by the SDK. */
   readonly usage: object | null | undefined;
   readonly stopReason: StopReason;
   /** The provider's stop reason. */
-  readonly rawStopReason: string | undefined;
+  readonly rawStopReason: unknown;
   /** Returns a description of the failure. Called only for failures. */
   readonly errorMessage: () => string;
 }
@@ -116,7 +116,7 @@ export class History {
   dropFromSystem(index: number, types: readonly unknown[]): void {
     const dropped = types.filter((type) => type !== "text");
     if (dropped.length === 0) return;
-    const what = dropped.map(String).join(", ");
+    const what = dropped.map(toSafeString).join(", ");
     this.report("BLOCK_DROPPED", index, `Dropped ${what} from a system message; only text is kept.`);
   }
 
@@ -160,11 +160,11 @@ export class History {
   ): AssistantMessage {
     return this.answer(index, content, {
       original,
-      ...(id !== undefined && { responseId: id }),
-      ...(model !== undefined && makeAnswerer(model, this.#asked)),
+      ...(typeof id === "string" && { responseId: id }),
+      ...(typeof model === "string" && makeAnswerer(model, this.#asked)),
       ...(usage != null && { usage: this.#form.readUsage(usage) }),
       stopReason,
-      ...(rawStopReason !== undefined && { rawStopReason }),
+      ...(typeof rawStopReason === "string" && { rawStopReason }),
       ...(stopReason === "error" && { errorMessage: errorMessage() }),
     });
   }
@@ -250,8 +250,16 @@ export function withDetails(details: JsonObject | undefined): { details?: JsonOb
 /** Name of an element in an SDK's arrays, for error messages. */
 type Element = "Message" | "Item" | "Content";
 
-/** Throws if a message or part is not an object, such as `null`, which JSON substitutes for NaN and gaps in an array. */
-export function assertMessages(messages: readonly unknown[], element: Element = "Message"): void {
+/**
+ * Throws if messages are not an array, or if a message or part is not an object, such as `null`, which JSON substitutes for NaN
+ * and gaps in an array.
+ */
+export function assertMessages(messages: unknown, element: Element = "Message"): void {
+  if (!Array.isArray(messages)) {
+    throw new TypeError(
+      `The list of messages is ${describeValue(messages)}, not an array. Pass the messages as an array.`,
+    );
+  }
   messages.forEach((message, index) => {
     if (!isJsonRecord(message)) {
       throw new TypeError(

@@ -28,6 +28,7 @@ import { RequestContent } from "./request-content.ts";
 import { bindsThinking } from "./session/claude-model.ts";
 import { isSummaryBlock } from "./session/provider-summary.ts";
 import type { ToolIds } from "./tool-ids.ts";
+import { withTypedFields } from "./typed-message.ts";
 import { toWellFormedMessage } from "./well-formed-message.ts";
 
 /** Instructions between messages. */
@@ -191,7 +192,7 @@ class Planner {
   #finished(messages: readonly AgentMessage[]): Indexed[] {
     return messages.flatMap((input, index) => {
       const message = toWellFormedMessage(input);
-      const converted = convertToLlm([message]);
+      const converted = convertToLlm([withTypedFields(message)]);
       if (message !== input && converted.length > 0) {
         this.#issues.report(
           "CONTENT_REPLACED",

@@ -51,6 +51,21 @@ function start(tells = false): SummarizedChat {
 }
 
 describe("a summary by the provider", () => {
+  it("is named as the cause where a kept answer's request had a late result, whose call was summarized", () => {
+    const chat = new SummarizedChat(SessionManager.inMemory());
+    chat.say("Begin.");
+    chat.ask(thinkingCall("c1"));
+    chat.ask();
+    chat.result("c1", "found");
+    chat.say("More.");
+    chat.ask();
+    const id = chat.summarize(3);
+    chat.say("End.");
+    const { issues } = toAnthropic(chat.session, { model });
+    const causes = issues.flatMap(({ code, causedBy }) => (code === "THINKING_DROPPED" ? [causedBy] : []));
+    expect(causes).toEqual([id]);
+  });
+
   it.each([false, true])(
     "is sent back verbatim and first, and kept turns keep their thinking (hashes kept: %s)",
     (tells) => {

@@ -72,6 +72,16 @@ describe("an invalid part", () => {
     expect(convert).toThrow(/^(Message|Item|Content) 0 is null, not an object/);
   });
 
+  it.each<[string, () => unknown]>([
+    ["fromAnthropic", () => fromAnthropic({ messages: given(null) }, options)],
+    ["fromOpenAIResponses", () => fromOpenAIResponses({ input: given({}) }, options)],
+    ["fromGemini", () => fromGemini({ contents: given("secret") }, options)],
+    ["fromModelMessages", () => fromModelMessages({ messages: given(1) }, options)],
+  ])("is reported like a list of messages that is not an array: %s", (_, convert) => {
+    expect(convert).toThrow(/^The list of messages is .*, not an array\. Pass the messages as an array\.$/);
+    expect(convert).not.toThrow(/secret/);
+  });
+
   it("that an earlier version stored does not prevent requests", () => {
     const parts = [null, { type: "file", mediaType: "image/png", url: "https://example.com/a" }, null];
     const stored = {
@@ -79,6 +89,16 @@ describe("an invalid part", () => {
       details: { uiMessage: { role: "user", parts } },
     };
     expect(toModelMessages([stored]).messages).toHaveLength(1);
+  });
+});
+
+describe("a kept answer whose content is a string", () => {
+  const answer = { role: "assistant", content: "Hello", providerOptions: { acme: { a: 1 } } };
+
+  it("is sent as it was", () => {
+    const chat = [{ role: "user", content: "Go" }, given(answer)];
+    const { messages } = fromModelMessages(chat, options);
+    expect(toModelMessages(messages).messages).toEqual(chat);
   });
 });
 

@@ -1,5 +1,6 @@
 import { formatCounted } from "../../../core/facts/number-text.ts";
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import type { ImportSessionsOptions } from "../../../interop/history/import-sessions.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { confirmQuestion, YES } from "../confirm.ts";
@@ -76,7 +77,7 @@ function selectAgents({ get, io, warn }: CommandCall): FoundAgent[] {
 
 /** Returns agent ids without duplicates; throws a `UsageError` for an unknown agent. */
 function parseAgentNames(given: readonly unknown[]): readonly string[] {
-  const names = [...new Set(given.map(String))];
+  const names = [...new Set(given.map(toSafeString))];
   const wrong = names.find((name) => !AGENT_IDS.includes(name));
   if (wrong === undefined) return names;
   throw new UsageError(

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { isSessionError, SessionError } from "../../../core/format/errors.ts";
-import { isJsonRecord } from "../../../core/format/json.ts";
+import { isJsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { getDataFolder } from "../../../session/files/user-folders.ts";
 import { makeFolder, realFileSystem } from "../../../session/fs/file-system.ts";
@@ -106,7 +106,7 @@ function parseHookRecord(stored: unknown): HookRecord | undefined {
       const { event, value } = toRecord(one);
       return typeof event === "string" && isJsonRecord(value) ? [{ event, value }] : [];
     }),
-    made: toArray(made).map((names) => toArray(names).map(String)),
+    made: toArray(made).map((names) => toArray(names).map(toSafeString)),
     ...(typeof backup === "string" && { backup }),
   };
 }

@@ -1,11 +1,11 @@
-import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { toArray, toCount, toRecord } from "../../../core/context/entry-fields.ts";
 import { toJson, toText } from "../../../core/context/message-parts.ts";
 import type { ToolCall, Usage } from "../../../core/format/content.ts";
 import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
 import type { Message, StopReason, ToolResultMessage } from "../../../core/format/message.ts";
 import { toSessionName } from "../../../core/format/session-name.ts";
 import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
-import { assistantMessage, toCount, toUsage } from "../../convert/answer.ts";
+import { assistantMessage, toUsage } from "../../convert/answer.ts";
 import { ConversionIssues } from "../../convert/conversion-issue.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { makePlaceholder } from "../../convert/images.ts";

@@ -1,4 +1,4 @@
-import { toRecord } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { toSafeString } from "../../../core/format/json.ts";
@@ -12,7 +12,6 @@ import type {
   ModelMessageLike,
   ModelMessagesRequestLike,
   ModelMessagesResponseLike,
-  ModelStepLike,
 } from "./model-message-types.ts";
 import {
   normalizePart,
@@ -135,11 +134,14 @@ class ModelMessageReader {
       throw new TypeError(
         "The result has no messages: pass { steps, responseMessages } from AI SDK 7, or { steps, response } from AI SDK 5 or 6.",
       );
+    assertMessages(responseMessages);
     const answers = responseMessages.filter(({ role }) => role === "assistant");
     responseMessages.forEach((message, at) => {
       // Empty steps produce no messages, so match the last answers with the last steps.
       const step =
-        message.role === "assistant" ? steps.at(answers.indexOf(message) - answers.length) : undefined;
+        message.role === "assistant"
+          ? toArray(steps).at(answers.indexOf(message) - answers.length)
+          : undefined;
       this.read(message, getIndex(at), step === undefined ? {} : getStepFacts(step, this.#options));
     });
   }
@@ -256,21 +258,23 @@ export function fromModelMessagesResponse(
   return reader.history.done();
 }
 
-function getStepFacts(step: ModelStepLike, options: MessageImportOptions): Partial<AnswerFields> {
-  const { finishReason, usage, response } = step;
-  const { provider: name, modelId = response.modelId } = toRecord(toRecord(step)["model"]);
-  const { rawFinishReason = finishReason } = toRecord(step);
-  const model = options.model ?? toSafeString(modelId);
+function getStepFacts(step: unknown, options: MessageImportOptions): Partial<AnswerFields> {
+  const { finishReason, rawFinishReason = finishReason, usage, response, model: asked } = toRecord(step);
+  const { id, modelId: answering } = toRecord(response);
+  const { provider: name, modelId = answering } = toRecord(asked);
+  const model = options.model ?? (typeof modelId === "string" ? modelId : UNKNOWN_NAME);
   const stopReason = STOP_REASONS.get(finishReason) ?? "stop";
   return {
     ...(typeof name === "string" && getModelIdentity(name, options)),
     model,
-    ...(response.modelId !== model && { responseModel: response.modelId }),
-    responseId: response.id,
+    ...(typeof answering === "string" && answering !== model && { responseModel: answering }),
+    ...(typeof id === "string" && { responseId: id }),
     usage: readUsage(usage),
     stopReason,
     rawStopReason: toSafeString(rawFinishReason),
-    ...(stopReason === "error" && { errorMessage: `The model call ended with ${finishReason}.` }),
+    ...(stopReason === "error" && {
+      errorMessage: `The model call ended with ${toSafeString(finishReason)}.`,
+    }),
   };
 }
 
@@ -280,7 +284,7 @@ function getModelIdentity(name: string, { api, provider }: MessageImportOptions)
 }
 
 /** Reads usage as counted by the AI SDK. Version 5 provides no details. */
-export function readUsage(usage: object): Usage {
+export function readUsage(usage: unknown): Usage {
   const { inputTokens, outputTokens, totalTokens, cachedInputTokens, reasoningTokens, ...details } =
     toRecord(usage);
   const {

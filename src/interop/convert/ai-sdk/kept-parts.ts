@@ -1,4 +1,4 @@
-import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { isStoredMessage, toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { toSafeString } from "../../../core/format/json.ts";
 import type {
@@ -45,10 +45,11 @@ class KeptPartsReader {
 
   constructor(messages: readonly AgentMessage[]) {
     this.#results = resultsOfAnswers(messages);
-    this.#lastUser = messages.findLastIndex(({ role }) => role === "user");
+    this.#lastUser = messages.findLastIndex((message) => toRecord(message)["role"] === "user");
   }
 
   read(message: AgentMessage, index: number): AgentMessage {
+    if (!isStoredMessage(message)) return message;
     if (message.role === "toolResult") return this.#readResult(message);
     if (message.role !== "user" && message.role !== "assistant") return message;
     const kept = findRaw(message, "uiMessage");
@@ -79,10 +80,11 @@ class KeptPartsReader {
     if (over.size === 0) return message;
     this.superseded.push(index);
     this.#step = this.#step.filter((part) => !over.has(toRecord(part)["toolCallId"]));
-    const content = message.content.filter(
-      (block) => block.type !== "toolCall" || !over.has(getCallId(block.id)),
-    );
-    return { ...message, content };
+    const isSent = (block: unknown) => {
+      const { type, id } = toRecord(block);
+      return type !== "toolCall" || !over.has(getCallId(toSafeString(id)));
+    };
+    return Array.isArray(message.content) ? { ...message, content: message.content.filter(isSent) } : message;
   }
 
   #readResult(message: ToolResultMessage): AgentMessage {
@@ -99,9 +101,9 @@ function resultsOfAnswers(
 ): Map<AgentMessage, ReadonlyMap<string, PartResult>> {
   const callers = new Map<string, Map<string, PartResult>>();
   const found = new Map<AgentMessage, ReadonlyMap<string, PartResult>>();
-  for (const message of messages) {
+  for (const message of messages.filter(isStoredMessage)) {
     if (message.role === "toolResult") {
-      const id = getCallId(String(message.toolCallId));
+      const id = getCallId(toSafeString(message.toolCallId));
       callers.get(id)?.set(id, { message, isOpen: false });
       callers.delete(id);
     } else if (message.role === "assistant") {
@@ -117,7 +119,8 @@ function resultsOfAnswers(
 /** Returns the calls of an answer, including provider-executed calls, as tool parts without other data. */
 function bareCalls({ content }: AssistantMessage, calls: unknown): object[] {
   const names = new Map(Object.keys(toRecord(calls)).map((id) => [id, ""]));
-  for (const block of content) if (block.type === "toolCall") names.set(getCallId(block.id), block.name);
+  for (const { type, id, name } of toArray(content).map(toRecord))
+    if (type === "toolCall") names.set(getCallId(toSafeString(id)), toSafeString(name));
   return Array.from(names, ([toolCallId, name]) => ({ type: `tool-${name}`, toolCallId }));
 }
 
@@ -136,7 +139,7 @@ function withDetails(message: AgentMessage, details: object): AgentMessage {
 
 /** Returns a result's part if it contains structured output or the state of its call, in addition to the content. */
 function resultPart(message: ToolResultMessage, step: readonly object[]): object | undefined {
-  const toolCallId = getCallId(String(message.toolCallId));
+  const toolCallId = getCallId(toSafeString(message.toolCallId));
   const kept = toRecord(findRaw(message, "uiMessage"));
   const call = step.map(toRecord).find((part) => part["toolCallId"] === toolCallId);
   const state = isForModel({ parts: step }) ? call?.["callProviderMetadata"] : undefined;

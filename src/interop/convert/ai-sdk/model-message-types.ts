@@ -134,7 +134,7 @@ export type ModelMessagesRequestLike = Open<{
 }>;
 
 /** Model call in a result from the SDK. */
-export type ModelStepLike = Open<{
+type ModelStepLike = Open<{
   readonly finishReason: string;
   readonly usage: Open<{
     readonly inputTokens: number | undefined;

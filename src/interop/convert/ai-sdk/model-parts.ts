@@ -62,7 +62,8 @@ export function writeResult(
   toolName: string,
   toolCallId: string,
 ): ModelToolResultPart {
-  return { type: "tool-result", toolCallId, toolName, output: writeOutput(content, isError) };
+  const blocks = content.filter((block) => isJsonRecord(block));
+  return { type: "tool-result", toolCallId, toolName, output: writeOutput(blocks, isError) };
 }
 
 function writeOutput(content: readonly UserBlock[], isError: boolean): ModelToolOutput {

@@ -116,7 +116,7 @@ export function writeReasoning(block: ThinkingContent, family: Family | undefine
       ...(typeof encrypted === "string" && { reasoningEncryptedContent: encrypted }),
     },
   };
-  const summary = item.summary.map((part) => part.text);
+  const summary = getReasoningParts(item.summary);
   // Open models return the reasoning itself instead of a summary.
   const texts = summary.length > 0 ? summary : getReasoningParts(item.content);
   return (texts.length > 0 ? texts : [""]).map((summary) => ({

@@ -1,6 +1,5 @@
-import { toArray, toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
-import { toSafeString } from "../../../core/format/json.ts";
+import { isStoredMessage, toArray, toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
+import { isJsonRecord, type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
@@ -114,10 +113,12 @@ function writeItem(item: PlannedItem, said: readonly JsonRecord[], dialect: Appr
     ? writeKeptAnswer(item.raw, item.isOwn)
     : { role: "assistant", content: item.isIncomplete ? parts.map(withoutItem) : parts };
   const calls = new AnswerCalls(item, said, dialect);
-  const content = answer.role === "assistant" ? answer.content : [];
+  const content = answer.role === "assistant" && Array.isArray(answer.content) ? answer.content : [];
   const outcomes = calls.writeOutcomes(content);
   return [
-    said.length === 0 ? answer : { role: "assistant", content: calls.withRequests(content) },
+    said.length === 0 || typeof answer.content === "string"
+      ? answer
+      : { role: "assistant", content: calls.withRequests(content) },
     ...(outcomes.length === 0 ? [] : [{ role: "tool" as const, content: outcomes }]),
   ];
 }
@@ -148,7 +149,9 @@ function withoutItem(part: ModelContentPart): ModelContentPart {
 
 /** Returns whether a value is a kept message. Unknown parts are sent unchanged. */
 function isMessage(raw: unknown): raw is ModelMessage {
-  return typeof toRecord(raw)["role"] === "string";
+  const { role, content } = toRecord(raw);
+  if (typeof role !== "string") return false;
+  return typeof content === "string" || (Array.isArray(content) && content.every(isJsonRecord));
 }
 
 function isResult(raw: unknown): raw is ModelToolResultPart {
@@ -253,15 +256,17 @@ class SdkDialect {
   }
 
   #fitOutput(part: ModelToolResultPart, output: ModelToolOutput, index: number): ModelToolOutput<AiSdkMajor> {
-    if (!this.#knows(OUTPUTS, output.type))
+    // A session file may contain any value as the output, regardless of its type.
+    const { type, value } = toRecord(output);
+    if (!this.#knows(OUTPUTS, type))
       return { type: "error-text", value: this.#asText(readResult(part)?.content, index).text };
-    if (output.type !== "content") return output;
+    if (output?.type !== "content" || !Array.isArray(value)) return output;
     return { ...output, value: output.value.map((one) => this.#fitOutputPart(one, index)) };
   }
 
   #fitOutputPart(part: ModelToolOutputPart, index: number): ModelToolOutputPart<AiSdkMajor> {
-    if (this.#knows(OUTPUT_PARTS, part.type)) return part;
-    const { data, mediaType } = toRecord(part);
+    const { type, data, mediaType } = toRecord(part);
+    if (this.#knows(OUTPUT_PARTS, type)) return part;
     const base64 = toBase64(data);
     if (base64 !== undefined && typeof mediaType === "string")
       return WRITE_FILE[this.major](base64, mediaType);
@@ -292,7 +297,7 @@ class SdkDialect {
 
 /** Returns the oldest major version that supports the latest file in tool output; undefined if there are no files. */
 function findMajor(messages: readonly AgentMessage[]): AiSdkMajor | undefined {
-  const majors = messages.flatMap((message) => {
+  const majors = messages.filter(isStoredMessage).flatMap((message) => {
     if (message.role !== "toolResult") return [];
     const { type, value } = toRecord(toRecord(findRaw(message, "modelMessage"))["output"]);
     const kept = type === "content" ? toArray(value) : [];

@@ -1,5 +1,5 @@
 import { getTexts } from "../../../core/context/content-text.ts";
-import { toRecord } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { toSafeString } from "../../../core/format/json.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
 import type { ConversionIssue } from "../conversion-issue.ts";
@@ -88,7 +88,7 @@ export function writeOutcome(result: PartResult | undefined): Outcome {
 function toOutput(message: PartResult["message"], texts: readonly string[]): unknown {
   const kept = toRecord(findRaw(message, "uiMessage"));
   if ("output" in kept && isSameJson(readToolOutput(kept["output"]), message.content)) return kept["output"];
-  if (message.content.length === texts.length && texts.length < 2) return texts.join("");
+  if (toArray(message.content).length === texts.length && texts.length < 2) return texts.join("");
   return { type: "content", value: message.content };
 }
 

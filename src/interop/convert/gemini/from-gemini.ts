@@ -1,9 +1,9 @@
-import { toRecord } from "../../../core/context/entry-fields.ts";
+import { toArray, toCount, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { hashText } from "../../../core/format/ids.ts";
 import { toSafeString } from "../../../core/format/json.ts";
 import type { AssistantMessage } from "../../../core/format/message.ts";
-import { type ConvertedAnswer, chooseStopReason, type StopReasons, toCount, toUsage } from "../answer.ts";
+import { type ConvertedAnswer, chooseStopReason, type StopReasons, toUsage } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import {
   assertMessages,
@@ -73,7 +73,9 @@ export function fromGemini(
     : request;
   const instruction = joinInstruction(systemInstruction);
   if (instruction !== "") history.system(-1, instruction);
-  const untold = getParts(systemInstruction).filter((part) => toRecord(part)["text"] === undefined);
+  const untold = getParts(systemInstruction)
+    .map(toRecord)
+    .filter(({ text }) => text === undefined);
   history.dropFromSystem(-1, untold.flatMap(Object.keys));
   const reader = new ContentReader(history);
   assertMessages(contents, "Content");
@@ -173,7 +175,7 @@ export function fromGeminiResponse(
   options: MessageImportOptions,
 ): ConvertedAnswer {
   const history = new History(options, FORM);
-  const seed = hashText(response.responseId ?? String(history.getTime(0))).slice(0, SEED_LENGTH);
+  const seed = hashText(toSafeString(response.responseId ?? history.getTime(0))).slice(0, SEED_LENGTH);
   return getOnlyAnswer(history, addResponse(history, response, 0, seed));
 }
 
@@ -186,11 +188,12 @@ function addResponse(
   index: number,
   seed: string,
 ): AssistantMessage {
-  const { candidates = [], responseId, modelVersion, usageMetadata } = response;
-  const [candidate] = candidates;
-  const original = withCallIds(getParts(candidate?.content), seed);
-  const reason =
-    candidate === undefined ? "PROMPT_BLOCKED" : (candidate.finishReason ?? "FINISH_REASON_UNSPECIFIED");
+  const { responseId, modelVersion, usageMetadata } = response;
+  const [candidate] = toArray(response.candidates);
+  const { content: parts, finishReason } = toRecord(candidate);
+  const original = withCallIds(getParts(parts), seed);
+  const stated = toSafeString(finishReason ?? "FINISH_REASON_UNSPECIFIED");
+  const reason = candidate === undefined ? "PROMPT_BLOCKED" : stated;
   const content = readAnswerParts(original);
   return history.response(index, content, original, {
     id: responseId,

@@ -1,4 +1,5 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
+import { isJsonRecord } from "../../../core/format/json.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import type { ModelIdentity } from "../dialect.ts";
 import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
@@ -100,7 +101,7 @@ function isNewGeneration(target: ModelIdentity | undefined): boolean {
 
 /** Returns whether a value is an array of kept parts. Unknown types are sent unchanged. */
 function isParts(raw: unknown): raw is GeminiPart[] {
-  return Array.isArray(raw);
+  return Array.isArray(raw) && raw.every(isJsonRecord);
 }
 
 /** Returns whether a value is a kept result with the tool name used in the request. */

@@ -1,6 +1,6 @@
-import { toRecord } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { hashText } from "../../../core/format/ids.ts";
-import { toSafeString } from "../../../core/format/json.ts";
+import { isJsonRecord, toSafeString } from "../../../core/format/json.ts";
 import type { AssistantMessage } from "../../../core/format/message.ts";
 import { type ConvertedAnswer, chooseStopReason, readOpenAIUsage, STOP_REASONS } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
@@ -142,10 +142,10 @@ export function fromOpenAIChatResponse(
 
 function addResponse(history: History, response: OpenAIChatResponseLike, index: number): AssistantMessage {
   const { id, model, choices, usage } = response;
-  const [choice] = choices;
-  const original = stripMessage(choice?.message ?? { role: "assistant" });
-  const reason = choice?.finish_reason ?? undefined;
-  const said = reason === undefined ? "pending" : (STOP_REASONS.get(reason) ?? "stop");
+  const [choice] = toArray(choices);
+  const { message, finish_reason: reason } = toRecord(choice);
+  const original = stripMessage(isJsonRecord(message) ? message : { role: "assistant" });
+  const said = reason == null ? "pending" : (STOP_REASONS.get(reason) ?? "stop");
   const content = readReported(history, index, original);
   return history.response(index, content, original, {
     id,
@@ -157,8 +157,8 @@ function addResponse(history: History, response: OpenAIChatResponseLike, index: 
   });
 }
 
-function describeError(response: object, reason: string | undefined): string {
-  if (reason !== undefined) return "The provider's filter withheld the answer.";
+function describeError(response: object, reason: unknown): string {
+  if (reason != null) return "The provider's filter withheld the answer.";
   const { message } = toRecord(toRecord(response)["error"]);
   return typeof message === "string" ? message : "The response has no choices.";
 }

@@ -174,6 +174,7 @@ function addResponse(
   index: number,
 ): AssistantMessage {
   const { id, model, output, usage } = response;
+  assertMessages(output, "Item");
   const reason = getStopReason(response);
   const content = readReported(history, index, output);
   return history.response(index, content, output, {

@@ -203,9 +203,12 @@ export class BoundThinking {
     // the end.
     const own = this.#changes.find((one) => one.step === step);
     const change = after.find(({ affects }) => affects < step) ?? after[0] ?? own;
-    return change === undefined
+    if (change !== undefined) return voidSince(change.what, change.entryId);
+    // A compaction may keep an answer, but not all that a later request contained before it, such as a late result.
+    const compaction = step < this.#keptSteps ? this.#request.steps[0]?.sourceEntry : undefined;
+    return compaction === undefined
       ? { why: otherwise, causedBy: undefined }
-      : voidSince(change.what, change.entryId);
+      : voidSince("compaction", compaction.id);
   }
 
   /** Hashes the request that consists of the first steps. */

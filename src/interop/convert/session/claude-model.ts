@@ -15,17 +15,19 @@ const BOUND_SINCE = 501;
  * Parses a model name; undefined if it is not a Claude model, or is one of the first models, whose names begin with the
  * version.
  */
-function parseClaude(model: string): ClaudeModel | undefined {
-  const [, family, major, minor = "0"] = NAME.exec(model) ?? [];
+function parseClaude(model: unknown): ClaudeModel | undefined {
+  const [, family, major, minor = "0"] = (typeof model === "string" && NAME.exec(model)) || [];
   if (family === undefined) return undefined;
   return { family, version: Number(major) * 100 + Number(minor) };
 }
 
 /**
  * Returns whether a model rejects thinking if the preceding content has changed. A date in the name is not a version.
+ *
+ * @param model - Stored name of a model. A session file may contain any value.
  */
-export function bindsThinking(model: string | undefined): boolean {
-  return model !== undefined && (parseClaude(model)?.version ?? 0) >= BOUND_SINCE;
+export function bindsThinking(model: unknown): boolean {
+  return (parseClaude(model)?.version ?? 0) >= BOUND_SINCE;
 }
 
 /** Returns whether two names refer to the same family and version of Claude. Such models can read each other's thinking. */

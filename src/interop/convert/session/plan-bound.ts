@@ -145,7 +145,7 @@ function canRead(answer: AssistantMessage, target: ModelIdentity | undefined, di
 function asTarget(answer: AssistantMessage, target: ModelIdentity | undefined): AssistantMessage {
   if (target === undefined || isWrittenBy(target, answer)) return answer;
   const { model, responseModel = model } = answer;
-  const isSame = [model, responseModel].some((name) => isSameClaude(String(name), target.model));
+  const isSame = [model, responseModel].some((name) => isSameClaude(name, target.model));
   return isSame ? { ...answer, model: target.model } : answer;
 }
 

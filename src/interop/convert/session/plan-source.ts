@@ -2,6 +2,7 @@ import type { AgentMessage } from "../../../core/format/message.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import { type Dialect, findTarget } from "../dialect.ts";
 import { planMessages, type RequestPlan } from "../request-plan.ts";
+import { withTypedFields } from "../typed-message.ts";
 import { itemsUpTo } from "./bound-thinking.ts";
 import { bindsThinking } from "./claude-model.ts";
 import { isFinishedAnswer, planBound } from "./plan-bound.ts";
@@ -37,10 +38,13 @@ export function planRequest(
   { prepare = AS_IS, write }: RequestForm = {},
 ): SourcePlan {
   if (!isSession(source))
-    return { ...planMessages(prepare(source), dialect, options), sourceAt: () => undefined };
+    return {
+      ...planMessages(prepare(source.map(withTypedFields)), dialect, options),
+      sourceAt: () => undefined,
+    };
   const steps = readSteps(source, options.leafId);
   const items = itemsUpTo(steps, steps.length);
-  const messages = prepare(items.map(({ message }) => message));
+  const messages = prepare(items.map(({ message }) => withTypedFields(message)));
   const target = findTarget(messages.filter(isFinishedAnswer), dialect.apis, dialect.provider, options);
   const summary = dialect.form === "anthropic" ? readSummary(steps[0]?.sourceEntry) : undefined;
   const isBound = write !== undefined && options.dropThinking !== true && bindsThinking(target?.model);

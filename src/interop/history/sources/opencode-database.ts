@@ -116,6 +116,10 @@ function makeSessionQuery(database: Database): TableQuery {
   return { table: "session", texts, numbers: TIMES };
 }
 
+function isTooLarge(value: unknown): boolean {
+  return typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+}
+
 /**
  * Reads a session from its rows in a database copy.
  *
@@ -126,7 +130,7 @@ export function readRows(copy: string, path: string, sessionId: string): StoredS
     const issues: SessionIssue[] = [];
     const rows = function* (query: TableQuery, where: string) {
       for (const row of database.rows({ ...query, where }, sessionId)) {
-        if (query.numbers?.some((name) => Math.abs(toNumber(row[name])) > Number.MAX_SAFE_INTEGER))
+        if (query.numbers?.some((name) => isTooLarge(row[name])))
           throw makeNumberTooLargeError(path, sessionId, query.table);
         yield row;
       }

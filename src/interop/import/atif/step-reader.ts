@@ -1,4 +1,4 @@
-import { toArray, toNumber, toRecord } from "../../../core/context/entry-fields.ts";
+import { toArray, toCount, toNumber, toRecord } from "../../../core/context/entry-fields.ts";
 import { toText } from "../../../core/context/message-parts.ts";
 import { isUsage } from "../../../core/context/usage.ts";
 import type { ToolCall, Usage } from "../../../core/format/content.ts";
@@ -147,7 +147,7 @@ export class StepReader {
       type: "compaction",
       summary,
       firstKeptEntryId: kept?.id,
-      tokensBefore: Math.max(0, toNumber(own["tokens_before"])),
+      tokensBefore: toCount(own["tokens_before"]),
       usage: isUsage(usage) && !isCopied(step) ? readStoredUsage(usage) : undefined,
       systemMessage: toRecord(system)["role"] === "system" ? system : undefined,
       retainedTail: Array.isArray(tail)

@@ -1,8 +1,9 @@
+import { toCount } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { UnknownEntry } from "../../../core/format/entry.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
-import { toCount, toUsage } from "../../convert/answer.ts";
+import { toUsage } from "../../convert/answer.ts";
 import { makeCustom, makeUsageEntry } from "../entry-bodies.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";

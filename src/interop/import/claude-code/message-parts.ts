@@ -1,8 +1,8 @@
-import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { toArray, toCount, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import type { StopReason } from "../../../core/format/message.ts";
-import { STOP_REASONS, toCount, toUsage } from "../../convert/answer.ts";
+import { STOP_REASONS, toUsage } from "../../convert/answer.ts";
 import { readUsage } from "../../convert/anthropic/anthropic-content.ts";
 import { getMember, joinContentText, toNonemptyText } from "../source-text.ts";
 import { isSidechain, type RecordNode } from "./record-graph.ts";

@@ -1,8 +1,8 @@
 import { getTexts } from "../../../core/context/content-text.ts";
-import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { toArray, toCount, toRecord } from "../../../core/context/entry-fields.ts";
 import { isJsonRecord, type JsonRecord, pickDefined } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
-import { toCount, toUsage } from "../../convert/answer.ts";
+import { toUsage } from "../../convert/answer.ts";
 import { convertAnswer, convertInput } from "../anthropic-blocks.ts";
 import { makeCustom, makeCustomMessage, makeSubagentLink, makeToolResult } from "../entry-bodies.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";

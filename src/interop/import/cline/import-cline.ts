@@ -1,4 +1,4 @@
-import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { toArray, toCount, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
@@ -7,7 +7,7 @@ import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { type RecordForm, recoverRecords } from "../../../core/jsonl/concatenated-records.ts";
 import { parseJson, parseRecord } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
-import { toCount, toUsage } from "../../convert/answer.ts";
+import { toUsage } from "../../convert/answer.ts";
 import { type EntryBody, makeCustom, makeSubagentLink, makeUsageEntry } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import {

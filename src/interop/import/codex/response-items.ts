@@ -1,9 +1,8 @@
-import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { toArray, toCount, toRecord } from "../../../core/context/entry-fields.ts";
 import type { TextContent, ThinkingContent, ToolCall } from "../../../core/format/content.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
-import { toCount } from "../../convert/answer.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { makePlaceholder, parseDataUrl } from "../../convert/images.ts";
 import {

@@ -1,8 +1,8 @@
-import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { toArray, toCount, toRecord } from "../../../core/context/entry-fields.ts";
 import type { ToolCall, Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
-import { toCount, toUsage } from "../../convert/answer.ts";
+import { toUsage } from "../../convert/answer.ts";
 import { readAnswerBlock } from "../../convert/anthropic/anthropic-content.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { makePlaceholder, toImage } from "../../convert/images.ts";

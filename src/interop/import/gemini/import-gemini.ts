@@ -1,9 +1,9 @@
-import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { toArray, toCount, toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
-import { toCount, toUsage } from "../../convert/answer.ts";
+import { toUsage } from "../../convert/answer.ts";
 import { CONTINUED_SESSION_TYPE } from "../continued-session.ts";
 import { makeCustom, makeSubagentLink, makeToolResult } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";

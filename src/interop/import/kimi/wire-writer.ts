@@ -1,10 +1,10 @@
-import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { toArray, toCount, toRecord } from "../../../core/context/entry-fields.ts";
 import type { ToolCall, Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { toSafeString } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
-import { assistantMessage, toCount, toUsage } from "../../convert/answer.ts";
+import { assistantMessage, toUsage } from "../../convert/answer.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { makePlaceholder, parseDataUrl } from "../../convert/images.ts";
 import { parseArguments } from "../../convert/tool-arguments.ts";

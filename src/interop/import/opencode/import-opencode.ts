@@ -371,10 +371,10 @@ class MessageWriter {
   #makeNote(part: JsonRecord, block: UserBlock | undefined): EntryBody | undefined {
     const { type, text, synthetic, ignored } = part;
     if (block?.type === "image" || (block !== undefined && type === "text")) return undefined;
-    if (type === "text" && ignored !== true) {
+    if (type === "text" && typeof text === "string" && ignored !== true) {
       if (text === "") this.#builder.drop("empty text");
       if (synthetic !== true || text === "") return undefined;
-      if (!REMINDER.test(toSafeString(text))) return makeCustomMessage("opencode.synthetic", text, false);
+      if (!REMINDER.test(text)) return makeCustomMessage("opencode.synthetic", text, false);
       this.#builder.counts.kept++;
       return makeCustom("opencode.synthetic", { content: text });
     }

@@ -1,7 +1,8 @@
+import { toCount } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
-import { toCount, toUsage } from "../../convert/answer.ts";
+import { toUsage } from "../../convert/answer.ts";
 import type { RecordNode } from "../claude-code/record-graph.ts";
 import { getMember, toNonemptyText } from "../source-text.ts";
 

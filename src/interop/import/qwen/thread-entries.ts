@@ -304,7 +304,7 @@ class ThreadEmitter {
     if (kept.length > 0 && firstKept === undefined) {
       const timestamp = Date.parse(toIsoTime(getTime(node)) ?? "") || 0;
       const contents = kept.map(({ role, parts }) => ({
-        role: toNonemptyText(role),
+        role: role === "model" ? role : "user",
         parts: toArray(parts).filter(isJsonRecord),
       }));
       draft["retainedTail"] = fromGemini(contents, { timestamp }).messages;

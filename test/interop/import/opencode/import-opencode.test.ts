@@ -128,6 +128,12 @@ test("imports only the user's own text as a prompt, and adds the program's text 
   ]);
 });
 
+test("keeps a text that is not a string, whether the program or the user wrote it", () => {
+  const texts = [true, false].map((synthetic) => ({ type: "text", text: [{}], synthetic }));
+  const { path } = view(makeDocument([prompt("m1", 1, "look", ...texts)]));
+  expect(path.map(brief).slice(2)).toEqual(["user look", "opencode.text", "opencode.text"]);
+});
+
 test("splits an old version's answer into the calls of the model that made it", () => {
   const finish = (output: number) => ({ type: "step-finish", tokens: { input: 1, output }, cost: 0.1 });
   const parts = [

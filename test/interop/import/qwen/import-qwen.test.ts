@@ -96,6 +96,14 @@ test("follows a compression with what it kept, as entries if they exist, else as
     ...expected.slice(3),
   ]);
   expect(view([...before, compressed()]).messages.map(briefMessage)).toEqual(["compactionSummary"]);
+  const unknown = system("k1", "chat_compression", {
+    compressedHistory: [...contents("the summary", "first"), { role: "other", parts: [{ text: "more" }] }],
+  });
+  expect(view([...before, unknown]).messages.map(briefMessage)).toEqual([
+    "compactionSummary",
+    "assistant first",
+    "user more",
+  ]);
 });
 
 test("gives a copy its original's ids and names it; names the session that started another", () => {
