@@ -343,7 +343,7 @@ test("the page shows live only while a program writes, and its duration includes
   await page.locator(".live.is-quiet").waitFor({ state: "attached" });
 });
 
-test("a file with only old entries is not live, even if it was written just now, as by an import", async () => {
+test("a session whose messages are old is not live, even if an import or a new name changed its file just now", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("Long ago");
   const { url } = await serve([scribe.path, "--live"]);
@@ -351,6 +351,39 @@ test("a file with only old entries is not live, even if it was written just now,
   scribe.user("Still long ago");
   await page.locator(".entry:has-text('Still long ago')").waitFor();
   expect(await page.locator(".live").getAttribute("class")).toBe("live is-quiet");
+  const parentId = scribe.session.getLeafId();
+  const head = { id: "a0b1c2d3", parentId, timestamp: new Date().toISOString() };
+  appendFileSync(scribe.path, `${JSON.stringify({ type: "session_info", ...head, name: "A new name" })}\n`);
+  await page.locator("h1:has-text('A new name')").waitFor();
+  expect(await page.locator(".live").getAttribute("class")).toBe("live is-quiet");
+});
+
+test("repairs of the context are shown after it, and stay while the session grows", async () => {
+  const scribe = growing();
+  scribe.call("bash", { command: "make" });
+  const { url } = await serve([scribe.path, "--live"]);
+  const { page } = await open(url);
+  await page.keyboard.press("m");
+  const repairs = page.locator(".is-unpaired");
+  await repairs.waitFor();
+  expect(await repairs.textContent()).toBe("1 tool call without a result");
+  await page.evaluate(`
+    globalThis.frames = [];
+    (function look() {
+      frames.push(document.querySelector(".is-unpaired") !== null);
+      requestAnimationFrame(look);
+    })();
+  `);
+  scribe.user("Go on");
+  await page.locator(".panel-facts:has-text('62 entries')").waitFor();
+  await page.keyboard.press("m");
+  await repairs.waitFor({ state: "detached" });
+  const seen = await page.evaluate("frames.splice(0)");
+  expect(seen).toContain(true);
+  // Only the last frames, of the other view, are without it.
+  expect(String(seen)).toMatch(/^(?:true,)+false(?:,false)*$/);
+  await page.keyboard.press("m");
+  await repairs.waitFor();
 });
 
 test("counts entries that arrive while the reader is higher up, and the count links to them", async () => {

@@ -27,9 +27,9 @@ beforeAll(() => {
 });
 
 /** Maximum number of bodies parsed for a screen, including those drawn above and below it, and those in titles of rows. */
-const MAX_BODIES = 700;
+const MAX_BODIES = 350;
 
-/** Rows in the document: those of a screen, and eight above and below it. */
+/** Rows in the document: those of a screen, and four above and below it. */
 const MAX_ROWS = 60;
 
 /** Counts parsed bodies; `parsedAtFirst` is set when entries are first drawn. */

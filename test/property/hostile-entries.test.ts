@@ -2,6 +2,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildSessionContext, convertToLlm, isSessionError, SessionManager } from "sessiontree";
 import { expect, test } from "vitest";
+import {
+  type ConversationRow,
+  getItemParts,
+  makeConversationRows,
+} from "../../src/apps/page/model/conversation-rows.ts";
 import { viewPath } from "../../src/apps/page/model/path-items.ts";
 import { exportAtif } from "../../src/interop/atif/export-atif.ts";
 import { exportFor } from "../../src/interop/continue/export-for.ts";
@@ -23,6 +28,11 @@ function openUnlessHeadless(path: string): SessionManager | undefined {
     if (isSessionError(error, "NOT_A_SESSION")) return undefined;
     throw error;
   }
+}
+
+/** Reads the content that a row shows. */
+function readRow(row: ConversationRow): void {
+  if (row.kind === "entry") for (const item of [row.item, ...row.results.values()]) getItemParts(item);
 }
 
 /** Reads a session in every way in which its messages are used. */
@@ -51,7 +61,9 @@ test("a session is opened, read, written as requests, and exported, whatever val
       const session = openUnlessHeadless(path);
       if (session === undefined) continue;
       const model = modelOfText(text);
-      viewPath(model, model.leaf);
+      const { items, modelItems, repairs } = viewPath(model, model.leaf);
+      for (const some of [items, modelItems]) makeConversationRows(some, () => true).rows.forEach(readRow);
+      expect(repairs.length).toBeGreaterThanOrEqual(0);
       if (session.buildSessionContext().messages.some(({ role }) => role === "user")) readInEveryWay(session);
       session.close();
     } catch (error) {

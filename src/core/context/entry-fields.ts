@@ -26,14 +26,14 @@ export function toArray(value: unknown): readonly unknown[] {
 }
 
 /**
- * Returns a stored value if it is a number of at most 2^53 in size; otherwise, 0. Sums of larger numbers may be infinite, which
- * JSON cannot represent.
+ * Returns a stored value if it is a number whose absolute value is less than 2^53; otherwise, 0. Sums of larger numbers may be
+ * infinite, which JSON cannot represent.
  */
 export function toNumber(value: unknown): number {
   return typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : 0;
 }
 
-/** Returns a stored value if it is a positive number of at most 2^53; otherwise, 0. */
+/** Returns a stored value if it is a positive number less than 2^53; otherwise, 0. */
 export function toCount(value: unknown): number {
   return Math.max(0, toNumber(value));
 }

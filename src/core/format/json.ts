@@ -14,8 +14,8 @@ export type JsonObject = { [key: string]: JsonValue };
 export type JsonRecord = { [key: string]: unknown };
 
 /**
- * Returns the text of a value that others wrote, like `String` for primitive values. An object is only named, as `[object Object]`
- * or `[object Array]`: `String` would call its `toString`, which JSON can set to a value that is not a function.
+ * Returns the text of a value that others wrote, like `String` for primitive values. Of an object, only the type is named, such as
+ * `[object Array]`: `String` would call its `toString`, which JSON can set to a value that is not a function.
  */
 export function toSafeString(value: unknown): string {
   const isObject = typeof value === "object" && value !== null;

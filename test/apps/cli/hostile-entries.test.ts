@@ -23,6 +23,8 @@ test("commands show a session, or say why they cannot, whatever value any field 
     ["export", path, "--html"],
   ];
   const settings = { cwd: folder, columns: 80, env: { HOME: folder, XDG_CACHE_HOME: join(folder, "cache") } };
+  writeFileSync(path, joinLines(Object.values(makeRichSession())));
+  for (const args of commands) expect((await cli(args, settings)).code, String(args)).toBe(EXIT_CODES.ok);
   for (const { place, document } of takeTried(replaceEachValue(makeRichSession(), UNPRINTABLE_VALUES), 19)) {
     writeFileSync(path, joinLines(Object.values(Object(document))));
     for (const args of commands) {

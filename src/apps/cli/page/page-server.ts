@@ -210,8 +210,9 @@ export class PageServer {
     response.write(": following\n\n");
     let wasWriting: boolean | undefined;
     const look = () => {
-      const isWriting = isBeingWritten(path);
-      if (isWriting !== wasWriting) response.write(`event: writing\ndata: ${isWriting}\n\n`);
+      const writtenMs = getLatestWriteMs(path);
+      const isWriting = writtenMs !== undefined;
+      if (isWriting !== wasWriting) response.write(`event: writing\ndata: ${writtenMs ?? ""}\n\n`);
       wasWriting = isWriting;
       // Data that the browser has not read yet would accumulate in memory.
       let isFree = !response.writableNeedDrain;
@@ -312,10 +313,10 @@ function parseIdentity(text: string): FileIdentity | undefined {
  */
 const WRITING_MS = 60_000;
 
-/** Returns whether a program is writing to a file, based on the time of its last change. */
-function isBeingWritten(path: string): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats !== undefined && Date.now() - stats.mtimeMs < WRITING_MS;
+/** Returns the time of a file's last change, in Unix milliseconds; undefined if it was too long ago to be still written. */
+function getLatestWriteMs(path: string): number | undefined {
+  const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? {};
+  return mtimeMs !== undefined && Date.now() - mtimeMs < WRITING_MS ? mtimeMs : undefined;
 }
 
 /** Reads data appended to a file. */

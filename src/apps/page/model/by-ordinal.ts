@@ -4,7 +4,7 @@ import { NONE } from "../../../core/tree/entry-tree.ts";
 export class ByOrdinal {
   readonly #indices: Int32Array;
 
-  /** @param size - Number of entries of the session, or of those up to the last that may be assigned an index. */
+  /** @param size - Upper bound of the ordinals: each of them is less. */
   constructor(size: number) {
     this.#indices = new Int32Array(size).fill(NONE);
   }

@@ -83,6 +83,8 @@ export interface PathView {
   readonly messageCount: number;
   /** Repairs that these messages need before a provider accepts them; empty until the facts of all entries are known. */
   readonly repairs: readonly ToolPairRepair[];
+  /** The same, if they have been accessed before; otherwise, empty. */
+  readonly knownRepairs: readonly ToolPairRepair[];
   readonly thinkingLevel: string;
   readonly model: ModelChoice | undefined;
   /** Size of the model's context; undefined until enough facts are known. */
@@ -116,6 +118,7 @@ class StoredPath implements PathView {
   readonly #choice: ContextChoice;
   #items: readonly PathItem[] | undefined;
   #shownItems: readonly PathItem[] | undefined;
+  #compacted: number | undefined;
   #modelItems: readonly ContextItem[] | undefined;
   #repairs: readonly ToolPairRepair[] | undefined;
 
@@ -143,7 +146,8 @@ class StoredPath implements PathView {
   }
 
   get compacted(): number {
-    return this.items.reduce((sum, { state }) => (state === "compacted" ? sum + 1 : sum), 0);
+    this.#compacted ??= this.items.reduce((sum, { state }) => (state === "compacted" ? sum + 1 : sum), 0);
+    return this.#compacted;
   }
 
   get shownItems(): readonly PathItem[] {
@@ -163,6 +167,10 @@ class StoredPath implements PathView {
   get repairs(): readonly ToolPairRepair[] {
     this.#repairs ??= findRepairs(this.#session, this.modelItems);
     return this.#repairs;
+  }
+
+  get knownRepairs(): readonly ToolPairRepair[] {
+    return this.#repairs ?? [];
   }
 
   #listModelItems(): ContextItem[] {

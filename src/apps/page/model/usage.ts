@@ -8,6 +8,7 @@ import {
 } from "../../../core/facts/usage-tally.ts";
 import type { UsedByCall } from "./entry-facts.ts";
 import { rememberLatest } from "./latest-results.ts";
+import type { PathView } from "./path-items.ts";
 import type { SessionModel } from "./session-model.ts";
 
 /** Usage of one model call. */
@@ -48,6 +49,15 @@ export class SessionUsage {
 
 /** Returns the usage of a session. */
 export const getUsage = rememberLatest((session: SessionModel) => new SessionUsage(session), 1);
+
+/** Sums the calls on a path; returns the sum of all calls if all are on it. */
+export const sumOnPath = rememberLatest(
+  ({ calls, all }: SessionUsage, { indices }: Pick<PathView, "indices">): Spent => {
+    const own = calls.filter(({ ordinal }) => indices.has(ordinal));
+    return own.length === calls.length ? all : sumSpent(own);
+  },
+  2,
+);
 
 /** Usage of one model. */
 export interface ModelUsage {

@@ -58,6 +58,8 @@ export function useLiveSession(
       wasAtEnd: false,
     };
   });
+  /** Time of the file's last change when the server last reported that a program is writing, in Unix milliseconds. */
+  const [writtenMs, setWrittenMs] = useState(0);
   useEffect(() => {
     const growing = new GrowingSession(entries, () => {
       const session = makeSessionModel(entries, fileName);
@@ -73,9 +75,10 @@ export function useLiveSession(
         events.close();
         end();
       });
-      events.addEventListener("writing", ({ data }: MessageEvent<string>) =>
-        setLive((before) => ({ ...before, following: data === "true" ? "now" : "quiet" })),
-      );
+      events.addEventListener("writing", ({ data }: MessageEvent<string>) => {
+        setWrittenMs(Number(data));
+        setLive((before) => ({ ...before, following: data === "" ? "quiet" : "now" }));
+      });
       events.onerror = end;
     };
     void areLinksKnown.finally(() => {
@@ -95,16 +98,22 @@ export function useLiveSession(
     const estimated = entries.isWhole && estimates.size > 0 ? makeSessionModel(entries, fileName) : undefined;
     setLive((before) => ({ ...before, listed, session: estimated ?? before.session }));
   }, [answer]);
-  // A file that an import or a redaction wrote just now has only older entries.
-  const isRewritten = live.following === "now" && !hasRecentEntry(session);
-  return isRewritten ? { ...live, following: "quiet" } : live;
+  // An import, a redaction, and a new name change the file of a conversation that has ended.
+  const hasEnded = live.following === "now" && writtenMs - findLastMessageMs(session) > MAX_TURN_MS;
+  return hasEnded ? { ...live, following: "quiet" } : live;
 }
 
-/** Maximum age of the last entry of a session that a program is writing, in milliseconds: an answer can take minutes. */
-const RECENT_MS = 600_000;
+/**
+ * Maximum time from the last message to a later change of its file by the same program, in milliseconds: an answer can take
+ * minutes.
+ */
+const MAX_TURN_MS = 600_000;
 
-function hasRecentEntry({ tree, size }: SessionModel): boolean {
-  return size > 0 && Date.now() - tree.timeAt(size - 1) < RECENT_MS;
+/** Returns the time of the last message in the file, in Unix milliseconds; NaN if there is none. */
+function findLastMessageMs({ tree, size }: SessionModel): number {
+  let at = size - 1;
+  while (at >= 0 && tree.typeAt(at) !== "message") at--;
+  return at < 0 ? Number.NaN : tree.timeAt(at);
 }
 
 /** Returns a value delayed by up to `SELDOM_MS`, so that requests that depend on it are infrequent. */

@@ -192,14 +192,16 @@ const REPAIR_WORDS: { readonly [kind in ToolPairRepair["kind"]]: string } = {
   messageDropped: "message without a valid call",
 };
 
-/** Repairs that the context needs before a provider accepts it. They are found after the context is drawn, which they would delay. */
+/**
+ * Repairs that the context needs before a provider accepts it. They are found after the context is drawn, so that it appears
+ * sooner; until then, the previous ones are shown.
+ */
 function Repairs({ path }: Pick<PathBarProps, "path">) {
-  const [drawn, setDrawn] = useState<PathView>();
+  const [repairs, setRepairs] = useState(path.knownRepairs);
   useEffect(() => {
-    const timer = setTimeout(() => setDrawn(path));
+    const timer = setTimeout(() => setRepairs(path.repairs));
     return () => clearTimeout(timer);
   }, [path]);
-  const repairs = path === drawn ? path.repairs : [];
   if (repairs.length === 0) return null;
   const which = repairs.map(({ kind, toolCallId }) => `${REPAIR_WORDS[kind]}: ${toolCallId}`).join("\n");
   const missing = repairs.filter(({ kind }) => kind === "resultMade").length;

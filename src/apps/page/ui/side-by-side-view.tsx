@@ -23,7 +23,7 @@ interface BesideViewProps {
 /** Two paths side by side, from their fork. */
 export function BesideView({ path, position: { beside = NONE, focus, reveal } }: BesideViewProps) {
   const { session } = usePage();
-  const other = useMemo(() => viewPath(session, beside), [session, beside]);
+  const other = viewPath(session, beside);
   // Memoized arrays, so that a keystroke does not lay anything out again.
   const columns = useMemo(() => {
     const parting = path.items.findIndex(({ ordinal }, at) => other.items[at]?.ordinal !== ordinal);

@@ -3,13 +3,7 @@ import { useState } from "preact/hooks";
 import { getExcerpt } from "../../../core/facts/excerpt.ts";
 import { formatCount, joinNonempty, roundDollars } from "../../../core/facts/number-text.ts";
 import { countInputTokens } from "../../../core/facts/usage.ts";
-import {
-  explainCost,
-  formatCost,
-  getDollars,
-  type Spent,
-  sumSpent,
-} from "../../../core/facts/usage-tally.ts";
+import { explainCost, formatCost, getDollars, type Spent } from "../../../core/facts/usage-tally.ts";
 import { formatPercent, formatTime, formatTokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { formatPlace } from "../model/session-model.ts";
@@ -23,6 +17,7 @@ import {
   orderCalls,
   type SessionUsage,
   sumCosts,
+  sumOnPath,
 } from "../model/usage.ts";
 import { type Bar, BarChart, ChartFrame, PLOT } from "./bars.tsx";
 import { LinkButton, Segments } from "./controls.tsx";
@@ -33,10 +28,9 @@ export function UsageView({ path }: { path: PathView }) {
   const { session, listed } = usePage();
   const usage = getUsage(session);
   const { calls, all, models } = usage;
-  const onThisPath = calls.filter(({ ordinal }) => path.indices.has(ordinal));
+  const here = sumOnPath(usage, path);
   // If all calls are on the path, one number is enough.
-  const isAllHere = onThisPath.length === calls.length;
-  const here = isAllHere ? all : sumSpent(onThisPath);
+  const isAllHere = here === all;
   if (calls.length === 0) return <div class="empty">This session does not record any tokens or costs.</div>;
   const onPath = formatPlace(session, path.end);
   const makeNote = (number: string) => (isAllHere ? "" : `${number} ${onPath}`);

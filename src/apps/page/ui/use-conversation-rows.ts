@@ -1,4 +1,4 @@
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import {
   type ConversationItem,
@@ -21,8 +21,8 @@ export function useConversationRows(
   position: Position,
 ): [ConversationRows, (row: FoldedRow) => void] {
   const { go } = usePage();
-  const [version, redraw] = useState(0);
-  const rows = useLaidRows(items, folds, position.focus, version);
+  const [, redraw] = useState(0);
+  const rows = layRows(items, folds, position.focus);
   const toggle = ({ kind, ordinal, isOpen: isShown }: FoldedRow) => {
     folds.set(ordinal, kind, !isShown);
     // The focused entry keeps its line open, so folding the line drops the focus.
@@ -32,33 +32,14 @@ export function useConversationRows(
   return [rows, toggle];
 }
 
-/**
- * Lays out the rows of a conversation: once for its items and its open folds, regardless of the focused entry.
- *
- * @param focus - The focused entry, which is not hidden by any fold; NONE if no entry is focused.
- * @param version - Changes whenever the reader opens or closes a fold.
- */
-function useLaidRows(
-  items: readonly ConversationItem[],
-  folds: Folds,
-  focus: number,
-  version: number,
-): ConversationRows {
-  const laid = useRef<{ readonly key: readonly unknown[]; readonly rows: ConversationRows } | undefined>(
-    undefined,
-  );
+/** Lays out the rows of a conversation; a fold that hides the focused entry is opened, and stays open when the focus moves on. */
+function layRows(items: readonly ConversationItem[], folds: Folds, focus: number): ConversationRows {
   const lay = () => makeConversationRows(items, (kind, first) => folds.isOpen(first, kind));
-  const key = [items, folds, folds.areAllOpen, version];
-  const isKnown = laid.current?.key.every((one, index) => one === key[index]) === true;
-  let rows = isKnown && laid.current ? laid.current.rows : lay();
-  // The fold stays open when the focus moves on.
+  const rows = lay();
   const hiding = findHiding(rows, focus);
-  if (hiding !== undefined) {
-    folds.set(hiding.ordinal, hiding.kind, true);
-    rows = lay();
-  }
-  laid.current = { key, rows };
-  return rows;
+  if (hiding === undefined) return rows;
+  folds.set(hiding.ordinal, hiding.kind, true);
+  return lay();
 }
 
 /** Finds the closed fold that hides an entry; undefined if the entry is not hidden. */
