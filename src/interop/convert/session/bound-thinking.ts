@@ -133,13 +133,13 @@ export class BoundThinking {
     if (tools !== undefined && record.tools !== "" && digestTools(tools) !== record.tools)
       return { why: "whose request had different tools", causedBy: undefined };
     if (record.messages !== now.beforeStep.get(step))
-      return this.#cause(step, "whose request had different messages");
+      return this.#cause(step, "whose request had different messages", this.#compactionAt(step));
     // If the host does not pass the system text, only the session's part of it can have changed.
     const isSame =
       system === undefined
         ? record.system === now.system || this.#isSystemAsMade(step, entry, now)
         : record.system === digestSystem(system);
-    return isSame ? undefined : this.#cause(step, "whose request had a different system text");
+    return isSame ? undefined : this.#systemCause(step);
   }
 
   /**
@@ -195,20 +195,48 @@ export class BoundThinking {
     return system === now.system && messages === now.beforeStep.get(step);
   }
 
-  /** Finds the entry after a step that changed content before the step. */
-  #cause(step: number, otherwise = "whose request cannot be repeated"): VoidThinking {
-    const after = [...this.#changes, ...this.#redactions].filter((change) => change.step > step);
-    after.sort((a, b) => a.step - b.step);
+  /**
+   * Returns the compaction that keeps a step. It may not keep all that a later request contained before the step, such as a
+   * late result.
+   */
+  #compactionAt(step: number): SessionEntry | undefined {
+    return step < this.#keptSteps ? this.#request.steps[0]?.sourceEntry : undefined;
+  }
+
+  /**
+   * Finds the entry after a step that changed content before the step.
+   *
+   * @param otherwise - Reason if there is neither such an entry nor a compaction.
+   * @param compaction - Compaction to name if there is no such entry.
+   */
+  #cause(
+    step: number,
+    otherwise = "whose request cannot be repeated",
+    compaction?: SessionEntry,
+  ): VoidThinking {
+    const after = this.#changesAfter(step);
     // An answer directly after another is itself a change, because its request ended with content that is no longer at
     // the end.
     const own = this.#changes.find((one) => one.step === step);
     const change = after.find(({ affects }) => affects < step) ?? after[0] ?? own;
     if (change !== undefined) return voidSince(change.what, change.entryId);
-    // A compaction may keep an answer, but not all that a later request contained before it, such as a late result.
-    const compaction = step < this.#keptSteps ? this.#request.steps[0]?.sourceEntry : undefined;
     return compaction === undefined
       ? { why: otherwise, causedBy: undefined }
       : voidSince("compaction", compaction.id);
+  }
+
+  /** Finds the entry after a step that changed the system text. The host may also have passed another one. */
+  #systemCause(step: number): VoidThinking {
+    const change = this.#changesAfter(step).find(({ affects }) => affects < step);
+    return change === undefined
+      ? { why: "whose request had a different system text", causedBy: undefined }
+      : voidSince(change.what, change.entryId);
+  }
+
+  #changesAfter(step: number): ContextChange[] {
+    return [...this.#changes, ...this.#redactions]
+      .filter((change) => change.step > step)
+      .sort((a, b) => a.step - b.step);
   }
 
   /** Hashes the request that consists of the first steps. */
