@@ -8,6 +8,7 @@ import { isSameJson } from "../raw-form.ts";
 import { type PlannedAnswer, type PlannedUser, planMessages, type RequestPlan } from "../request-plan.ts";
 import { getMessages, type RequestSource } from "../session/session-steps.ts";
 import { getCallId, shortenId, ToolIds } from "../tool-ids.ts";
+import { withTypedFields } from "../typed-message.ts";
 import { canReplay, findFamily } from "./provider-state.ts";
 import { MODEL_MESSAGES } from "./to-model-messages.ts";
 import type {
@@ -91,7 +92,7 @@ export function writeUIMessages(
   options: UIMessagesOptions,
   isFirst: (index: number) => boolean,
 ): Omit<UIMessagesResult, "messages"> & { readonly written: WrittenMessage[] } {
-  const plan = planMessages(messages, UI_MESSAGES, {});
+  const plan = planMessages(messages.map(withTypedFields), UI_MESSAGES, {});
   const written: WrittenMessage[] = [];
   let turn: PlannedAnswer[] = [];
   const add = (index: number, writer: UserWriter | TurnWriter) => {

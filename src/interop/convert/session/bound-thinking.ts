@@ -4,6 +4,7 @@ import type { ContextEditEntry, SessionEntry } from "../../../core/format/entry.
 import { findImportOrigin } from "../../../core/format/import-origin.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { ConversationSession } from "../append-conversation.ts";
+import { withTypedFields } from "../typed-message.ts";
 import { type ContextChange, findChanges, findRedactions } from "./context-changes.ts";
 import { listVoidEntries } from "./input-transformations.ts";
 import { keptRecord, type ProviderSummary, type RequestRecord } from "./provider-summary.ts";
@@ -271,7 +272,7 @@ function voidSince(what: string, entryId: string): VoidThinking {
 }
 
 /**
- * Returns the messages of the first steps as they were before the later steps existed.
+ * Returns the messages of the first steps as they were before the later steps existed, with typed fields.
  *
  * @param marked - Step whose messages are replaced by other content, to determine whether a request contains them.
  */
@@ -286,7 +287,11 @@ export function itemsUpTo(
     const edit = then.get(entry.id);
     const said = edit === now.get(entry.id) ? messages : projectContextEntry(entry, edit);
     const isMarked = mark !== undefined && mark === (edit ?? entry);
-    return said.map((message) => ({ message: isMarked ? withMark(message) : message, step, entry }));
+    return said.map(withTypedFields).map((message) => ({
+      message: isMarked ? withMark(message) : message,
+      step,
+      entry,
+    }));
   });
 }
 
