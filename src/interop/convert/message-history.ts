@@ -251,13 +251,51 @@ export function withDetails(details: JsonObject | undefined): { details?: JsonOb
 type Element = "Message" | "Item" | "Content";
 
 /**
+ * Throws if the argument of a converter is neither an array nor another object. A promise was not awaited.
+ *
+ * @param field - Field with the messages of a request that is not an array.
+ */
+export function assertRequest(request: unknown, field = "messages"): void {
+  if (typeof request === "object" && request !== null && !isPromise(request)) return;
+  throw new TypeError(
+    `The request is ${describeValue(request)}. Pass an array of messages, or an object with \`${field}\`.`,
+  );
+}
+
+/** Throws if the argument of a converter is not a response. */
+export function assertResponse(response: unknown): void {
+  if (isJsonRecord(response) && !isPromise(response)) return;
+  throw new TypeError(
+    `The response is ${describeValue(response)}, not an object. Await the SDK's response and pass it.`,
+  );
+}
+
+/** Throws if a value that a response may omit is present and not an object. `name` is the path of its field. */
+export function assertObjectOrMissing(value: unknown, name: string): void {
+  if (value == null || isJsonRecord(value)) return;
+  throw new TypeError(
+    `\`${name}\` is ${describeValue(value)}, not an object. Pass the SDK's response unchanged.`,
+  );
+}
+
+/** Creates the error for a response without the array of a field that it requires. */
+export function makeNoResponseError(field: string, value: unknown): TypeError {
+  return new TypeError(
+    `\`${field}\` is ${describeValue(value)}, not an array. Await the SDK's response and pass it.`,
+  );
+}
+
+/**
  * Throws if messages are not an array, or if a message or part is not an object, such as `null`, which JSON substitutes for NaN
  * and gaps in an array.
+ *
+ * @param field - Field of the input that contains the messages; undefined if they are the input.
  */
-export function assertMessages(messages: unknown, element: Element = "Message"): void {
+export function assertMessages(messages: unknown, element: Element = "Message", field?: string): void {
   if (!Array.isArray(messages)) {
+    const name = field === undefined ? "The list of messages" : `\`${field}\``;
     throw new TypeError(
-      `The list of messages is ${describeValue(messages)}, not an array. Pass the messages as an array.`,
+      `${name} is ${describeValue(messages)}, not an array. Pass the ${element.toLowerCase()}s as an array.`,
     );
   }
   messages.forEach((message, index) => {
@@ -295,5 +333,12 @@ export function isList<Message>(messages: object | readonly Message[]): messages
 /** Describes a value without its content. */
 function describeValue(value: unknown): string {
   if (Array.isArray(value)) return "an array";
-  return typeof value === "string" ? "a string" : toSafeString(value);
+  if (isPromise(value)) return "a promise";
+  if (typeof value === "string") return "a string";
+  if (typeof value === "function") return "a function";
+  return isJsonRecord(value) ? "an object" : toSafeString(value);
+}
+
+function isPromise(value: unknown): boolean {
+  return typeof toRecord(value)["then"] === "function";
 }

@@ -28,9 +28,10 @@ test.each(RICH_MESSAGES)(
   (form) => {
     expect(form.convert(form.given).flatMap(findProblems)).toEqual([]);
     const given: object = JSON.parse(JSON.stringify(form.given));
-    for (const { place, document } of takeTried(replaceEachValue(given), 7)) {
+    for (const { place, document } of takeTried(replaceEachValue({ given }), 7)) {
       try {
-        const messages = convertUnlessRefused(form, JSON.parse(JSON.stringify(document))) ?? [];
+        const { given: changed } = JSON.parse(JSON.stringify(document));
+        const messages = convertUnlessRefused(form, changed) ?? [];
         expect(messages.flatMap(findProblems)).toEqual([]);
         for (const write of Object.values(WRITERS)) write(messages, { model: "claude-opus-5-5" });
       } catch (error) {

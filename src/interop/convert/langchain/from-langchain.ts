@@ -51,7 +51,7 @@ export function fromLangChain(
   options: MessageImportOptions,
 ): ConvertedMessages {
   const history = new History(options, FORM);
-  assertMessages(messages.map(withoutContent));
+  assertMessages(Array.isArray(messages) ? messages.map(withoutContent) : messages);
   messages.forEach((message, index) => {
     const record = toStoredRecord(message);
     if (record === undefined) throw makeUnknownTypeError(index, undefined);
