@@ -1,7 +1,6 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { hashText } from "../../../core/format/ids.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
-import { toSafeString } from "../../../core/format/json.ts";
+import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { AnswerBlock, Dialect } from "../dialect.ts";
 import { isSameJson } from "../raw-form.ts";
@@ -11,15 +10,19 @@ import { getCallId, shortenId, ToolIds } from "../tool-ids.ts";
 import { withTypedFields } from "../typed-message.ts";
 import { canReplay, findFamily } from "./provider-state.ts";
 import { MODEL_MESSAGES } from "./to-model-messages.ts";
-import type {
-  PartResult,
-  UIMessage,
-  UIMessageLike,
-  UIMessagesOptions,
-  UIMessagesResult,
-  UIPart,
+import {
+  type PartResult,
+  readStep,
+  readUserParts,
+  splitSteps,
+  type UIMessage,
+  type UIMessageLike,
+  type UIMessagesOptions,
+  type UIMessagesResult,
+  type UIPart,
+  writeStep,
+  writeUserParts,
 } from "./ui-parts.ts";
-import { readStep, readUserParts, splitSteps, writeStep, writeUserParts } from "./ui-parts.ts";
 import {
   type CurrentAnswer,
   callChanges,

@@ -17,12 +17,10 @@ import {
 } from "../message-history.ts";
 import { keepTransformations } from "../session/input-transformations.ts";
 import { keepRequest } from "../session/request-digest.ts";
-import type {
-  AnthropicMessageLike,
-  AnthropicRequestLike,
-  AnthropicResponseLike,
-} from "./anthropic-content.ts";
 import {
+  type AnthropicMessageLike,
+  type AnthropicRequestLike,
+  type AnthropicResponseLike,
   isBlocks,
   readAnswer,
   readResult,

@@ -14,8 +14,10 @@ import {
   type SdkForm,
 } from "../message-history.ts";
 import { keepRequest } from "../session/request-digest.ts";
-import type { BedrockMessageLike, BedrockRequestLike, BedrockResponseLike } from "./bedrock-content.ts";
 import {
+  type BedrockMessageLike,
+  type BedrockRequestLike,
+  type BedrockResponseLike,
   readAnswer,
   readResult,
   readUsage,

@@ -18,8 +18,10 @@ import {
   makeUnknownRoleError,
   type SdkForm,
 } from "../message-history.ts";
-import type { GeminiContentLike, GeminiRequestLike, GeminiResponseLike } from "./gemini-content.ts";
 import {
+  type GeminiContentLike,
+  type GeminiRequestLike,
+  type GeminiResponseLike,
   isResponse,
   normalizePart,
   readAnswerParts,
@@ -202,7 +204,7 @@ function addResponse(
   const { content: parts, finishReason } = toRecord(candidate);
   assertObjectOrMissing(parts, "candidates[0].content");
   const original = withCallIds(getParts(parts), seed);
-  const stated = toSafeString(finishReason ?? "FINISH_REASON_UNSPECIFIED");
+  const stated = typeof finishReason === "string" ? finishReason : "FINISH_REASON_UNSPECIFIED";
   const reason = candidate === undefined ? "PROMPT_BLOCKED" : stated;
   const content = readAnswerParts(original);
   return history.response(index, content, original, {

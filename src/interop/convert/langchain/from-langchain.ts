@@ -10,8 +10,8 @@ import {
   makeUnknownRoleError,
   type SdkForm,
 } from "../message-history.ts";
-import type { LangChainMessageLike } from "./langchain-content.ts";
 import {
+  type LangChainMessageLike,
   type LangChainRecord,
   normalizeMessage,
   readAnswer,

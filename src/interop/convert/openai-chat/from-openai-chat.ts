@@ -19,14 +19,12 @@ import {
   type SdkForm,
 } from "../message-history.ts";
 import { reportRounded } from "../tool-arguments.ts";
-import type {
-  OpenAIChatMessageLike,
-  OpenAIChatRequestLike,
-  OpenAIChatResponseLike,
-} from "./openai-chat-content.ts";
 import {
   listArguments,
   normalizeMessage,
+  type OpenAIChatMessageLike,
+  type OpenAIChatRequestLike,
+  type OpenAIChatResponseLike,
   readAnswer,
   readResult,
   readSystem,

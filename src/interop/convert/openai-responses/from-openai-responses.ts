@@ -16,14 +16,12 @@ import {
 } from "../message-history.ts";
 import { reportRounded } from "../tool-arguments.ts";
 import { getCallId } from "../tool-ids.ts";
-import type {
-  OpenAIResponsesItemLike,
-  OpenAIResponsesRequestLike,
-  OpenAIResponsesResponseLike,
-} from "./openai-responses-content.ts";
 import {
   isHostOutput,
   normalizeItem,
+  type OpenAIResponsesItemLike,
+  type OpenAIResponsesRequestLike,
+  type OpenAIResponsesResponseLike,
   readAnswer,
   readResult,
   readSystem,
