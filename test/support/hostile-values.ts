@@ -70,12 +70,12 @@ function findPlaces(holder: object, above: readonly string[] = []): Place[] {
   });
 }
 
-/**
- * Returns whether an error was thrown for a value by the project, whose messages are sentences, and not by the engine, whose
- * messages do not end with a period.
- */
+/** Messages of the project, which are sentences. Those of the engine do not end with a period, except about destructuring. */
+const OWN_MESSAGE = /^(?!Cannot destructure ).*\.$/s;
+
+/** Returns whether an error was thrown for a value by the project, and not by the engine. */
 export function isTypedError(error: unknown): boolean {
-  return (isSessionError(error) || error instanceof TypeError) && error.message.endsWith(".");
+  return (isSessionError(error) || error instanceof TypeError) && OWN_MESSAGE.test(error.message);
 }
 
 /**

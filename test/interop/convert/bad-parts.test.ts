@@ -180,6 +180,27 @@ describe("an argument of the wrong type", () => {
     expect(convert).toThrow(`${start}, not an`);
   });
 
+  it("is not stored as a stop reason or as instructions", () => {
+    const steps = [{ finishReason: {}, rawFinishReason: {} }];
+    const responseMessages = [{ role: "assistant", content: "Hello" }];
+    const said = fromModelMessagesResponse(given({ steps, responseMessages }), options).messages;
+    expect(said).toMatchObject([{ role: "assistant", stopReason: "stop" }]);
+    expect(said[0]).not.toHaveProperty("rawStopReason");
+    const candidates = [{ content: { parts: [{ text: "Hello" }] }, finishReason: {} }];
+    const { message } = fromGeminiResponse(given({ candidates }), options);
+    expect(message.rawStopReason).toBe("FINISH_REASON_UNSPECIFIED");
+    const parts = [{ type: "text", text: {} }, { type: "text" }, { type: "text", text: "Be brief." }];
+    const { messages } = fromUIMessages(given([{ id: "s", role: "system", parts }]), options);
+    expect(messages).toMatchObject([{ role: "system", content: "Be brief." }]);
+  });
+
+  it.each(["system", "instructions"])("is named instead of being stored as %s", (field) => {
+    const request = { [field]: { role: "system", content: "Be brief." }, messages: [] };
+    expect(() => fromModelMessages(request, options)).toThrow(
+      new TypeError(`\`${field}\` is an object, not a string. Pass the text.`),
+    );
+  });
+
   it("is not a response without an answer", () => {
     const failed = given({ error: { message: "overloaded" } });
     expect(fromOpenAIChatResponse(failed, options).message).toMatchObject({

@@ -23,6 +23,38 @@ function convertUnlessRefused({ convert }: RichMessages, given: unknown): readon
   }
 }
 
+const circle: object[] = [];
+circle.push(circle);
+
+/** Uses of a value of the wrong type that the engine refuses. */
+const ENGINE_REFUSALS: readonly ((value: never) => unknown)[] = [
+  ({ a }: { a: unknown }) => a,
+  ([first]: unknown[]) => first,
+  (value: unknown[]) => Math.max(...Array.from(value, Number), ...value.map(Number)),
+  (value: { a: { b: unknown } }) => value.a.b,
+  (value: string) => value.startsWith("a"),
+  (value: object) => "a" in value,
+  () => JSON.stringify(circle),
+  () => JSON.stringify({ n: 1n }),
+  (value: never) => new Map([value]),
+  (value: string) => Buffer.from(value, "utf8"),
+  (value: string) => `${Object.assign(Object.create(null), { value })}`,
+];
+
+test("errors of the engine do not count as named values", () => {
+  for (const use of ENGINE_REFUSALS) {
+    for (const value of [null, undefined, 5]) {
+      try {
+        Reflect.apply(use, undefined, [value]);
+      } catch (error) {
+        expect(isTypedError(error), String(error)).toBe(false);
+        continue;
+      }
+      expect(value, `${use} accepts 5`).toBe(5);
+    }
+  }
+});
+
 test.each(RICH_MESSAGES)(
   "$name makes valid messages, or names the wrong value, whatever its input contains",
   (form) => {

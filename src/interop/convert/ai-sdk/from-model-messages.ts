@@ -8,6 +8,7 @@ import {
   assertMessages,
   assertRequest,
   assertResponse,
+  assertStringOrMissing,
   type ConvertedMessages,
   History,
   isList,
@@ -70,7 +71,9 @@ export function fromModelMessages(
   assertRequest(request);
   const { system, instructions = system, messages } = isList(request) ? { messages: request } : request;
   const reader = new ModelMessageReader(options);
-  if (instructions !== undefined && instructions !== "") reader.history.system(-1, instructions);
+  assertStringOrMissing(system, "system");
+  assertStringOrMissing(instructions, "instructions");
+  if (instructions) reader.history.system(-1, instructions);
   assertMessages(messages, "Message", "messages");
   messages.forEach((message, index) => {
     if (isResult(message)) reader.readResult(message, () => index);
