@@ -68,8 +68,10 @@ export class History {
   /** Last answer created from each input element, unless the answer has its own usage. */
   readonly #unmeasured = new Map<number, AssistantMessage>();
   readonly #usageAt: (index: number, isLast: boolean) => object | null | undefined;
-  /** Calls by stored id, and by the part of the id that a provider's results use. */
+  /** Calls by stored id. */
   readonly #calls = new Map<string, ToolCall>();
+  /** Calls by the part of the id that a provider's results use. It may be the id of another call. */
+  readonly #callsByPart = new Map<string, ToolCall>();
   readonly #form: SdkForm;
   readonly getTime: (index: number) => number;
   readonly #isAborted: boolean;
@@ -137,7 +139,9 @@ export class History {
     { original, ...fields }: AnswerSource = {},
   ): AssistantMessage {
     for (const block of content) {
-      if (block.type === "toolCall") this.#calls.set(block.id, block).set(getCallId(block.id), block);
+      if (block.type !== "toolCall") continue;
+      this.#calls.set(block.id, block);
+      this.#callsByPart.set(getCallId(block.id), block);
     }
     const details = original && this.keep(index, original, this.#form.writeAnswer(content), "an answer");
     const message = assistantMessage(content, {
@@ -175,12 +179,13 @@ export class History {
     result: ReadResult,
     { original, toolName, details }: { original?: object; toolName?: string; details?: JsonObject } = {},
   ): void {
-    const call = this.#calls.get(result.toolCallId);
+    const { toolCallId } = result;
+    const call = this.#calls.get(toolCallId) ?? this.#callsByPart.get(toolCallId);
     const again = original && this.#form.writeResult(result, toolName ?? "", original);
     const kept = original === undefined ? details : this.keep(index, original, again, "a result");
     this.#messages.push({
       role: "toolResult",
-      toolCallId: call?.id ?? result.toolCallId,
+      toolCallId: call?.id ?? toolCallId,
       toolName: toolName ?? call?.name ?? UNKNOWN_TOOL,
       content: result.content,
       ...withDetails(kept),
