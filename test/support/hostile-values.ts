@@ -70,13 +70,12 @@ function findPlaces(holder: object, above: readonly string[] = []): Place[] {
   });
 }
 
-/** Messages of errors that the engine throws if a value is used without a check. */
-const ENGINE_ERROR =
-  /^Cannot |^Invalid |is not a function|is not iterable|is not a constructor|Maximum call stack|Reduce of empty/;
+/** Messages of the project, which are sentences. Those of the engine do not end with a period, except about destructuring. */
+const OWN_MESSAGE = /^(?!Cannot destructure ).*\.$/s;
 
-/** Returns whether an error was thrown for a value, with a message for people, and not by the engine. */
+/** Returns whether an error was thrown for a value by the project, and not by the engine. */
 export function isTypedError(error: unknown): boolean {
-  return (isSessionError(error) || error instanceof TypeError) && !ENGINE_ERROR.test(error.message);
+  return (isSessionError(error) || error instanceof TypeError) && OWN_MESSAGE.test(error.message);
 }
 
 /**

@@ -7,8 +7,7 @@ import {
 } from "./query-matcher.ts";
 import type { SearchQuery } from "./search-query.ts";
 import type { TextMatch } from "./text-matcher.ts";
-import type { QuestionWord } from "./words.ts";
-import { readWords } from "./words.ts";
+import { type QuestionWord, readWords } from "./words.ts";
 
 /** Maximum number of matches counted per string. */
 const MAX_MATCHES = 10_000;

@@ -1,8 +1,8 @@
 import type { ImageContent, TextContent } from "../format/content.ts";
-import { toSafeString } from "../format/json.ts";
 import type { AgentMessage, BashExecutionMessage, Message, UserMessage } from "../format/message.ts";
 import { assertOptions, FLAG } from "../format/options.ts";
 import { toRecord } from "./entry-fields.ts";
+import { toText } from "./message-parts.ts";
 import { repairToolPairs } from "./tool-pairs.ts";
 import { toWellFormed } from "./well-formed.ts";
 
@@ -75,16 +75,17 @@ function toUserBlocks(content: string | UserBlock[]): UserBlock[] {
 }
 
 function makeSummaryBlock(sentence: string, summary: unknown): TextContent {
-  return makeTextBlock(`${sentence}\n\n<summary>\n${toSafeString(summary ?? "")}\n</summary>`);
+  return makeTextBlock(`${sentence}\n\n<summary>\n${toText(summary)}\n</summary>`);
 }
 
 function formatBash(message: BashExecutionMessage): string {
   const { command, output, exitCode, cancelled, truncated, fullOutputPath } = toRecord(message);
-  const shown = output ? `\`\`\`\n${toSafeString(output)}\n\`\`\`` : "(no output)";
-  const parts = [`Ran \`${toSafeString(command ?? "")}\`\n${shown}`];
+  const said = toText(output);
+  const shown = said === "" ? "(no output)" : `\`\`\`\n${said}\n\`\`\``;
+  const parts = [`Ran \`${toText(command)}\`\n${shown}`];
   if (cancelled) parts.push("(command cancelled)");
   else if (typeof exitCode === "number" && exitCode !== 0) parts.push(`Command exited with code ${exitCode}`);
-  if (truncated && fullOutputPath)
-    parts.push(`[Output truncated. Full output: ${toSafeString(fullOutputPath)}]`);
+  const path = toText(fullOutputPath);
+  if (truncated && path !== "") parts.push(`[Output truncated. Full output: ${path}]`);
   return parts.join("\n\n");
 }

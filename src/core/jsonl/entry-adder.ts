@@ -1,7 +1,6 @@
 import { fromIdKey, type IdKey, toIdKey } from "../format/id-key.ts";
 import { inventEntryId } from "../format/ids.ts";
-import type { JsonRecord } from "../format/json.ts";
-import { toSafeString } from "../format/json.ts";
+import { type JsonRecord, toSafeString } from "../format/json.ts";
 import { ColumnTree } from "../tree/column-tree.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import type { LinkFinding } from "../tree/pending-parents.ts";

@@ -23,8 +23,7 @@ import type { ContentWriter } from "./content.ts";
 import type { AtifSource, ExportAtifOptions } from "./export-options.ts";
 import { sumMetrics, toMetrics } from "./metrics.ts";
 import { StepWriter } from "./step-writer.ts";
-import type { AtifResult } from "./trajectory.ts";
-import { ATIF_VERSION, type AtifAgent, type AtifTrajectory } from "./trajectory.ts";
+import { ATIF_VERSION, type AtifAgent, type AtifResult, type AtifTrajectory } from "./trajectory.ts";
 /** Writes the trajectory of one session. */
 export class TrajectoryWriter {
   readonly #session: AtifSource;

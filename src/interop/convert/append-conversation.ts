@@ -10,8 +10,7 @@ import {
 import { isMadeResult, quoteLateResult } from "../../core/context/tool-pairs.ts";
 import { isUnfinished } from "../../core/context/unfinished-answer.ts";
 import type { SessionEntry } from "../../core/format/entry.ts";
-import type { JsonRecord } from "../../core/format/json.ts";
-import { toSafeString } from "../../core/format/json.ts";
+import { type JsonRecord, toSafeString } from "../../core/format/json.ts";
 import type { AgentMessage, Message, SystemMessage } from "../../core/format/message.ts";
 import { getRedactedIds } from "../../core/format/redaction.ts";
 import { isSameJson, STATE_DETAIL } from "./raw-form.ts";

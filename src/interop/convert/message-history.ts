@@ -68,8 +68,10 @@ export class History {
   /** Last answer created from each input element, unless the answer has its own usage. */
   readonly #unmeasured = new Map<number, AssistantMessage>();
   readonly #usageAt: (index: number, isLast: boolean) => object | null | undefined;
-  /** Calls by stored id, and by the part of the id that a provider's results use. */
+  /** Calls by stored id. */
   readonly #calls = new Map<string, ToolCall>();
+  /** Calls by the part of the id that a provider's results use. It may be the id of another call. */
+  readonly #callsByPart = new Map<string, ToolCall>();
   readonly #form: SdkForm;
   readonly getTime: (index: number) => number;
   readonly #isAborted: boolean;
@@ -137,7 +139,9 @@ export class History {
     { original, ...fields }: AnswerSource = {},
   ): AssistantMessage {
     for (const block of content) {
-      if (block.type === "toolCall") this.#calls.set(block.id, block).set(getCallId(block.id), block);
+      if (block.type !== "toolCall") continue;
+      this.#calls.set(block.id, block);
+      this.#callsByPart.set(getCallId(block.id), block);
     }
     const details = original && this.keep(index, original, this.#form.writeAnswer(content), "an answer");
     const message = assistantMessage(content, {
@@ -175,12 +179,13 @@ export class History {
     result: ReadResult,
     { original, toolName, details }: { original?: object; toolName?: string; details?: JsonObject } = {},
   ): void {
-    const call = this.#calls.get(result.toolCallId);
+    const { toolCallId } = result;
+    const call = this.#calls.get(toolCallId) ?? this.#callsByPart.get(toolCallId);
     const again = original && this.#form.writeResult(result, toolName ?? "", original);
     const kept = original === undefined ? details : this.keep(index, original, again, "a result");
     this.#messages.push({
       role: "toolResult",
-      toolCallId: call?.id ?? result.toolCallId,
+      toolCallId: call?.id ?? toolCallId,
       toolName: toolName ?? call?.name ?? UNKNOWN_TOOL,
       content: result.content,
       ...withDetails(kept),
@@ -251,13 +256,57 @@ export function withDetails(details: JsonObject | undefined): { details?: JsonOb
 type Element = "Message" | "Item" | "Content";
 
 /**
+ * Throws if the argument of a converter is neither an array nor another object. A promise was not awaited.
+ *
+ * @param field - Field with the messages of a request that is not an array.
+ */
+export function assertRequest(request: unknown, field = "messages"): void {
+  if (typeof request === "object" && request !== null && !isPromise(request)) return;
+  throw new TypeError(
+    `The request is ${describeValue(request)}. Pass an array of messages, or an object with \`${field}\`.`,
+  );
+}
+
+/** Throws if the argument of a converter is not a response. */
+export function assertResponse(response: unknown): void {
+  if (isJsonRecord(response) && !isPromise(response)) return;
+  throw new TypeError(
+    `The response is ${describeValue(response)}, not an object. Await the SDK's response and pass it.`,
+  );
+}
+
+/** Throws if a value that a response may omit is present and not an object. `name` is the path of its field. */
+export function assertObjectOrMissing(value: unknown, name: string): void {
+  if (value == null || isJsonRecord(value)) return;
+  throw new TypeError(
+    `\`${name}\` is ${describeValue(value)}, not an object. Pass the SDK's response unchanged.`,
+  );
+}
+
+/** Throws if a value that a request may omit is present and not a string. */
+export function assertStringOrMissing(value: unknown, field: string): void {
+  if (value == null || typeof value === "string") return;
+  throw new TypeError(`\`${field}\` is ${describeValue(value)}, not a string. Pass the text.`);
+}
+
+/** Creates the error for a response without the array of a field that it requires. */
+export function makeNoResponseError(field: string, value: unknown): TypeError {
+  return new TypeError(
+    `\`${field}\` is ${describeValue(value)}, not an array. Await the SDK's response and pass it.`,
+  );
+}
+
+/**
  * Throws if messages are not an array, or if a message or part is not an object, such as `null`, which JSON substitutes for NaN
  * and gaps in an array.
+ *
+ * @param field - Field of the input that contains the messages; undefined if they are the input.
  */
-export function assertMessages(messages: unknown, element: Element = "Message"): void {
+export function assertMessages(messages: unknown, element: Element = "Message", field?: string): void {
   if (!Array.isArray(messages)) {
+    const name = field === undefined ? "The list of messages" : `\`${field}\``;
     throw new TypeError(
-      `The list of messages is ${describeValue(messages)}, not an array. Pass the messages as an array.`,
+      `${name} is ${describeValue(messages)}, not an array. Pass the ${element.toLowerCase()}s as an array.`,
     );
   }
   messages.forEach((message, index) => {
@@ -295,5 +344,12 @@ export function isList<Message>(messages: object | readonly Message[]): messages
 /** Describes a value without its content. */
 function describeValue(value: unknown): string {
   if (Array.isArray(value)) return "an array";
-  return typeof value === "string" ? "a string" : toSafeString(value);
+  if (isPromise(value)) return "a promise";
+  if (typeof value === "string") return "a string";
+  if (typeof value === "function") return "a function";
+  return isJsonRecord(value) ? "an object" : toSafeString(value);
+}
+
+function isPromise(value: unknown): boolean {
+  return typeof toRecord(value)["then"] === "function";
 }

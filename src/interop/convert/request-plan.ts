@@ -28,7 +28,6 @@ import { RequestContent } from "./request-content.ts";
 import { bindsThinking } from "./session/claude-model.ts";
 import { isSummaryBlock } from "./session/provider-summary.ts";
 import type { ToolIds } from "./tool-ids.ts";
-import { withTypedFields } from "./typed-message.ts";
 import { toWellFormedMessage } from "./well-formed-message.ts";
 
 /** Instructions between messages. */
@@ -192,7 +191,7 @@ class Planner {
   #finished(messages: readonly AgentMessage[]): Indexed[] {
     return messages.flatMap((input, index) => {
       const message = toWellFormedMessage(input);
-      const converted = convertToLlm([withTypedFields(message)]);
+      const converted = convertToLlm([message]);
       if (message !== input && converted.length > 0) {
         this.#issues.report(
           "CONTENT_REPLACED",

@@ -25,8 +25,12 @@ import { findGone, type GoneImport } from "./deleted-sources.ts";
 import { ImportCache, type KnownImport } from "./import-cache.ts";
 import { type ImportTarget, importTarget, isOlderThanSystem } from "./import-target.ts";
 import { makeReadState } from "./incremental-import.ts";
-import type { RunFacts, SourceBeginning } from "./session-importer.ts";
-import { type MadeSession, SessionImporter } from "./session-importer.ts";
+import {
+  type MadeSession,
+  type RunFacts,
+  SessionImporter,
+  type SourceBeginning,
+} from "./session-importer.ts";
 import type { SourceSession } from "./source-program.ts";
 import { findSourceSessions, reportTo, type SourceQuery, selectSessions } from "./source-query.ts";
 import { IMPORT_ENDED, SourceReader } from "./source-reader.ts";

@@ -70,6 +70,20 @@ describe("convertToLlm", () => {
     ]);
   });
 
+  it("uses no values that are not strings", () => {
+    const stored = parsed(`[
+      {"role":"bashExecution","command":{},"output":[],"truncated":true,"fullOutputPath":{},"timestamp":3},
+      {"role":"compactionSummary","summary":{},"timestamp":3},
+      {"role":"branchSummary","summary":[5],"timestamp":3}
+    ]`);
+    const said = convertToLlm(stored).map(({ content }) => content);
+    expect(said).toEqual([
+      [{ type: "text", text: "Ran ``\n(no output)" }],
+      [{ type: "text", text: expect.stringMatching(/<summary>\n\n<\/summary>$/) }],
+      [{ type: "text", text: expect.stringMatching(/<summary>\n\n<\/summary>$/) }],
+    ]);
+  });
+
   it("omits a command that is hidden from the model", () => {
     expect(convertToLlm([bash({ excludeFromContext: true })])).toEqual([]);
     expect(convertToLlm([bash({ excludeFromContext: false })])).toHaveLength(1);

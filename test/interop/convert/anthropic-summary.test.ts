@@ -66,6 +66,19 @@ describe("a summary by the provider", () => {
     expect(causes).toEqual([id]);
   });
 
+  it("is not the cause if the system text differs", () => {
+    const chat = start(true);
+    chat.summarize();
+    chat.say("End.");
+    const { issues } = toAnthropic(chat.session, { model, system: "Other text." });
+    const dropped = issues.filter(({ code }) => code === "THINKING_DROPPED");
+    expect(dropped).toHaveLength(2);
+    for (const issue of dropped) {
+      expect(issue.message).toMatch(/^Dropped thinking whose request had a different system text/);
+      expect(issue.causedBy).toBeUndefined();
+    }
+  });
+
   it.each([false, true])(
     "is sent back verbatim and first, and kept turns keep their thinking (hashes kept: %s)",
     (tells) => {

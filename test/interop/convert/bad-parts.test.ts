@@ -2,11 +2,20 @@ import { SessionManager } from "sessiontree";
 import { loadChat, saveChat } from "sessiontree/adapters";
 import {
   fromAnthropic,
+  fromAnthropicResponse,
+  fromBedrock,
+  fromBedrockResponse,
   fromGemini,
+  fromGeminiResponse,
+  fromLangChain,
   fromModelMessages,
+  fromModelMessagesResponse,
   fromOpenAIChat,
+  fromOpenAIChatResponse,
   fromOpenAIResponses,
+  fromOpenAIResponsesResponse,
   fromUIMessages,
+  type MessageImportOptions,
   toModelMessages,
 } from "sessiontree/convert";
 import { describe, expect, it } from "vitest";
@@ -73,13 +82,24 @@ describe("an invalid part", () => {
   });
 
   it.each<[string, () => unknown]>([
-    ["fromAnthropic", () => fromAnthropic({ messages: given(null) }, options)],
-    ["fromOpenAIResponses", () => fromOpenAIResponses({ input: given({}) }, options)],
-    ["fromGemini", () => fromGemini({ contents: given("secret") }, options)],
-    ["fromModelMessages", () => fromModelMessages({ messages: given(1) }, options)],
-  ])("is reported like a list of messages that is not an array: %s", (_, convert) => {
-    expect(convert).toThrow(/^The list of messages is .*, not an array\. Pass the messages as an array\.$/);
-    expect(convert).not.toThrow(/secret/);
+    ["`messages` is null", () => fromAnthropic({ messages: given(null) }, options)],
+    ["`messages` is undefined", () => fromAnthropic(given({}), options)],
+    ["`messages` is undefined", () => fromOpenAIChat(given({}), options)],
+    ["`messages` is 1", () => fromModelMessages({ messages: given(1) }, options)],
+    ["`messages` is an object", () => fromBedrock({ messages: given({}) }, options)],
+    ["`input` is an object", () => fromOpenAIResponses({ input: given({}) }, options)],
+    ["`contents` is a string", () => fromGemini({ contents: given("secret") }, options)],
+    ["`contents` is undefined", () => fromGemini(given({}), options)],
+    ["`output` is undefined", () => fromOpenAIResponsesResponse(given({}), options)],
+    [
+      "`responseMessages` is a string",
+      () => fromModelMessagesResponse(given({ steps: [], responseMessages: "secret" }), options),
+    ],
+    ["The list of messages is an object", () => fromLangChain(given({}), options)],
+    ["The list of messages is a string", () => fromUIMessages(given("secret"), options)],
+  ])("is reported like a list that is not an array: %s", (start, convert) => {
+    expect(convert).toThrow(/^[^.]*, not an array\. Pass the (message|item|content)s as an array\.$/);
+    expect(convert).toThrow(start);
   });
 
   it("that an earlier version stored does not prevent requests", () => {
@@ -89,6 +109,106 @@ describe("an invalid part", () => {
       details: { uiMessage: { role: "user", parts } },
     };
     expect(toModelMessages([stored]).messages).toHaveLength(1);
+  });
+});
+
+const CONVERTERS: [name: string, convert: (given: never, options: MessageImportOptions) => unknown][] = [
+  ["fromAnthropic", fromAnthropic],
+  ["fromBedrock", fromBedrock],
+  ["fromGemini", fromGemini],
+  ["fromLangChain", fromLangChain],
+  ["fromModelMessages", fromModelMessages],
+  ["fromOpenAIChat", fromOpenAIChat],
+  ["fromOpenAIResponses", fromOpenAIResponses],
+  ["fromUIMessages", fromUIMessages],
+];
+const RESPONSE_CONVERTERS: typeof CONVERTERS = [
+  ["fromAnthropicResponse", fromAnthropicResponse],
+  ["fromBedrockResponse", fromBedrockResponse],
+  ["fromGeminiResponse", fromGeminiResponse],
+  ["fromModelMessagesResponse", fromModelMessagesResponse],
+  ["fromOpenAIChatResponse", fromOpenAIChatResponse],
+  ["fromOpenAIResponsesResponse", fromOpenAIResponsesResponse],
+];
+const ROOTS: readonly [string, unknown][] = [
+  ["null", null],
+  ["undefined", undefined],
+  ["1", 1],
+  ["a string", "secret"],
+  ["a function", () => []],
+  ["a promise", Promise.resolve([])],
+];
+
+describe("an argument of the wrong type", () => {
+  it.each(CONVERTERS)("is described by %s", (_, convert) => {
+    for (const [name, root] of ROOTS) {
+      expect(() => Reflect.apply(convert, undefined, [root, options])).toThrow(
+        expect.objectContaining({
+          name: "TypeError",
+          message: expect.stringMatching(`^The (request|list of messages) is ${name}[,.] .*Pass .*\\.$`),
+        }),
+      );
+    }
+  });
+
+  it.each(RESPONSE_CONVERTERS)("is described by %s", (_, convert) => {
+    for (const [name, root] of [...ROOTS, ["an array", []] as const]) {
+      expect(() => Reflect.apply(convert, undefined, [root, options])).toThrow(
+        new TypeError(`The response is ${name}, not an object. Await the SDK's response and pass it.`),
+      );
+    }
+  });
+
+  it.each<[string, () => unknown]>([
+    ["`choices` is undefined", () => fromOpenAIChatResponse(given({}), options)],
+    ["`choices` is an object", () => fromOpenAIChatResponse(given({ choices: {} }), options)],
+    ["`choices[0]` is a string", () => fromOpenAIChatResponse(given({ choices: ["secret"] }), options)],
+    [
+      "`choices[0].message` is a string",
+      () => fromOpenAIChatResponse(given({ choices: [{ message: "secret" }] }), options),
+    ],
+    ["`candidates` is undefined", () => fromGeminiResponse(given({}), options)],
+    ["`candidates` is an object", () => fromGeminiResponse(given({ candidates: {} }), options)],
+    ["`candidates[0]` is a string", () => fromGeminiResponse(given({ candidates: ["secret"] }), options)],
+    [
+      "`candidates[0].content` is 1",
+      () => fromGeminiResponse(given({ candidates: [{ content: 1 }] }), options),
+    ],
+    ["`output` is a string", () => fromBedrockResponse(given({ output: "secret" }), options)],
+  ])("is found in a response: %s", (start, convert) => {
+    expect(convert).toThrow(TypeError);
+    expect(convert).toThrow(`${start}, not an`);
+  });
+
+  it("is not stored as a stop reason or as instructions", () => {
+    const steps = [{ finishReason: {}, rawFinishReason: {} }];
+    const responseMessages = [{ role: "assistant", content: "Hello" }];
+    const said = fromModelMessagesResponse(given({ steps, responseMessages }), options).messages;
+    expect(said).toMatchObject([{ role: "assistant", stopReason: "stop" }]);
+    expect(said[0]).not.toHaveProperty("rawStopReason");
+    const candidates = [{ content: { parts: [{ text: "Hello" }] }, finishReason: {} }];
+    const { message } = fromGeminiResponse(given({ candidates }), options);
+    expect(message.rawStopReason).toBe("FINISH_REASON_UNSPECIFIED");
+    const parts = [{ type: "text", text: {} }, { type: "text" }, { type: "text", text: "Be brief." }];
+    const { messages } = fromUIMessages(given([{ id: "s", role: "system", parts }]), options);
+    expect(messages).toMatchObject([{ role: "system", content: "Be brief." }]);
+  });
+
+  it.each(["system", "instructions"])("is named instead of being stored as %s", (field) => {
+    const request = { [field]: { role: "system", content: "Be brief." }, messages: [] };
+    expect(() => fromModelMessages(request, options)).toThrow(
+      new TypeError(`\`${field}\` is an object, not a string. Pass the text.`),
+    );
+  });
+
+  it("is not a response without an answer", () => {
+    const failed = given({ error: { message: "overloaded" } });
+    expect(fromOpenAIChatResponse(failed, options).message).toMatchObject({
+      stopReason: "error",
+      errorMessage: "overloaded",
+    });
+    const empty = fromGeminiResponse({ usageMetadata: { promptTokenCount: 1 } }, options);
+    expect(empty.message.stopReason).toBe("error");
   });
 });
 

@@ -54,6 +54,17 @@ describe("results of parallel calls", () => {
     ]);
   });
 
+  it("stay with a call whose id is also the beginning of another call's id", () => {
+    const calls = ["b", "b|ctc_3"].map((id) => ({ functionCall: { id, name: "read", args: {} } }));
+    const result = { functionResponse: { id: "b", name: "read", response: { output: "found" } } };
+    const contents = [
+      { role: "model", parts: calls },
+      { role: "user", parts: [result] },
+    ];
+    const { messages } = fromGemini({ contents }, { timestamp: 1 });
+    expect(messages.at(-1)).toMatchObject({ role: "toolResult", toolCallId: "b" });
+  });
+
   it("name their calls for newer models", () => {
     expect(sent("gemini-3-pro").map(({ id }) => id)).toEqual(["c", "a", "b"]);
   });

@@ -23,14 +23,47 @@ function convertUnlessRefused({ convert }: RichMessages, given: unknown): readon
   }
 }
 
+const circle: object[] = [];
+circle.push(circle);
+
+/** Uses of a value of the wrong type that the engine refuses. */
+const ENGINE_REFUSALS: readonly ((value: never) => unknown)[] = [
+  ({ a }: { a: unknown }) => a,
+  ([first]: unknown[]) => first,
+  (value: unknown[]) => Math.max(...Array.from(value, Number), ...value.map(Number)),
+  (value: { a: { b: unknown } }) => value.a.b,
+  (value: string) => value.startsWith("a"),
+  (value: object) => "a" in value,
+  () => JSON.stringify(circle),
+  () => JSON.stringify({ n: 1n }),
+  (value: never) => new Map([value]),
+  (value: string) => Buffer.from(value, "utf8"),
+  (value: string) => `${Object.assign(Object.create(null), { value })}`,
+];
+
+test("errors of the engine do not count as named values", () => {
+  for (const use of ENGINE_REFUSALS) {
+    for (const value of [null, undefined, 5]) {
+      try {
+        Reflect.apply(use, undefined, [value]);
+      } catch (error) {
+        expect(isTypedError(error), String(error)).toBe(false);
+        continue;
+      }
+      expect(value, `${use} accepts 5`).toBe(5);
+    }
+  }
+});
+
 test.each(RICH_MESSAGES)(
   "$name makes valid messages, or names the wrong value, whatever its input contains",
   (form) => {
     expect(form.convert(form.given).flatMap(findProblems)).toEqual([]);
     const given: object = JSON.parse(JSON.stringify(form.given));
-    for (const { place, document } of takeTried(replaceEachValue(given), 7)) {
+    for (const { place, document } of takeTried(replaceEachValue({ given }), 7)) {
       try {
-        const messages = convertUnlessRefused(form, JSON.parse(JSON.stringify(document))) ?? [];
+        const { given: changed } = JSON.parse(JSON.stringify(document));
+        const messages = convertUnlessRefused(form, changed) ?? [];
         expect(messages.flatMap(findProblems)).toEqual([]);
         for (const write of Object.values(WRITERS)) write(messages, { model: "claude-opus-5-5" });
       } catch (error) {

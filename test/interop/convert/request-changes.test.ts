@@ -26,6 +26,21 @@ it("finds nothing where a request continues the previous one", () => {
   expect(listRequestChanges(session)).toEqual([]);
 });
 
+it.each<unknown>([5, {}, null, undefined, { toString: 0 }])(
+  "accepts an answer whose API and model are %j",
+  (value) => {
+    const { session, append, a3 } = begin();
+    const fields = JSON.parse(JSON.stringify({ api: value, provider: value, model: value }));
+    const { api: _, provider: __, model: ___, ...answer } = assistant("a4");
+    append(user("u3"));
+    const a4 = append({ ...answer, ...fields });
+    const message = expect.stringContaining("unknown/unknown was requested after");
+    expect(requestChanges(session, a3, a4)).toMatchObject({ index: -1, causedBy: a4, message });
+    append(user("u4"));
+    expect(requestChanges(session, a4)).toBeUndefined();
+  },
+);
+
 it("returns the message that differs and the entry that caused it", () => {
   const { session, a3, r1, append } = begin();
   const edit = session.appendContextEdit(r1, { content: "less" });

@@ -6,8 +6,7 @@ import { encodeRecord } from "../../../core/jsonl/encode.ts";
 import type { EntryDraft } from "../../../session/manager/entry-draft.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import { readUIMessages } from "../../convert/ai-sdk/from-ui-messages.ts";
-import type { UIMessage, UIMessageLike } from "../../convert/ai-sdk/ui-parts.ts";
-import { splitSteps } from "../../convert/ai-sdk/ui-parts.ts";
+import { splitSteps, type UIMessage, type UIMessageLike } from "../../convert/ai-sdk/ui-parts.ts";
 import {
   appendMatching,
   type ConversationSession,

@@ -1,6 +1,5 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
-import { toSafeString } from "../../../core/format/json.ts";
+import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { getCallState, withoutFields } from "../raw-form.ts";
 import type { PlannedAnswer, PlannedResult } from "../request-plan.ts";
 import { getCallId } from "../tool-ids.ts";

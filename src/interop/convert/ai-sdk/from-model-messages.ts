@@ -1,11 +1,19 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
-import { toSafeString } from "../../../core/format/json.ts";
+import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { type AnswerFields, type StopReasons, toUsage } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { assertMessages, type ConvertedMessages, History, makeUnknownRoleError } from "../message-history.ts";
+import {
+  assertMessages,
+  assertRequest,
+  assertResponse,
+  assertStringOrMissing,
+  type ConvertedMessages,
+  History,
+  isList,
+  makeUnknownRoleError,
+} from "../message-history.ts";
 import { copyAsJson, STATE_DETAIL, withoutFields } from "../raw-form.ts";
 import { getCallId } from "../tool-ids.ts";
 import type {
@@ -60,10 +68,13 @@ export function fromModelMessages(
   request: ModelMessagesRequestLike | readonly (ModelMessageLike | ModelMessagesResponseLike)[],
   options: MessageImportOptions,
 ): ConvertedMessages {
-  const { system, instructions = system, messages } = "messages" in request ? request : { messages: request };
+  assertRequest(request);
+  const { system, instructions = system, messages } = isList(request) ? { messages: request } : request;
   const reader = new ModelMessageReader(options);
-  if (instructions !== undefined && instructions !== "") reader.history.system(-1, instructions);
-  assertMessages(messages);
+  assertStringOrMissing(system, "system");
+  assertStringOrMissing(instructions, "instructions");
+  if (instructions) reader.history.system(-1, instructions);
+  assertMessages(messages, "Message", "messages");
   messages.forEach((message, index) => {
     if (isResult(message)) reader.readResult(message, () => index);
     else reader.read(message, index);
@@ -129,12 +140,13 @@ class ModelMessageReader {
 
   /** Adds the messages of a result. `getIndex` returns the index for each position in the result. */
   readResult(result: ModelMessagesResponseLike, getIndex: (at: number) => number): void {
+    assertResponse(result);
     const { steps, response, responseMessages = response?.messages } = result;
     if (responseMessages === undefined)
       throw new TypeError(
         "The result has no messages: pass { steps, responseMessages } from AI SDK 7, or { steps, response } from AI SDK 5 or 6.",
       );
-    assertMessages(responseMessages);
+    assertMessages(responseMessages, "Message", "responseMessages");
     const answers = responseMessages.filter(({ role }) => role === "assistant");
     responseMessages.forEach((message, at) => {
       // Empty steps produce no messages, so match the last answers with the last steps.
@@ -246,7 +258,7 @@ function normalizeMessage(message: object): object {
  *
  * @param result - Result of `generateText`; for `streamText`, `{ steps, responseMessages }`, both awaited.
  * @param options - `model`: the requested model, if it is an alias. The response identifies the responding model.
- * @throws {TypeError} If the time is missing, or the result has no messages.
+ * @throws {TypeError} If the argument is not a result, the result has no messages, or the time is missing.
  * @remarks Source: docs/messages.md#ai-sdk
  */
 export function fromModelMessagesResponse(
@@ -271,7 +283,7 @@ function getStepFacts(step: unknown, options: MessageImportOptions): Partial<Ans
     ...(typeof id === "string" && { responseId: id }),
     usage: readUsage(usage),
     stopReason,
-    rawStopReason: toSafeString(rawFinishReason),
+    ...(typeof rawFinishReason === "string" && { rawStopReason: rawFinishReason }),
     ...(stopReason === "error" && {
       errorMessage: `The model call ended with ${toSafeString(finishReason)}.`,
     }),

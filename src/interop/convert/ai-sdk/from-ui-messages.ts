@@ -1,5 +1,5 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
-import { toSafeString } from "../../../core/format/json.ts";
+import { toText } from "../../../core/context/message-parts.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import type { AnswerFields } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
@@ -15,7 +15,6 @@ import { withoutFields } from "../raw-form.ts";
 import { getCallId } from "../tool-ids.ts";
 import { readUsage } from "./from-model-messages.ts";
 import { type Family, findFamilyOfParts, getFamilyIdentity } from "./provider-state.ts";
-import type { UIMessageLike } from "./ui-parts.ts";
 import {
   isStepStart,
   normalizeUIPart,
@@ -24,6 +23,7 @@ import {
   readStep,
   readUserParts,
   splitSteps,
+  type UIMessageLike,
   writeStep,
   writeUserParts,
 } from "./ui-parts.ts";
@@ -112,7 +112,7 @@ class UIMessageReader {
   /** Adds the joined text, as the SDK does for models. */
   #addSystem({ id: _, role: __, parts, ...others }: UIMessageLike, index: number): void {
     const texts = parts.map(toRecord).filter(({ type }) => type === "text");
-    this.history.system(index, texts.map(({ text }) => toSafeString(text)).join(""));
+    this.history.system(index, texts.map(({ text }) => toText(text)).join(""));
     this.history.dropFields(index, others, "a system message");
     for (const text of texts)
       this.history.dropFields(index, withoutFields(text, ["type", "text", "state"]), "a system message");

@@ -1,6 +1,5 @@
 import { isStoredMessage, toArray, toRecord } from "../../../core/context/entry-fields.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
-import { toSafeString } from "../../../core/format/json.ts";
+import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import type {
   AgentMessage,
   AssistantMessage,

@@ -1,6 +1,6 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
+import { toText } from "../../../core/context/message-parts.ts";
 import type { TextContent, ThinkingContent, ToolCall } from "../../../core/format/content.ts";
-import { toSafeString } from "../../../core/format/json.ts";
 import type { AssistantMessage } from "../../../core/format/message.ts";
 import { makeRedactedThinking } from "../anthropic/anthropic-content.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
@@ -129,7 +129,7 @@ export function writeReasoning(block: ThinkingContent, family: Family | undefine
 /** Reads thinking from one part, or from all parts of one OpenAI item. */
 export function readReasoning(parts: readonly unknown[]): ThinkingContent {
   const { anthropic, openai, google } = getProviderState(parts[0]);
-  const texts = parts.map((part) => toSafeString(toRecord(part)["text"] ?? ""));
+  const texts = parts.map((part) => toText(toRecord(part)["text"]));
   const { signature, redactedData } = toRecord(anthropic);
   if (typeof redactedData === "string") return makeRedactedThinking(redactedData);
   const { itemId } = toRecord(openai);

@@ -1,5 +1,6 @@
 import { isStoredMessage, toArray, toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
-import { isJsonRecord, type JsonRecord, toSafeString } from "../../../core/format/json.ts";
+import { toText } from "../../../core/context/message-parts.ts";
+import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
@@ -283,7 +284,7 @@ class SdkDialect {
   #asText(content: unknown, index: number): ModelTextPart {
     this.#report("CONTENT_REPLACED", index, "it was replaced with text");
     const { text } = toRecord(toArray(content)[0]);
-    return { type: "text", text: toSafeString(text ?? "") };
+    return { type: "text", text: toText(text) };
   }
 
   #report(code: "BLOCK_DROPPED" | "CONTENT_REPLACED", index: number, done: string): void {

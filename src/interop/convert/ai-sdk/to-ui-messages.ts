@@ -1,24 +1,28 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { hashText } from "../../../core/format/ids.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
-import { toSafeString } from "../../../core/format/json.ts";
+import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { AnswerBlock, Dialect } from "../dialect.ts";
 import { isSameJson } from "../raw-form.ts";
 import { type PlannedAnswer, type PlannedUser, planMessages, type RequestPlan } from "../request-plan.ts";
 import { getMessages, type RequestSource } from "../session/session-steps.ts";
 import { getCallId, shortenId, ToolIds } from "../tool-ids.ts";
+import { withTypedFields } from "../typed-message.ts";
 import { canReplay, findFamily } from "./provider-state.ts";
 import { MODEL_MESSAGES } from "./to-model-messages.ts";
-import type {
-  PartResult,
-  UIMessage,
-  UIMessageLike,
-  UIMessagesOptions,
-  UIMessagesResult,
-  UIPart,
+import {
+  type PartResult,
+  readStep,
+  readUserParts,
+  splitSteps,
+  type UIMessage,
+  type UIMessageLike,
+  type UIMessagesOptions,
+  type UIMessagesResult,
+  type UIPart,
+  writeStep,
+  writeUserParts,
 } from "./ui-parts.ts";
-import { readStep, readUserParts, splitSteps, writeStep, writeUserParts } from "./ui-parts.ts";
 import {
   type CurrentAnswer,
   callChanges,
@@ -91,7 +95,7 @@ export function writeUIMessages(
   options: UIMessagesOptions,
   isFirst: (index: number) => boolean,
 ): Omit<UIMessagesResult, "messages"> & { readonly written: WrittenMessage[] } {
-  const plan = planMessages(messages, UI_MESSAGES, {});
+  const plan = planMessages(messages.map(withTypedFields), UI_MESSAGES, {});
   const written: WrittenMessage[] = [];
   let turn: PlannedAnswer[] = [];
   const add = (index: number, writer: UserWriter | TurnWriter) => {

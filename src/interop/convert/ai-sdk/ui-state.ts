@@ -1,6 +1,5 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
-import { toSafeString } from "../../../core/format/json.ts";
+import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { isSameJson, STATE_DETAIL } from "../raw-form.ts";
 import { isStepStart, isToolPart, type PartResult, writeOutcome } from "./ui-parts.ts";
 

@@ -6,20 +6,21 @@ import { type ConvertedAnswer, STOP_REASONS } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import {
   assertMessages,
+  assertRequest,
+  assertResponse,
   type ConvertedMessages,
   getOnlyAnswer,
   History,
+  isList,
   makeUnknownRoleError,
   type SdkForm,
 } from "../message-history.ts";
 import { keepTransformations } from "../session/input-transformations.ts";
 import { keepRequest } from "../session/request-digest.ts";
-import type {
-  AnthropicMessageLike,
-  AnthropicRequestLike,
-  AnthropicResponseLike,
-} from "./anthropic-content.ts";
 import {
+  type AnthropicMessageLike,
+  type AnthropicRequestLike,
+  type AnthropicResponseLike,
   isBlocks,
   readAnswer,
   readResult,
@@ -58,9 +59,10 @@ export function fromAnthropic(
   options: MessageImportOptions,
 ): ConvertedMessages {
   const history = new History(options, FORM);
-  const { system, messages } = "messages" in request ? request : { system: undefined, messages: request };
+  assertRequest(request);
+  const { system, messages } = isList(request) ? { system: undefined, messages: request } : request;
   if (getTexts(system).join("") !== "") history.instructions(-1, system);
-  assertMessages(messages);
+  assertMessages(messages, "Message", "messages");
   messages.forEach((message, index) => {
     addMessage(history, message, index);
   });
@@ -123,7 +125,7 @@ function getBlocks(content: unknown): readonly object[] {
  * Creates an assistant message from a response returned by `messages.create` or by a stream's `finalMessage()`.
  *
  * @param options - `model`: the requested model, if it is an alias. The response identifies the responding model.
- * @throws {TypeError} If the time or the content is missing.
+ * @throws {TypeError} If the argument is not a response, or the time or the content is missing.
  * @remarks Source: docs/messages.md#anthropic
  */
 export function fromAnthropicResponse(
@@ -148,6 +150,7 @@ export function fromAnthropicResponse(
 }
 
 function addResponse(history: History, response: AnthropicResponseLike, index: number): AssistantMessage {
+  assertResponse(response);
   const { id, model, stop_reason, usage } = response;
   const blocks = getBlocks(response.content).map(stripBlock);
   return history.response(index, readAnswer(blocks) ?? [], withoutBlanks(blocks), {

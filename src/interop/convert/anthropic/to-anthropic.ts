@@ -15,14 +15,12 @@ import { planRequest } from "../session/plan-source.ts";
 import { rememberSources } from "../session/request-digest.ts";
 import type { RequestSource } from "../session/session-steps.ts";
 import { normalizeName, ToolIds } from "../tool-ids.ts";
-import type {
-  AnthropicMessage,
-  AnthropicOptions,
-  AnthropicRequest,
-  AnthropicSystemMessage,
-  AnthropicToolResult,
-} from "./anthropic-content.ts";
 import {
+  type AnthropicMessage,
+  type AnthropicOptions,
+  type AnthropicRequest,
+  type AnthropicSystemMessage,
+  type AnthropicToolResult,
   isBlocks,
   readAnswer,
   readResult,

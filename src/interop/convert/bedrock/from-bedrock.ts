@@ -3,6 +3,9 @@ import { type ConvertedAnswer, STOP_REASONS } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import {
   assertMessages,
+  assertObjectOrMissing,
+  assertRequest,
+  assertResponse,
   type ConvertedMessages,
   getOnlyAnswer,
   History,
@@ -11,8 +14,10 @@ import {
   type SdkForm,
 } from "../message-history.ts";
 import { keepRequest } from "../session/request-digest.ts";
-import type { BedrockMessageLike, BedrockRequestLike, BedrockResponseLike } from "./bedrock-content.ts";
 import {
+  type BedrockMessageLike,
+  type BedrockRequestLike,
+  type BedrockResponseLike,
   readAnswer,
   readResult,
   readUsage,
@@ -48,13 +53,14 @@ export function fromBedrock(
   options: MessageImportOptions,
 ): ConvertedMessages {
   const history = new History(options, FORM);
+  assertRequest(request);
   const { system, messages = [] } = isList(request) ? { system: undefined, messages: request } : request;
   const instructions = toArray(toWire(system ?? [])).map(toRecord);
   const texts = readUser(instructions) ?? [];
   const said = texts.flatMap((block) => (block.type === "text" ? [block.text] : []));
   if (said.join("") !== "") history.system(-1, said.join("\n"));
   history.dropFromSystem(-1, instructions.flatMap(Object.keys));
-  assertMessages(messages);
+  assertMessages(messages, "Message", "messages");
   messages.forEach(({ role, content, ...others }, index) => {
     const blocks = toArray(toWire(content ?? [])).map(toRecord);
     if (role === "assistant") history.answer(index, readAnswer(blocks) ?? [], { original: blocks });
@@ -81,7 +87,7 @@ function addUser(history: History, blocks: readonly ReturnType<typeof toRecord>[
  * Creates an assistant message from a `ConverseCommand` response.
  *
  * @param options - `model`: the requested model id, which the response does not contain.
- * @throws {TypeError} If the time is missing.
+ * @throws {TypeError} If the argument is not a response, or the time is missing.
  * @remarks Source: docs/messages.md#bedrock
  */
 export function fromBedrockResponse(
@@ -89,7 +95,9 @@ export function fromBedrockResponse(
   options: MessageImportOptions,
 ): ConvertedAnswer {
   const history = new History(options, FORM);
+  assertResponse(response);
   const { output, stopReason, usage, $metadata } = response;
+  assertObjectOrMissing(output, "output");
   const { requestId } = toRecord($metadata);
   const blocks = toArray(toWire(toRecord(toRecord(output)["message"])["content"]));
   const message = history.response(0, readAnswer(blocks) ?? [], blocks, {

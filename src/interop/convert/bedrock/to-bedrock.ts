@@ -6,8 +6,10 @@ import { planRequest } from "../session/plan-source.ts";
 import { rememberSources, type WrittenMessage } from "../session/request-digest.ts";
 import type { RequestSource } from "../session/session-steps.ts";
 import { normalizeName, ToolIds } from "../tool-ids.ts";
-import type { BedrockBlock, BedrockMessage, BedrockRequest } from "./bedrock-content.ts";
 import {
+  type BedrockBlock,
+  type BedrockMessage,
+  type BedrockRequest,
   fromWire,
   isBase64,
   isEndingInReasoning,

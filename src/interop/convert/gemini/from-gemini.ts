@@ -7,15 +7,21 @@ import { type ConvertedAnswer, chooseStopReason, type StopReasons, toUsage } fro
 import type { MessageImportOptions } from "../conversion-options.ts";
 import {
   assertMessages,
+  assertObjectOrMissing,
+  assertRequest,
+  assertResponse,
   type ConvertedMessages,
   getOnlyAnswer,
   History,
   isList,
+  makeNoResponseError,
   makeUnknownRoleError,
   type SdkForm,
 } from "../message-history.ts";
-import type { GeminiContentLike, GeminiRequestLike, GeminiResponseLike } from "./gemini-content.ts";
 import {
+  type GeminiContentLike,
+  type GeminiRequestLike,
+  type GeminiResponseLike,
   isResponse,
   normalizePart,
   readAnswerParts,
@@ -68,6 +74,7 @@ export function fromGemini(
   options: MessageImportOptions,
 ): ConvertedMessages {
   const history = new History(options, FORM);
+  assertRequest(request, "contents");
   const { systemInstruction, contents } = isList(request)
     ? { systemInstruction: undefined, contents: request }
     : request;
@@ -78,7 +85,7 @@ export function fromGemini(
     .filter(({ text }) => text === undefined);
   history.dropFromSystem(-1, untold.flatMap(Object.keys));
   const reader = new ContentReader(history);
-  assertMessages(contents, "Content");
+  assertMessages(contents, "Content", "contents");
   contents.forEach((content, index) => {
     if (isWholeResponse(content)) reader.readResponse(content, index);
     else reader.read(content, getParts(content), index);
@@ -167,7 +174,7 @@ class ContentReader {
  * Creates an assistant message from a `generateContent` response.
  *
  * @param options - `model`: the requested model, if it is an alias. The response identifies the responding model.
- * @throws {TypeError} If the time is missing.
+ * @throws {TypeError} If the argument is not a response, or the time is missing.
  * @remarks Merge the chunks of a stream first. Source: docs/messages.md#gemini
  */
 export function fromGeminiResponse(
@@ -175,6 +182,7 @@ export function fromGeminiResponse(
   options: MessageImportOptions,
 ): ConvertedAnswer {
   const history = new History(options, FORM);
+  assertResponse(response);
   const seed = hashText(toSafeString(response.responseId ?? history.getTime(0))).slice(0, SEED_LENGTH);
   return getOnlyAnswer(history, addResponse(history, response, 0, seed));
 }
@@ -188,11 +196,15 @@ function addResponse(
   index: number,
   seed: string,
 ): AssistantMessage {
-  const { responseId, modelVersion, usageMetadata } = response;
-  const [candidate] = toArray(response.candidates);
+  const { responseId, modelVersion, usageMetadata, candidates } = response;
+  if (!Array.isArray(candidates) && (candidates != null || !hasFacts(response)))
+    throw makeNoResponseError("candidates", candidates);
+  const [candidate] = toArray(candidates);
+  assertObjectOrMissing(candidate, "candidates[0]");
   const { content: parts, finishReason } = toRecord(candidate);
+  assertObjectOrMissing(parts, "candidates[0].content");
   const original = withCallIds(getParts(parts), seed);
-  const stated = toSafeString(finishReason ?? "FINISH_REASON_UNSPECIFIED");
+  const stated = typeof finishReason === "string" ? finishReason : "FINISH_REASON_UNSPECIFIED";
   const reason = candidate === undefined ? "PROMPT_BLOCKED" : stated;
   const content = readAnswerParts(original);
   return history.response(index, content, original, {
@@ -203,6 +215,12 @@ function addResponse(
     rawStopReason: reason,
     errorMessage: () => describeError(response, candidate, reason),
   });
+}
+
+/** Returns whether a response without candidates, such as that to a blocked prompt, contains other data. */
+function hasFacts(response: object): boolean {
+  const { promptFeedback, responseId, modelVersion, usageMetadata } = toRecord(response);
+  return [promptFeedback, responseId, modelVersion, usageMetadata].some((fact) => fact != null);
 }
 
 function describeError(response: object, candidate: unknown, reason: string): string {

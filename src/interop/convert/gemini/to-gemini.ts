@@ -1,15 +1,15 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import { isJsonRecord } from "../../../core/format/json.ts";
 import type { RequestOptions } from "../conversion-options.ts";
-import type { ModelIdentity } from "../dialect.ts";
-import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
+import { type Dialect, type ModelIdentity, USUAL_DIALECT } from "../dialect.ts";
 import { joinTurns, type PlannedAnswer, type PlannedResult, writeTurns } from "../request-plan.ts";
 import { planRequest } from "../session/plan-source.ts";
 import type { RequestSource } from "../session/session-steps.ts";
 import { ToolIds } from "../tool-ids.ts";
-import type { GeminiPart, GeminiRequest } from "./gemini-content.ts";
 import {
   type CallStyle,
+  type GeminiPart,
+  type GeminiRequest,
   isSignature,
   readAnswerParts,
   readResponse,

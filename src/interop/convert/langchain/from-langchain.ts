@@ -10,8 +10,8 @@ import {
   makeUnknownRoleError,
   type SdkForm,
 } from "../message-history.ts";
-import type { LangChainMessageLike } from "./langchain-content.ts";
 import {
+  type LangChainMessageLike,
   type LangChainRecord,
   normalizeMessage,
   readAnswer,
@@ -51,7 +51,7 @@ export function fromLangChain(
   options: MessageImportOptions,
 ): ConvertedMessages {
   const history = new History(options, FORM);
-  assertMessages(messages.map(withoutContent));
+  assertMessages(Array.isArray(messages) ? messages.map(withoutContent) : messages);
   messages.forEach((message, index) => {
     const record = toStoredRecord(message);
     if (record === undefined) throw makeUnknownTypeError(index, undefined);

@@ -9,9 +9,10 @@ import type { PlannedItem } from "../request-plan.ts";
 import { planRequest, writePlan } from "../session/plan-source.ts";
 import type { RequestSource } from "../session/session-steps.ts";
 import { getCallId, ToolIds } from "../tool-ids.ts";
-import type { LangChainMessage, LangChainRequest } from "./langchain-content.ts";
 import {
   isReplayable,
+  type LangChainMessage,
+  type LangChainRequest,
   readAnswer,
   readResult,
   readUser,

@@ -7,21 +7,24 @@ import type { MessageImportOptions } from "../conversion-options.ts";
 import type { AnswerBlock } from "../dialect.ts";
 import {
   assertMessages,
+  assertObjectOrMissing,
+  assertRequest,
+  assertResponse,
   type ConvertedMessages,
   getOnlyAnswer,
   History,
+  isList,
+  makeNoResponseError,
   makeUnknownRoleError,
   type SdkForm,
 } from "../message-history.ts";
 import { reportRounded } from "../tool-arguments.ts";
-import type {
-  OpenAIChatMessageLike,
-  OpenAIChatRequestLike,
-  OpenAIChatResponseLike,
-} from "./openai-chat-content.ts";
 import {
   listArguments,
   normalizeMessage,
+  type OpenAIChatMessageLike,
+  type OpenAIChatRequestLike,
+  type OpenAIChatResponseLike,
   readAnswer,
   readResult,
   readSystem,
@@ -62,8 +65,9 @@ export function fromOpenAIChat(
 ): ConvertedMessages {
   const history = new History(options, FORM);
   const legacy = new LegacyCalls();
-  const messages = "messages" in request ? request.messages : request;
-  assertMessages(messages);
+  assertRequest(request);
+  const messages = isList(request) ? request : request.messages;
+  assertMessages(messages, "Message", "messages");
   messages.forEach((message, index) => {
     if (isResponse(message)) addResponse(history, message, index);
     else addMessage(history, legacy.modernize(message, index), index, findFunctionName(message));
@@ -129,7 +133,7 @@ function makeLegacyId(index: number, name: unknown): string {
  * Creates an assistant message from a response returned by `chat.completions.create` or by a stream's `finalChatCompletion()`.
  *
  * @param options - `model`: the requested model, if it is an alias. The response identifies the responding model.
- * @throws {TypeError} If the time is missing.
+ * @throws {TypeError} If the argument is not a response, or the time is missing.
  * @remarks Source: docs/messages.md#openai-chat-completions
  */
 export function fromOpenAIChatResponse(
@@ -141,9 +145,15 @@ export function fromOpenAIChatResponse(
 }
 
 function addResponse(history: History, response: OpenAIChatResponseLike, index: number): AssistantMessage {
+  assertResponse(response);
   const { id, model, choices, usage } = response;
+  // Providers report a failure in place of the choices.
+  if (!Array.isArray(choices) && toRecord(response)["error"] == null)
+    throw makeNoResponseError("choices", choices);
   const [choice] = toArray(choices);
+  assertObjectOrMissing(choice, "choices[0]");
   const { message, finish_reason: reason } = toRecord(choice);
+  assertObjectOrMissing(message, "choices[0].message");
   const original = stripMessage(isJsonRecord(message) ? message : { role: "assistant" });
   const said = reason == null ? "pending" : (STOP_REASONS.get(reason) ?? "stop");
   const content = readReported(history, index, original);

@@ -4,9 +4,11 @@ import { type PlannedItem, type RequestPlan, reportFailedResult } from "../reque
 import { planRequest } from "../session/plan-source.ts";
 import type { RequestSource } from "../session/session-steps.ts";
 import { getCallId, shortenId, ToolIds } from "../tool-ids.ts";
-import type { OpenAIChatMessage, OpenAIChatOptions, OpenAIChatRequest } from "./openai-chat-content.ts";
 import {
   isReplayable,
+  type OpenAIChatMessage,
+  type OpenAIChatOptions,
+  type OpenAIChatRequest,
   readAnswer,
   readResult,
   readSystem,

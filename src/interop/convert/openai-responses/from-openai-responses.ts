@@ -5,6 +5,8 @@ import type { MessageImportOptions } from "../conversion-options.ts";
 import type { AnswerBlock } from "../dialect.ts";
 import {
   assertMessages,
+  assertRequest,
+  assertResponse,
   type ConvertedMessages,
   getOnlyAnswer,
   History,
@@ -14,14 +16,12 @@ import {
 } from "../message-history.ts";
 import { reportRounded } from "../tool-arguments.ts";
 import { getCallId } from "../tool-ids.ts";
-import type {
-  OpenAIResponsesItemLike,
-  OpenAIResponsesRequestLike,
-  OpenAIResponsesResponseLike,
-} from "./openai-responses-content.ts";
 import {
   isHostOutput,
   normalizeItem,
+  type OpenAIResponsesItemLike,
+  type OpenAIResponsesRequestLike,
+  type OpenAIResponsesResponseLike,
   readAnswer,
   readResult,
   readSystem,
@@ -77,6 +77,7 @@ export function fromOpenAIResponses(
   options: MessageImportOptions,
 ): ConvertedMessages {
   const history = new History(options, FORM);
+  assertRequest(request, "input");
   const { instructions, input } = isList(request) ? { instructions: undefined, input: request } : request;
   if (typeof instructions === "string" && instructions !== "") history.system(-1, instructions);
   if (typeof input === "string") history.user(0, input);
@@ -94,7 +95,7 @@ class ItemReader {
   }
 
   read(items: readonly object[]): void {
-    assertMessages(items, "Item");
+    assertMessages(items, "Item", "input");
     items.forEach((item, index) => {
       if (isResponse(item)) {
         this.#endAnswer();
@@ -157,7 +158,7 @@ function readReported(history: History, index: number, items: readonly object[])
  * Creates an assistant message from a response returned by `responses.create` or from the event that completes a stream.
  *
  * @param options - `model`: the requested model, if it is an alias. The response identifies the responding model.
- * @throws {TypeError} If the time is missing.
+ * @throws {TypeError} If the argument is not a response, or the time is missing.
  * @remarks Source: docs/messages.md#openai-responses
  */
 export function fromOpenAIResponsesResponse(
@@ -173,8 +174,9 @@ function addResponse(
   response: OpenAIResponsesResponseLike,
   index: number,
 ): AssistantMessage {
+  assertResponse(response);
   const { id, model, output, usage } = response;
-  assertMessages(output, "Item");
+  assertMessages(output, "Item", "output");
   const reason = getStopReason(response);
   const content = readReported(history, index, output);
   return history.response(index, content, output, {

@@ -10,19 +10,17 @@ import {
 import { planRequest } from "../session/plan-source.ts";
 import type { RequestSource } from "../session/session-steps.ts";
 import { getCallId, ToolIds } from "../tool-ids.ts";
-import type {
-  OpenAICallOutput,
-  OpenAICustomToolCall,
-  OpenAIInputMessage,
-  OpenAIResponsesItem,
-  OpenAIResponsesOptions,
-  OpenAIResponsesRequest,
-} from "./openai-responses-content.ts";
 import {
   isHostCall,
   isHostOutput,
   isReasoningId,
   MAX_ID,
+  type OpenAICallOutput,
+  type OpenAICustomToolCall,
+  type OpenAIInputMessage,
+  type OpenAIResponsesItem,
+  type OpenAIResponsesOptions,
+  type OpenAIResponsesRequest,
   parseReasoningItem,
   parseTextItem,
   readAnswer,

@@ -4,6 +4,7 @@ import type { ContextEditEntry, SessionEntry } from "../../../core/format/entry.
 import { findImportOrigin } from "../../../core/format/import-origin.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { ConversationSession } from "../append-conversation.ts";
+import { withTypedFields } from "../typed-message.ts";
 import { type ContextChange, findChanges, findRedactions } from "./context-changes.ts";
 import { listVoidEntries } from "./input-transformations.ts";
 import { keptRecord, type ProviderSummary, type RequestRecord } from "./provider-summary.ts";
@@ -133,13 +134,13 @@ export class BoundThinking {
     if (tools !== undefined && record.tools !== "" && digestTools(tools) !== record.tools)
       return { why: "whose request had different tools", causedBy: undefined };
     if (record.messages !== now.beforeStep.get(step))
-      return this.#cause(step, "whose request had different messages");
+      return this.#cause(step, "whose request had different messages", this.#compactionAt(step));
     // If the host does not pass the system text, only the session's part of it can have changed.
     const isSame =
       system === undefined
         ? record.system === now.system || this.#isSystemAsMade(step, entry, now)
         : record.system === digestSystem(system);
-    return isSame ? undefined : this.#cause(step, "whose request had a different system text");
+    return isSame ? undefined : this.#systemCause(step);
   }
 
   /**
@@ -195,20 +196,48 @@ export class BoundThinking {
     return system === now.system && messages === now.beforeStep.get(step);
   }
 
-  /** Finds the entry after a step that changed content before the step. */
-  #cause(step: number, otherwise = "whose request cannot be repeated"): VoidThinking {
-    const after = [...this.#changes, ...this.#redactions].filter((change) => change.step > step);
-    after.sort((a, b) => a.step - b.step);
+  /**
+   * Returns the compaction that keeps a step. It may not keep all that a later request contained before the step, such as a
+   * late result.
+   */
+  #compactionAt(step: number): SessionEntry | undefined {
+    return step < this.#keptSteps ? this.#request.steps[0]?.sourceEntry : undefined;
+  }
+
+  /**
+   * Finds the entry after a step that changed content before the step.
+   *
+   * @param otherwise - Reason if there is neither such an entry nor a compaction.
+   * @param compaction - Compaction to name if there is no such entry.
+   */
+  #cause(
+    step: number,
+    otherwise = "whose request cannot be repeated",
+    compaction?: SessionEntry,
+  ): VoidThinking {
+    const after = this.#changesAfter(step);
     // An answer directly after another is itself a change, because its request ended with content that is no longer at
     // the end.
     const own = this.#changes.find((one) => one.step === step);
     const change = after.find(({ affects }) => affects < step) ?? after[0] ?? own;
     if (change !== undefined) return voidSince(change.what, change.entryId);
-    // A compaction may keep an answer, but not all that a later request contained before it, such as a late result.
-    const compaction = step < this.#keptSteps ? this.#request.steps[0]?.sourceEntry : undefined;
     return compaction === undefined
       ? { why: otherwise, causedBy: undefined }
       : voidSince("compaction", compaction.id);
+  }
+
+  /** Finds the entry after a step that changed the system text. The host may also have passed another one. */
+  #systemCause(step: number): VoidThinking {
+    const change = this.#changesAfter(step).find(({ affects }) => affects < step);
+    return change === undefined
+      ? { why: "whose request had a different system text", causedBy: undefined }
+      : voidSince(change.what, change.entryId);
+  }
+
+  #changesAfter(step: number): ContextChange[] {
+    return [...this.#changes, ...this.#redactions]
+      .filter((change) => change.step > step)
+      .sort((a, b) => a.step - b.step);
   }
 
   /** Hashes the request that consists of the first steps. */
@@ -243,7 +272,7 @@ function voidSince(what: string, entryId: string): VoidThinking {
 }
 
 /**
- * Returns the messages of the first steps as they were before the later steps existed.
+ * Returns the messages of the first steps as they were before the later steps existed, with typed fields.
  *
  * @param marked - Step whose messages are replaced by other content, to determine whether a request contains them.
  */
@@ -258,7 +287,11 @@ export function itemsUpTo(
     const edit = then.get(entry.id);
     const said = edit === now.get(entry.id) ? messages : projectContextEntry(entry, edit);
     const isMarked = mark !== undefined && mark === (edit ?? entry);
-    return said.map((message) => ({ message: isMarked ? withMark(message) : message, step, entry }));
+    return said.map(withTypedFields).map((message) => ({
+      message: isMarked ? withMark(message) : message,
+      step,
+      entry,
+    }));
   });
 }
 

@@ -1,6 +1,5 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
-import type { JsonObject } from "../../../core/format/json.ts";
-import { toSafeString } from "../../../core/format/json.ts";
+import { type JsonObject, toSafeString } from "../../../core/format/json.ts";
 import { findSource } from "./request-digest.ts";
 
 /** Provider's report on a thinking block in a request. */

@@ -39,12 +39,12 @@ export function planRequest(
 ): SourcePlan {
   if (!isSession(source))
     return {
-      ...planMessages(prepare(source.map(withTypedFields)), dialect, options),
+      ...planMessages(prepare(source).map(withTypedFields), dialect, options),
       sourceAt: () => undefined,
     };
   const steps = readSteps(source, options.leafId);
   const items = itemsUpTo(steps, steps.length);
-  const messages = prepare(items.map(({ message }) => withTypedFields(message)));
+  const messages = prepare(items.map(({ message }) => message));
   const target = findTarget(messages.filter(isFinishedAnswer), dialect.apis, dialect.provider, options);
   const summary = dialect.form === "anthropic" ? readSummary(steps[0]?.sourceEntry) : undefined;
   const isBound = write !== undefined && options.dropThinking !== true && bindsThinking(target?.model);

@@ -1,9 +1,11 @@
+import { getMessageFields, toRecord } from "../../../core/context/entry-fields.ts";
 import { makeEntryPath } from "../../../core/context/entry-path.ts";
+import { toText } from "../../../core/context/message-parts.ts";
 import { RESET_TYPE } from "../../../core/context/select-entries.ts";
 import { type ProjectedSessionEntry, projectPath } from "../../../core/context/session-context.ts";
 import type { SessionEntry } from "../../../core/format/entry.ts";
 import { makeEntryNotFoundError } from "../../../core/format/errors.ts";
-import type { AssistantMessage } from "../../../core/format/message.ts";
+import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import type { ConversationSession } from "../append-conversation.ts";
 import { type Dialect, isSigned, USUAL_DIALECT } from "../dialect.ts";
 import { planMessages } from "../request-plan.ts";
@@ -121,17 +123,22 @@ function asAnswer(entry: SessionEntry): MadeRequest["answer"] {
 function isAnswerStep(
   entry: SessionEntry,
 ): entry is SessionEntry & { type: "message"; message: AssistantMessage } {
-  return entry.type === "message" && entry.message.role === "assistant";
+  return getMessageFields(entry)["role"] === "assistant";
 }
 
 /** Compares the requested models and the data that hosts sent in addition to the session. */
 function changeInFront(from: MadeRequest["answer"], to: MadeRequest["answer"]): RequestChange | undefined {
   if (from === undefined || to === undefined) return undefined;
-  const [before, now] = [from, to].map(({ message }) => `${message.provider}/${message.model}`);
+  const [before, now] = [from, to].map(({ message }) => nameModel(message));
   if (before !== now) return inFront(`${now} was requested after ${before}`, to.id);
   const [sent, sends] = [readRecord(from.message), readRecord(to.message)];
   if (sent === undefined || sends === undefined) return undefined;
   return sent.tools === sends.tools ? undefined : inFront("the tools that were sent differ", undefined);
+}
+
+function nameModel(answer: AssistantMessage): string {
+  const { provider, model } = toRecord(answer);
+  return [provider, model].map((name) => toText(name) || UNKNOWN_NAME).join("/");
 }
 
 function inFront(what: string, causedBy: string | undefined): RequestChange {
@@ -239,6 +246,6 @@ function write(steps: readonly ProjectedSessionEntry[], marked?: number) {
 
 /** Returns where instructions are placed. OpenAI's models accept instructions in their original positions. */
 function systemPlace(items: readonly ContextItem[]): Dialect["systemInFront"] {
-  const last = items.findLast(({ message }) => message.role === "assistant")?.message;
-  return last?.role === "assistant" && last.api.startsWith("openai") ? "leading" : "all";
+  const answers = items.map(({ message }) => toRecord(message)).filter(({ role }) => role === "assistant");
+  return toText(answers.at(-1)?.["api"]).startsWith("openai") ? "leading" : "all";
 }

@@ -2,8 +2,7 @@ import { toRecord } from "../../../core/context/entry-fields.ts";
 import { addTo } from "../../../core/format/group-by.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
-import type { SourceText } from "../source-text.ts";
-import { getMember, toNonemptyText } from "../source-text.ts";
+import { getMember, type SourceText, toNonemptyText } from "../source-text.ts";
 import { findBlocksOfType, findResultBlocks, getUserText } from "./message-parts.ts";
 import { linkRecords, type RecordNode } from "./record-graph.ts";
 

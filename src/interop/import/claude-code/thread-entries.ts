@@ -1,7 +1,6 @@
 import { CONTINUED_SESSION_TYPE, findContinuedSession } from "../continued-session.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
-import type { SourceRecord } from "../source-text.ts";
-import { toNonemptyText } from "../source-text.ts";
+import { type SourceRecord, toNonemptyText } from "../source-text.ts";
 import type { Continuation } from "./continuation.ts";
 import { type CopyCosts, CostState, SubagentTokens } from "./cost-state.ts";
 import { getMessageUsage } from "./message-parts.ts";

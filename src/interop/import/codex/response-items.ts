@@ -11,8 +11,7 @@ import {
 } from "../../convert/openai-responses/openai-responses-content.ts";
 import { parseArguments } from "../../convert/tool-arguments.ts";
 import { withItemId } from "../../convert/tool-ids.ts";
-import type { SourceRecord } from "../source-text.ts";
-import { getMember, toNonemptyText } from "../source-text.ts";
+import { getMember, type SourceRecord, toNonemptyText } from "../source-text.ts";
 
 /** Role of an item in the conversation. */
 export type ItemRole = "answer" | "result" | "user" | "instructions" | "agent" | "image" | "opaque" | "other";

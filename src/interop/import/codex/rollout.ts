@@ -3,8 +3,7 @@ import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import { findContinuedSession } from "../continued-session.ts";
-import type { SourceRecord, SourceText } from "../source-text.ts";
-import { getMember, toNonemptyText } from "../source-text.ts";
+import { getMember, type SourceRecord, type SourceText, toNonemptyText } from "../source-text.ts";
 
 /** A Codex file. */
 export interface CodexRolloutText extends SourceText {

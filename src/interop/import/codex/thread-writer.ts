@@ -25,8 +25,7 @@ import {
 } from "../entry-bodies.ts";
 import { EntryThread, type ThreadState } from "../entry-thread.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
-import type { SourceRecord } from "../source-text.ts";
-import { toNonemptyText } from "../source-text.ts";
+import { type SourceRecord, toNonemptyText } from "../source-text.ts";
 import {
   type CallOutcome,
   type CodexCall,

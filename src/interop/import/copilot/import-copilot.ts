@@ -1,6 +1,5 @@
 import type { UnknownEntry } from "../../../core/format/entry.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
-import { toSafeString } from "../../../core/format/json.ts";
+import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { makeSubagentLink } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";

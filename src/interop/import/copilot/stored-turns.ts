@@ -1,6 +1,5 @@
 import type { JsonRecord } from "../../../core/format/json.ts";
-import type { SourceRecord } from "../source-text.ts";
-import { getMember, toIsoTime, toNonemptyText } from "../source-text.ts";
+import { getMember, type SourceRecord, toIsoTime, toNonemptyText } from "../source-text.ts";
 
 /** A session's rows in Copilot's own database, which keeps them when the user rewinds. */
 export interface CopilotRows {

@@ -1,8 +1,7 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { UnknownEntry } from "../../../core/format/entry.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
-import { toSafeString } from "../../../core/format/json.ts";
+import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { toUsage } from "../../convert/answer.ts";
 import {
@@ -17,16 +16,16 @@ import {
 } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import { type Draft, makeEntryId, type SessionBuilder, type UntimedMessage } from "../session-builder.ts";
-import type { SourceRecord } from "../source-text.ts";
-import { getMember, joinContentText, toIsoTime, toNonemptyText } from "../source-text.ts";
-import type { CountedTokens, NamedModels } from "./content.ts";
+import { getMember, joinContentText, type SourceRecord, toIsoTime, toNonemptyText } from "../source-text.ts";
 import {
   type Answer,
   type CallResult,
+  type CountedTokens,
   convertTokens,
   getApi,
   getAttachedImages,
   getProvider,
+  type NamedModels,
   toAnswer,
   toResult,
 } from "./content.ts";

@@ -1,6 +1,5 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
-import { toSafeString } from "../../../core/format/json.ts";
+import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { readSpokenPart } from "../../convert/gemini/gemini-content.ts";

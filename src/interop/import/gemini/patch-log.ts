@@ -2,8 +2,7 @@ import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { type ContinuedSession, findContinuedSession } from "../continued-session.ts";
-import type { SourceRecord } from "../source-text.ts";
-import { joinContentText, toNonemptyText } from "../source-text.ts";
+import { joinContentText, type SourceRecord, toNonemptyText } from "../source-text.ts";
 import { findCallResult, getSentResponses, isAside } from "./parts.ts";
 
 /** A message or a compaction, with its parent. */

@@ -1,8 +1,7 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
-import { toSafeString } from "../../../core/format/json.ts";
+import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import type { UserBlock } from "../../convert/dialect.ts";
 import { type EntryBody, makeCustom, makeCustomMessage, makeSubagentLink } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";

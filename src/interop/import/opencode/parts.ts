@@ -1,7 +1,6 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
-import { toSafeString } from "../../../core/format/json.ts";
+import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { type AssistantMessage, type ToolResultMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { STOP_REASONS } from "../../convert/ai-sdk/from-model-messages.ts";
 import { readAnswer } from "../../convert/ai-sdk/model-parts.ts";

@@ -1,7 +1,6 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
-import type { JsonRecord } from "../../../core/format/json.ts";
-import { toSafeString } from "../../../core/format/json.ts";
+import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { isVersion4Header, VERSION_4_FORM } from "../../../core/jsonl/foreign-source.ts";
 import { type EntryBody, makeCustom } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
