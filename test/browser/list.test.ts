@@ -59,7 +59,8 @@ test("the list marks forks and counts as many issues as the session's page and v
   expect(await page.locator(".issue").count()).toBe(Number(issues.split(" ")[0]));
   // Even with every element next to it, the title has room.
   const head = { id: "a0b1c2d3", parentId: damaged.session.getLeafId(), timestamp: new Date().toISOString() };
-  appendFileSync(damaged.path, `${JSON.stringify({ type: "custom", customType: "note", ...head })}\n`);
+  const message = { role: "user", content: "Go on.", timestamp: Date.now() };
+  appendFileSync(damaged.path, `${JSON.stringify({ type: "message", ...head, message })}\n`);
   await page.setViewportSize({ width: 1024, height: 768 });
   await page.locator(".live").waitFor();
   expect((await page.locator(".title").boundingBox())?.width).toBeGreaterThan(150);
