@@ -195,3 +195,12 @@ test("a page without sessions lists sessions that can be imported", async () => 
   expect(await findingsOn(page)).toEqual([]);
   expect(complaints).toEqual([]);
 });
+
+test("a search with more hits than the list shows says that it shows the best ones", async () => {
+  const folder = temporaryFolder();
+  const scribe = new Scribe(folder);
+  for (let at = 0; at < 501; at++) scribe.user("herons");
+  const { page } = await open((await serve([folder])).url);
+  await searchFor(page, "herons");
+  await page.getByText("The best 500 entries with “herons” in 1 session").waitFor();
+});
