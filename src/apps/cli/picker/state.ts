@@ -102,8 +102,8 @@ export function makeEmptyPicker(scope: PickerScope): PickerState {
 }
 
 /** Returns the sessions that match the filter, best first, or the sessions with matching contents, latest first. */
-export function findMatches({ sessions, filter, contents }: PickerState): readonly PickerRow[] {
-  if (contents === undefined) return findBestMatches(sessions, filter);
+export function findMatches({ sessions, filter, contents, scope }: PickerState): readonly PickerRow[] {
+  if (contents === undefined) return findBestMatches(sessions, filter, scope);
   return filter.trim() === "" ? sessions : sessions.filter(({ path }) => contents.found.has(path));
 }
 
@@ -309,25 +309,30 @@ const TITLE_LENGTH = 200;
 /** Minimum rank of a match by letters; below it, the letters are so far apart that a match is a coincidence. */
 const MIN_RANK = 0.25;
 
-/** Rank of a session that contains all typed words: higher than any match by letters. */
+/** Ranks of a session that contains all typed words, in its name and first message or anywhere: higher than a match by letters. */
+const SAID_RANK = 3;
 const WORDS_RANK = 2;
 
 /** Cached matches of each list, because they are requested several times between key presses. */
 const known = new WeakMap<readonly PickerRow[], { filter: string; matches: readonly PickerRow[] }>();
 
 /**
- * Returns the sessions that match a filter: first sessions that contain its words anywhere, in list order, then sessions whose
- * titles contain its letters in order, best first.
+ * Returns the sessions that match a filter, in list order: first those that contain its words in their names and first messages, then
+ * those that contain them anywhere, then, best first, those whose titles contain its letters in order.
  *
  * @remarks Cost: O(characters in their rows), once per list and filter.
  */
-function findBestMatches(sessions: readonly PickerRow[], filter: string): readonly PickerRow[] {
+function findBestMatches(
+  sessions: readonly PickerRow[],
+  filter: string,
+  scope: PickerScope,
+): readonly PickerRow[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return sessions;
   const before = known.get(sessions);
   if (before?.filter === filter) return before.matches;
   const ranked = sessions.flatMap((session) => {
-    const rank = getRank(session, words);
+    const rank = getRank(session, words, scope);
     return rank < MIN_RANK ? [] : [{ session, rank }];
   });
   const matches = ranked.sort((a, b) => b.rank - a.rank).map(({ session }) => session);
@@ -335,20 +340,32 @@ function findBestMatches(sessions: readonly PickerRow[], filter: string): readon
   return matches;
 }
 
-function getRank(session: PickerRow, words: readonly string[]): number {
-  const text = getSearchedText(session);
-  if (words.every((word) => text.includes(word))) return WORDS_RANK;
+function getRank(session: PickerRow, words: readonly string[], scope: PickerScope): number {
+  const { said, id, folder } = getSearchedText(session);
+  if (words.every((word) => said.includes(word))) return SAID_RANK;
+  // All sessions of a project share its folder, so a word of its path does not tell them apart.
+  const anywhere = scope === "project" ? `${said}\n${id}` : `${said}\n${id}\n${folder}`;
+  if (words.every((word) => anywhere.includes(word))) return WORDS_RANK;
   return single(words.join(" "), session.title.slice(0, TITLE_LENGTH))?.score ?? 0;
 }
 
-const searched = new WeakMap<PickerRow, string>();
+/** Text of a session that a filter searches, in lowercase. */
+interface SearchedText {
+  /** Name and first message. */
+  readonly said: string;
+  readonly id: string;
+  readonly folder: string;
+}
 
-/** Returns the text that a filter searches, in lowercase. */
-function getSearchedText(session: PickerRow): string {
+const searched = new WeakMap<PickerRow, SearchedText>();
+
+function getSearchedText(session: PickerRow): SearchedText {
   const { name = "", firstMessage = "", id, cwd } = session;
-  const text =
-    searched.get(session) ??
-    `${toPlainLine(name)}\n${toPlainLine(firstMessage)}\n${id}\n${cwd}`.toLowerCase();
+  const text = searched.get(session) ?? {
+    said: `${toPlainLine(name)}\n${toPlainLine(firstMessage)}`.toLowerCase(),
+    id: id.toLowerCase(),
+    folder: cwd.toLowerCase(),
+  };
   searched.set(session, text);
   return text;
 }

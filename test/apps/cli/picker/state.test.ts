@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { PickerKey, PickerRow } from "../../../../src/apps/cli/picker/state.ts";
+import type { PickerKey, PickerRow, PickerScope } from "../../../../src/apps/cli/picker/state.ts";
 import {
   findHighlighted,
   findMatches,
@@ -134,11 +134,19 @@ describe("the filter", () => {
     ];
     const { state } = takeEvent(makeEmptyPicker("all"), { kind: "found", sessions });
     const titles = (...keys: PickerKey[]) => findMatches(press(state, ...keys).state).map(getSessionTitle);
-    expect(titles({ text: "PARSER" })).toEqual(["Message 2", "Parser"]);
+    expect(titles({ text: "PARSER" })).toEqual(["Parser", "Message 2"]);
     expect(titles({ text: "message" }, { text: " " }, { text: "1 parser" })).toEqual(["Parser"]);
     expect(titles({ text: "fam " }, { text: "👩‍👩‍👧" })).toEqual(["👩‍👩‍👧 family"]);
     expect(press(state, { text: "a👩‍👩‍👧" }, "rub-out").state.filter).toBe("a");
     expect(press(state, { text: "abc" }, "rub-out-all", "rub-out").state.filter).toBe("");
+  });
+
+  test("does not match a project's own folder, which all its sessions share", () => {
+    const state = filled(3);
+    const shown = (scope: PickerScope, text: string) =>
+      findMatches(press({ ...state, scope, sessions: [...state.sessions] }, { text }).state).length;
+    expect([shown("project", "demo"), shown("all", "demo"), shown("folder", "demo")]).toEqual([0, 3, 3]);
+    expect(shown("project", "id-2")).toBe(1);
   });
 
   test("returns the cursor to the first one", () => {
