@@ -343,7 +343,7 @@ function findBestMatches(
 function getRank(session: PickerRow, words: readonly string[], scope: PickerScope): number {
   const { said, id, folder } = getSearchedText(session);
   if (words.every((word) => said.includes(word))) return SAID_RANK;
-  // All sessions of a project share its folder, so a word of its path does not tell them apart.
+  // All sessions of a project share its folder, so a word of its path does not distinguish them.
   const anywhere = scope === "project" ? `${said}\n${id}` : `${said}\n${id}\n${folder}`;
   if (words.every((word) => anywhere.includes(word))) return WORDS_RANK;
   return single(words.join(" "), session.title.slice(0, TITLE_LENGTH))?.score ?? 0;
