@@ -20,15 +20,14 @@ import { isSystemError } from "../../session/files/skipped-files.ts";
 import { type FileState, findFileState, getOpenState, isSameState } from "../../session/fs/file-identity.ts";
 import {
   callIfPresent,
-  closeQuietly,
   realFileSystem as fs,
   getPlainFileMode,
   NotAPlainFileError,
-  openForReading,
   readPieces,
   realFileSystem,
   retryWhileHeld,
   syncFolder,
+  withOpenFile,
 } from "../../session/fs/file-system.ts";
 import { BESIDE_DATABASE, removeLeftovers, removeTemporary } from "../../session/fs/temporary-files.ts";
 import { writeTemporary } from "../../session/fs/write-whole.ts";
@@ -384,8 +383,7 @@ function redactIdleFile(path: string, redactor: TextRedactor): void {
  */
 function writeRedacted(path: string, redactor: TextRedactor): { temporary: string; before: FileState } {
   const mode = getPlainFileMode(fs, path);
-  const fd = openForReading(fs, path);
-  try {
+  return withOpenFile(fs, path, (fd) => {
     const before = getOpenState(fs, fd);
     const edits: Edit[] = [];
     eachRawLine(fs, path, (line, span) => {
@@ -396,9 +394,7 @@ function writeRedacted(path: string, redactor: TextRedactor): { temporary: strin
       temporary: writeTemporary({ fs, path, mode, pieces: applyEdits(fd, before.size, edits) }),
       before,
     };
-  } finally {
-    closeQuietly(fs, fd);
-  }
+  });
 }
 
 function* applyEdits(fd: number, size: number, edits: readonly Edit[]): Generator<Uint8Array | string, void> {

@@ -11,15 +11,14 @@ import { type LineSource, makeLineSource } from "../../core/jsonl/line-source.ts
 import { getImportedRoot } from "../../session/files/user-folders.ts";
 import {
   callIfPresent,
-  closeQuietly,
   type FileSystem,
   hasErrorCode,
   makeFolder,
   NotAPlainFileError,
-  openForReading,
   readPieces,
   readRange,
   realFileSystem,
+  withOpenFile,
 } from "../../session/fs/file-system.ts";
 import { writeWhole } from "../../session/fs/write-whole.ts";
 import { AppendFile } from "../../session/log/append-file.ts";
@@ -220,7 +219,7 @@ export class FileTarget implements ImportTarget {
     // While a file is being replaced, its path may not exist.
     if (!isPlainFile(fs, path)) awaitFile(fs, path);
     if (!isPlainFile(fs, path)) return undefined;
-    return callIfPresent(() => withFile(fs, path, (fd) => readRange(fs, fd, 0, fs.fstatSync(fd).size)));
+    return callIfPresent(() => withOpenFile(fs, path, (fd) => readRange(fs, fd, 0, fs.fstatSync(fd).size)));
   }
 
   async create(path: string, lines: Iterable<string>): Promise<boolean> {
@@ -259,7 +258,7 @@ export class FileTarget implements ImportTarget {
       return true;
     };
     const exclusive = () =>
-      retryUntilUnchanged(() => replaceExclusively(fs, path, () => withFile(fs, path, replace)));
+      retryUntilUnchanged(() => replaceExclusively(fs, path, () => withOpenFile(fs, path, replace)));
     return writeUnlessRemoved(fs, path, exclusive) ?? false;
   }
 }
@@ -331,16 +330,6 @@ function withoutFlush(fs: FileSystem): FileSystem {
   return { ...fs, fsyncSync: () => undefined };
 }
 
-/** Opens a file, runs a function, and closes the file. */
-function withFile<T>(fs: FileSystem, path: string, use: (fd: number) => T): T {
-  const fd = openForReading(fs, path);
-  try {
-    return use(fd);
-  } finally {
-    closeQuietly(fs, fd);
-  }
-}
-
 /** Runs a function that writes to a file. Returns undefined if the file was removed in the meantime. */
 function writeUnlessRemoved<T>(fs: FileSystem, path: string, write: () => T): T | undefined {
   try {
@@ -371,7 +360,7 @@ function isWholeFile(fs: FileSystem, path: string, size: number, isSuspect: bool
     return true;
   };
   // The file may be removed in the meantime.
-  return callIfPresent(() => withFile(fs, path, isWhole)) ?? false;
+  return callIfPresent(() => withOpenFile(fs, path, isWhole)) ?? false;
 }
 
 const LINE_FEED = 0x0a;

@@ -5,7 +5,7 @@ import { hashText } from "../../core/format/ids.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
 import { decodeText, parseJson } from "../../core/jsonl/decode.ts";
-import { closeFile, openToScan, readFilePieces, type ScannedFile } from "../../session/files/file-mark.ts";
+import { closeFile, openToScan, readFilePieces, withScannedFile } from "../../session/files/file-mark.ts";
 import { callIfPresent, readRange, realFileSystem } from "../../session/fs/file-system.ts";
 import { toFileError } from "../../session/log/file-errors.ts";
 import { makeLeftOutIssue, readSourceText, type SourceText } from "../import/source-text.ts";
@@ -54,7 +54,7 @@ export function readSource(path: string): Uint8Array {
 }
 
 function readAtMost(path: string, maxBytes: number): Uint8Array {
-  return withSource(path, ({ fd, size }) => {
+  return withScannedFile(path, ({ fd, size }) => {
     if (size > maxBytes) throw makeTooLargeError(path);
     return readRange(realFileSystem, fd, 0, size);
   });
@@ -89,21 +89,12 @@ export function parseSourceFile({ path }: Pick<SourceFile, "path">): SourceText 
 
 /** Reads part of an uncompressed file. */
 export function readSourceRange(path: string, offset: number, length: number): Uint8Array {
-  return withSource(path, ({ fd }) => readRange(realFileSystem, fd, offset, length));
+  return withScannedFile(path, ({ fd }) => readRange(realFileSystem, fd, offset, length));
 }
 
 /** Reads the beginning of an uncompressed file. */
 export function readFront(path: string, length: number): Uint8Array {
   return readSourceRange(path, 0, length);
-}
-
-function withSource<T>(path: string, read: (file: ScannedFile) => T): T {
-  const file = openToScan(path);
-  try {
-    return read(file);
-  } finally {
-    closeFile(file);
-  }
 }
 
 /** Returns the error for a file that is too large to read into memory. */

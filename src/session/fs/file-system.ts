@@ -84,6 +84,16 @@ export function openFile(fs: FileSystem, path: string, flags: number): number {
   return retryWhileHeld(fs, () => fs.openSync(path, flags), ["EBUSY"]);
 }
 
+/** Opens a file for reading, calls a function, and closes the file. */
+export function withOpenFile<T>(fs: FileSystem, path: string, use: (fd: number) => T): T {
+  const fd = openForReading(fs, path);
+  try {
+    return use(fd);
+  } finally {
+    closeQuietly(fs, fd);
+  }
+}
+
 /** Returns the result of a call, or undefined if the file does not exist. No other function converts that error. */
 export function callIfPresent<T>(call: () => T): T | undefined {
   try {

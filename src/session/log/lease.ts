@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
+import { toRecord } from "../../core/context/entry-fields.ts";
 import { SessionError } from "../../core/format/errors.ts";
-import { isJsonRecord } from "../../core/format/json.ts";
 import { parseJson } from "../../core/jsonl/decode.ts";
 import { getMonotonicMs, sleepFor } from "../fs/clock.ts";
 import { loadCrypto } from "../fs/digest.ts";
@@ -12,9 +12,9 @@ import {
   type FileSystem,
   hasErrorCode,
   NotAPlainFileError,
-  openForReading,
   readRange,
   removeQuietly,
+  withOpenFile,
   writeFully,
 } from "../fs/file-system.ts";
 import { findProcessStart, getThread, hasStartedSince, isStillRunning } from "../fs/process-identity.ts";
@@ -297,22 +297,18 @@ function writeOwner(fs: FileSystem, path: string, owner: LeaseOwner): void {
 /** Reads the owner of a lease. An invalid lease is treated as held by a dead owner. */
 function readOwner(fs: FileSystem, path: string): LeaseOwner {
   if (!fs.lstatSync(path).isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
-  const fd = openForReading(fs, path);
-  try {
-    const text = readRange(fs, fd, 0, Math.min(MAX_LEASE_BYTES, fs.fstatSync(fd).size)).toString();
-    const value = parseJson(text)?.value;
-    const { pid, thread, host, startedAt, token } = isJsonRecord(value) ? value : {};
-    return {
-      pid: typeof pid === "number" ? pid : 0,
-      thread: typeof thread === "number" ? thread : 0,
-      host: typeof host === "string" ? host : "",
-      startedAt: typeof startedAt === "string" ? startedAt : "",
-      // The token is used in a file name.
-      token: typeof token === "string" && TOKEN.test(token) ? token : NO_TOKEN,
-    };
-  } finally {
-    closeQuietly(fs, fd);
-  }
+  const bytes = withOpenFile(fs, path, (fd) =>
+    readRange(fs, fd, 0, Math.min(MAX_LEASE_BYTES, fs.fstatSync(fd).size)),
+  );
+  const { pid, thread, host, startedAt, token } = toRecord(parseJson(bytes.toString())?.value);
+  return {
+    pid: typeof pid === "number" ? pid : 0,
+    thread: typeof thread === "number" ? thread : 0,
+    host: typeof host === "string" ? host : "",
+    startedAt: typeof startedAt === "string" ? startedAt : "",
+    // The token is used in a file name.
+    token: typeof token === "string" && TOKEN.test(token) ? token : NO_TOKEN,
+  };
 }
 
 /** Creates the error for a lease that another owner took from this one. */

@@ -11,6 +11,7 @@ import {
   readPieces,
   readRange,
   realFileSystem,
+  withOpenFile,
 } from "../fs/file-system.ts";
 import { readEntryLines } from "./read-lines.ts";
 import { toAbsolutePath } from "./session-paths.ts";
@@ -97,12 +98,7 @@ export function loadEntriesFromFile(path: string): FileEntry[] {
   const absolute = toAbsolutePath(path);
   const stats = callIfPresent(() => fs.statSync(absolute));
   if (!stats?.isFile()) return [];
-  const fd = openForReading(fs, absolute);
-  try {
-    const records = parseRecords(readPieces(fs, fd, 0, stats.size));
-    const header = records.find((record) => record.type === "session");
-    return typeof header?.id === "string" ? records : [];
-  } finally {
-    fs.closeSync(fd);
-  }
+  const records = withOpenFile(fs, absolute, (fd) => parseRecords(readPieces(fs, fd, 0, stats.size)));
+  const header = records.find((record) => record.type === "session");
+  return typeof header?.id === "string" ? records : [];
 }

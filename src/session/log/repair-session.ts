@@ -18,10 +18,10 @@ import {
   createFile,
   type FileSystem,
   NotAPlainFileError,
-  openForReading,
   readRange,
   realFileSystem,
   removeQuietly,
+  withOpenFile,
   writeFully,
 } from "../fs/file-system.ts";
 import { makeUnderFreeName } from "../fs/write-whole.ts";
@@ -94,14 +94,10 @@ export function repairSession(
   const absolute = toAbsolutePath(path);
   try {
     assertRepairable(fs, absolute);
-    const repairOpen = () => {
-      const fd = openForReading(fs, absolute);
-      try {
-        return repairFile({ fs, fd, path: absolute, state: getOpenState(fs, fd) }, isDryRun);
-      } finally {
-        closeQuietly(fs, fd);
-      }
-    };
+    const repairOpen = () =>
+      withOpenFile(fs, absolute, (fd) =>
+        repairFile({ fs, fd, path: absolute, state: getOpenState(fs, fd) }, isDryRun),
+      );
     return isDryRun ? repairOpen() : replaceExclusively(fs, absolute, () => retryUntilUnchanged(repairOpen));
   } catch (error) {
     throw toFileError(absolute, isDryRun ? "read" : "write", error);
