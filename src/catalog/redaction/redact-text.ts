@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { refuseAborted } from "../../core/format/abort.ts";
 import { getErrorMessage, isSessionError } from "../../core/format/errors.ts";
+import { pickDefined } from "../../core/format/json.ts";
 import {
   assertOptions,
   CALLBACK,
@@ -139,12 +140,7 @@ export function redactEverywhere(
   assertOptions<RedactEverywhereOptions>(options, RULES);
   const { cwd, sessionDir, places, includeImported = sessionDir === undefined } = options;
   if (places !== undefined) assertOptions<SessionPlaces>(places, PLACES_RULES);
-  const scope = {
-    ...(cwd !== undefined && { cwd }),
-    ...(sessionDir !== undefined && { sessionDir }),
-    ...(places !== undefined && { places }),
-    includeImported,
-  };
+  const scope = { ...pickDefined({ cwd, sessionDir, places }), includeImported };
   return redactTextInScopes([scope], matching, options);
 }
 

@@ -3,7 +3,7 @@ import { uptime } from "node:os";
 import { dirname, join } from "node:path";
 import { readFront, readFrontBytes } from "../../catalog/list/deleted-imports.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { isSessionError } from "../../core/format/errors.ts";
+import { callUnless } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
@@ -399,11 +399,11 @@ class StoreTarget implements ImportTarget {
   }
 
   readFront(id: string): Promise<Uint8Array | undefined> {
-    return askUnlessMissing(() => readFrontBytes(this.#store.exportBytes(id)));
+    return callUnless("SESSION_NOT_FOUND", () => readFrontBytes(this.#store.exportBytes(id)));
   }
 
   read(id: string): Promise<Uint8Array | undefined> {
-    return askUnlessMissing(async () => {
+    return callUnless("SESSION_NOT_FOUND", async () => {
       const pieces: Uint8Array[] = [];
       for await (const piece of this.#store.exportBytes(id)) pieces.push(piece.slice());
       return Buffer.concat(pieces);
@@ -411,14 +411,10 @@ class StoreTarget implements ImportTarget {
   }
 
   async create(id: string, lines: Iterable<string>): Promise<boolean> {
-    try {
-      await this.#store.importBytes(yieldPiece([...lines].join("")));
-      this.#ids?.add(id);
-      return true;
-    } catch (error) {
-      if (!isSessionError(error, "SESSION_EXISTS")) throw error;
-      return false;
-    }
+    const importLines = () => this.#store.importBytes(yieldPiece([...lines].join("")));
+    if ((await callUnless("SESSION_EXISTS", importLines)) === undefined) return false;
+    this.#ids?.add(id);
+    return true;
   }
 
   async grow(id: string, entriesFor: EntriesFor<LineSource>): Promise<boolean> {
@@ -430,20 +426,11 @@ class StoreTarget implements ImportTarget {
       await this.#store.appendEntries(id, added);
       return true;
     };
-    if (!(await askUnlessMissing(() => append(entries)))) return false;
+    if (!(await callUnless("SESSION_NOT_FOUND", () => append(entries)))) return false;
     const now = await this.read(id);
     const stray = now && findStrayLeaf(makeLineSource(now), getEntryIds(session), entries);
-    if (stray !== undefined) await askUnlessMissing(() => append([stray]));
+    if (stray !== undefined) await callUnless("SESSION_NOT_FOUND", () => append([stray]));
     return true;
-  }
-}
-
-async function askUnlessMissing<T>(ask: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (isSessionError(error, "SESSION_NOT_FOUND")) return undefined;
-    throw error;
   }
 }
 

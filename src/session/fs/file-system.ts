@@ -1,5 +1,6 @@
 import nodeFs from "node:fs";
 import { dirname } from "node:path";
+import { callQuietly } from "../../core/format/errors.ts";
 import { getMonotonicMs, sleepFor } from "./clock.ts";
 
 /** File system calls required for session files. `node:fs` provides all of them. Tests pass an implementation that fails. */
@@ -203,13 +204,11 @@ export function createFile(fs: FileSystem, path: string): number {
  * the removal failed.
  */
 export function removeQuietly(fs: FileSystem, path: string): boolean {
-  try {
+  const remove = () => {
     callIfPresent(() => fs.unlinkSync(path));
     return true;
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    return false;
-  }
+  };
+  return callQuietly(remove) ?? false;
 }
 
 /** Closes a descriptor and ignores errors, because all written data has been passed to the system. */

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { toRecord } from "../../core/context/entry-fields.ts";
-import { SessionError } from "../../core/format/errors.ts";
+import { callQuietly, SessionError } from "../../core/format/errors.ts";
 import { parseJson } from "../../core/jsonl/decode.ts";
 import { getMonotonicMs, sleepFor } from "../fs/clock.ts";
 import { loadCrypto } from "../fs/digest.ts";
@@ -218,13 +218,11 @@ function removeDead(
  */
 function giveUp(fs: FileSystem, path: string, { token }: LeaseOwner): void {
   givenUp.add(token);
-  try {
+  callQuietly(() => {
     const holder = callIfPresent(() => readOwner(fs, path));
     if (holder?.token === token) removeFile(fs, path);
     givenUp.delete(token);
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-  }
+  });
 }
 
 function isAlive(fs: FileSystem, path: string, { host, pid, thread, startedAt, token }: LeaseOwner): boolean {
@@ -252,7 +250,7 @@ function isLater(token: string, pid: number, beatAt: number): boolean {
 
 /** Removes files that dead processes abandoned while acquiring leases. Failures are harmless. */
 function removeDeadLeases(fs: FileSystem, folder: string, owner: LeaseOwner): void {
-  try {
+  callQuietly(() => {
     removeLeftovers(fs, folder);
     for (const name of fs.readdirSync(folder)) {
       if (!GUARD.test(name)) continue;
@@ -261,9 +259,7 @@ function removeDeadLeases(fs: FileSystem, folder: string, owner: LeaseOwner): vo
       if (holder === undefined || isAlive(fs, path, holder)) continue;
       removeDead(fs, path, holder, owner);
     }
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-  }
+  });
 }
 
 function tryCreate(fs: FileSystem, path: string, owner: LeaseOwner): boolean {
@@ -313,17 +309,11 @@ function readOwner(fs: FileSystem, path: string): LeaseOwner {
 
 /** Creates the error for a lease that another owner took from this one. */
 export function makeLeaseTakenError(path: string, { pid, host }: LeaseOwner): SessionError {
-  return new SessionError(
-    "LEASE_HELD",
-    `Process ${pid} on ${host} has taken the lease of ${path}, because this one's heartbeat expired. Open the session again.`,
-    { details: { path, pid, host } },
-  );
+  const message = `Process ${pid} on ${host} has taken the lease of ${path}, because this one's heartbeat expired. Open the session again.`;
+  return new SessionError("LEASE_HELD", message, { details: { path, pid, host } });
 }
 
 function makeLeaseHeldError(path: string, { pid, host }: LeaseOwner): SessionError {
-  return new SessionError(
-    "LEASE_HELD",
-    `Process ${pid} on ${host} holds the lease of ${path}. Wait until it closes the session, or open it read-only.`,
-    { details: { path, pid, host } },
-  );
+  const message = `Process ${pid} on ${host} holds the lease of ${path}. Wait until it closes the session, or open it read-only.`;
+  return new SessionError("LEASE_HELD", message, { details: { path, pid, host } });
 }

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
+import { callQuietly, getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
 import { getMonotonicMs, sleepFor } from "../fs/clock.ts";
 import { findFileState, getOpenState, isSameFile } from "../fs/file-identity.ts";
 import {
@@ -122,11 +122,7 @@ function moveToFree(fs: FileSystem, from: string, path: string): void {
 
 /** Undoes the first half of an exchange. If that fails, the next process that uses the file does so. */
 function putBack(fs: FileSystem, path: string): void {
-  try {
-    finishInterrupted(fs, path);
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-  }
+  callQuietly(() => finishInterrupted(fs, path));
 }
 
 /** Copies the last lines of the old file and removes its hidden name. Retries once. */

@@ -7,6 +7,7 @@ import { refuseAborted } from "../../core/format/abort.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError } from "../../core/format/errors.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
+import { pickDefined } from "../../core/format/json.ts";
 import { assertOptions, FLAG } from "../../core/format/options.ts";
 import { decodeText } from "../../core/jsonl/decode.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
@@ -225,12 +226,7 @@ export class FileStore implements SessionStore {
   }
 
   #scope(cwd: string | undefined): CatalogScope {
-    const { sessionDir } = this.#options;
-    return {
-      places: this.#options,
-      ...(cwd !== undefined && { cwd }),
-      ...(sessionDir !== undefined && { sessionDir }),
-    };
+    return { places: this.#options, ...pickDefined({ cwd, sessionDir: this.#options.sessionDir }) };
   }
 
   #find(id: string): string | undefined {

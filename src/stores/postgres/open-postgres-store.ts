@@ -1,5 +1,6 @@
 import { toRecord } from "../../core/context/entry-fields.ts";
 import { SessionError } from "../../core/format/errors.ts";
+import { pickDefined } from "../../core/format/json.ts";
 import { assertOptions, FLAG, makeNumberRule } from "../../core/format/options.ts";
 import type { SessionStore } from "../contract/session-store.ts";
 import { type RemoteStoreOptions, remoteStore } from "../remote/remote-store.ts";
@@ -164,11 +165,7 @@ function readAddress(text: string): { address: string; schema?: string; tenant?:
     url.searchParams.delete(name);
     return value;
   });
-  return {
-    address: url.href,
-    ...(schema !== undefined && { schema }),
-    ...(tenant !== undefined && { tenant }),
-  };
+  return { address: url.href, ...pickDefined({ schema, tenant }) };
 }
 
 async function makePool(address: string, max: number): Promise<OwnPool> {

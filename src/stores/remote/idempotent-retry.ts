@@ -1,4 +1,4 @@
-import { isSessionError, SessionError } from "../../core/format/errors.ts";
+import { callUnless, isSessionError, SessionError } from "../../core/format/errors.ts";
 import type { EntryHead } from "../../core/format/head.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { decodeText } from "../../core/jsonl/decode.ts";
@@ -63,12 +63,7 @@ export async function findUnchangedLines(
  * reason.
  */
 async function readRevision(backend: SessionBackend, id: string, seq: number): Promise<number | undefined> {
-  try {
-    return (await backend.read(id, seq, 1)).revision;
-  } catch (error) {
-    if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
-    return undefined;
-  }
+  return (await callUnless("SESSION_NOT_FOUND", () => backend.read(id, seq, 1)))?.revision;
 }
 
 /** Returns whether a tree contains this entry, with any content, and not a different entry with the same id. */

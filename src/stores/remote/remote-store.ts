@@ -4,7 +4,7 @@ import { getLimit, isQuestion, makePlan, orderHits, type SearchHit } from "../..
 import { withBranches } from "../../catalog/search/search-file.ts";
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { isSessionError, SessionError } from "../../core/format/errors.ts";
+import { callUnless, isSessionError, SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
 import { assertOptions, makeNumberRule, type OptionRules } from "../../core/format/options.ts";
@@ -121,11 +121,8 @@ class RemoteStore implements SessionStore {
   async openOrCreate(id: string, options: OpenOrCreateOptions): Promise<SessionManager> {
     assertOptions<OpenOrCreateOptions>(options, OPEN_OR_CREATE_RULES);
     const { cwd, parentSession, ...opening } = options;
-    try {
-      return await this.open(id, opening);
-    } catch (error) {
-      if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
-    }
+    const found = await callUnless("SESSION_NOT_FOUND", () => this.open(id, opening));
+    if (found !== undefined) return found;
     const given = { id, ...(parentSession !== undefined && { parentSession }) };
     await this.#createHeader(makeHeader(cwd, (options.now ?? Date.now)(), given), options.signal);
     return await this.open(id, opening);
@@ -137,14 +134,9 @@ class RemoteStore implements SessionStore {
     this.#assertOpen();
     const bytes = Buffer.from(`${encodeRecord({ ...header })}\n`);
     const { search } = this.#backend.supports;
-    try {
-      await this.#ask(
-        () => this.#backend.create(makeStorableFacts(header), splitLineBatches(once(bytes), search)),
-        signal,
-      );
-    } catch (error) {
-      if (!isSessionError(error, "SESSION_EXISTS")) throw error;
-    }
+    const create = () =>
+      this.#backend.create(makeStorableFacts(header), splitLineBatches(once(bytes), search));
+    await callUnless("SESSION_EXISTS", () => this.#ask(create, signal));
   }
 
   async *list(options: ListInStoreOptions = {}): AsyncGenerator<SessionRow, void, undefined> {

@@ -1,5 +1,5 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
-import { isSessionError, makeEntryNotFoundError } from "../../../core/format/errors.ts";
+import { callUnless, makeEntryNotFoundError } from "../../../core/format/errors.ts";
 import { assertOptions, makeNumberRule } from "../../../core/format/options.ts";
 import { toWellFormedText } from "../../../core/format/well-formed-text.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
@@ -131,11 +131,7 @@ async function deleteAcpSession(
   store: SessionStore,
   { sessionId }: { readonly sessionId: string },
 ): Promise<void> {
-  try {
-    await store.delete(sessionId);
-  } catch (error) {
-    if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
-  }
+  await callUnless("SESSION_NOT_FOUND", () => store.delete(sessionId));
 }
 
 function encodeCursor({ id, modified }: { readonly id: string; readonly modified: Date }): string {

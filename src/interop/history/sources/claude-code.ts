@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
-import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
+import { type JsonRecord, pickDefined, toSafeString } from "../../../core/format/json.ts";
 import { toAbsolutePath } from "../../../session/log/session-paths.ts";
 import {
   type Dollars,
@@ -226,6 +226,7 @@ function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
 
 function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedSession[] {
   const { files, sourceId } = session;
+  const { ownId, importedAt } = options;
   const mainFile = findMainFile(session.files);
   const main = mainFile === undefined ? { records: [], issues: [] } : parseSourceFile(mainFile);
   const subagents = files.flatMap((file) => {
@@ -243,13 +244,10 @@ function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedS
     main,
     subagents,
     sessionId: sourceId,
-    ...(options.ownId !== undefined && { ownId: options.ownId }),
-    ...(mainFile !== undefined && { path: mainFile.path }),
     cwd: session.cwd,
-    ...(origin !== undefined && { forkedFrom: origin.facts.sessionId }),
-    ...(original !== undefined && { original }),
-    ...(inheritedDollars !== undefined && { inheritedDollars }),
-    importedAt: options.importedAt,
+    ...pickDefined({ ownId, path: mainFile?.path, forkedFrom: origin?.facts.sessionId }),
+    ...pickDefined({ original, inheritedDollars }),
+    importedAt,
   });
 }
 

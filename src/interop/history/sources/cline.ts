@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { hashText } from "../../../core/format/ids.ts";
+import { pickDefined } from "../../../core/format/json.ts";
 import { toAbsolutePath } from "../../../session/log/session-paths.ts";
 import {
   findClineOwner,
@@ -37,11 +38,7 @@ export const CLINE: SourceProgram = {
       const { manifest = "" } = readBeside(path);
       const { started_at: startedAt, cwd, workspace } = beside.getJson(manifest);
       const folder = findFirstFolder([cwd, workspace, isTask(path) && folders.of(path)]).cwd;
-      const start = toIsoTime(startedAt);
-      return {
-        ...(folder !== undefined && { cwd: folder }),
-        ...(start !== undefined && { startedAt: start }),
-      };
+      return pickDefined({ cwd: folder, startedAt: toIsoTime(startedAt) });
     };
   },
   withOrigins,

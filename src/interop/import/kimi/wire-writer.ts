@@ -1,6 +1,6 @@
 import { toArray, toCount, toRecord } from "../../../core/context/entry-fields.ts";
 import type { ToolCall, Usage } from "../../../core/format/content.ts";
-import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
+import { type JsonRecord, pickDefined, toSafeString } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import { assistantMessage, toUsage } from "../../convert/answer.ts";
@@ -305,12 +305,7 @@ const APIS: ReadonlyMap<unknown, string> = new Map([
 /** Returns the model that a request specifies, as message fields. */
 function getModel(request: JsonRecord): { provider?: string; model?: string; api?: string } {
   const [provider, model] = [toNonemptyText(request["provider"]), toNonemptyText(request["model"])];
-  const api = APIS.get(provider);
-  return {
-    ...(provider !== undefined && { provider }),
-    ...(model !== undefined && { model }),
-    ...(api !== undefined && { api }),
-  };
+  return pickDefined({ provider, model, api: APIS.get(provider) });
 }
 
 /** Returns the error message from a record that ends a turn; undefined if it has none. */
