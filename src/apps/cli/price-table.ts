@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import type { PriceFunction } from "../../catalog/usage/usage-groups.ts";
 import { toRecord } from "../../core/context/entry-fields.ts";
+import { getOrAdd } from "../../core/format/group-by.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 
 /** Kinds of tokens that have a price, in US dollars per million. */
@@ -33,13 +34,10 @@ export function makeTablePrices(): PriceFunction {
   const models = new Map<string, ModelPrices>();
   let ask: AskPackage | undefined;
   return (provider, model, usage, time) => {
-    const key = `${provider}/${model}`;
-    let prices = models.get(key);
-    if (prices === undefined) {
+    const prices = getOrAdd(models, `${provider}/${model}`, () => {
       ask ??= loadPackage();
-      prices = new ModelPrices(ask, provider, model);
-      models.set(key, prices);
-    }
+      return new ModelPrices(ask, provider, model);
+    });
     return prices.getPrice(usage, time);
   };
 }
@@ -69,12 +67,7 @@ class ModelPrices {
     if (this.#changes === undefined) return toPrice(this.#askAt(time)(tokens));
     const day = time?.toISOString().slice(0, 10);
     const period = day === undefined ? -1 : this.#changes.filter((change) => change <= day).length;
-    let prices = this.#periods.get(period);
-    if (prices === undefined) {
-      prices = new PeriodPrices(this.#askAt(time));
-      this.#periods.set(period, prices);
-    }
-    return prices.getPrice(tokens);
+    return getOrAdd(this.#periods, period, () => new PeriodPrices(this.#askAt(time))).getPrice(tokens);
   }
 
   /**
@@ -108,11 +101,7 @@ class PeriodPrices {
   getPrice(tokens: PricedTokens): number | undefined {
     const all = tokens.input + tokens.cacheRead + tokens.cacheWrite;
     const size = this.#starts.filter((start) => all > start).length;
-    let rates = this.#rates.get(size);
-    if (rates === undefined) {
-      rates = this.#getRates(size);
-      this.#rates.set(size, rates);
-    }
+    const rates = getOrAdd(this.#rates, size, () => this.#getRates(size));
     return rates === null ? undefined : sumAt(rates, tokens);
   }
 

@@ -2,7 +2,7 @@ import { formatModelName } from "../../core/facts/usage.ts";
 import { getDollars, type ModelNames, makeEmptySpent, type Spent } from "../../core/facts/usage-tally.ts";
 import type { Usage } from "../../core/format/content.ts";
 import { getErrorMessage, SessionError } from "../../core/format/errors.ts";
-import { addTo, groupBy } from "../../core/format/group-by.ts";
+import { addTo, getOrAdd, groupBy } from "../../core/format/group-by.ts";
 import { toSafeString } from "../../core/format/json.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import type { CallTable } from "../list/call-table.ts";
@@ -260,9 +260,7 @@ class Grouping {
   }
 
   #getBills(node: Node): Bills {
-    const known = this.#bills.get(node) ?? countBills(node.recorded.calls);
-    this.#bills.set(node, known);
-    return known;
+    return getOrAdd(this.#bills, node, () => countBills(node.recorded.calls));
   }
 
   #getGroup(call: CallKeys, of: Node, parent: Node | undefined): GrowingGroup {
@@ -270,12 +268,10 @@ class Grouping {
     const keyFor = (session: Node) => JSON.stringify([session.path, ...values]);
     const hasSession = this.#by.includes("session");
     const key = hasSession ? keyFor(of) : JSON.stringify(values);
-    const known = this.#groups.get(key);
-    if (known !== undefined) return known;
-    const named = this.#by.map((name, i) => [name, name === "session" ? of.row : values[i]]);
-    const group = makeGroup(Object.fromEntries(named), parent?.row, parent && keyFor(parent));
-    this.#groups.set(key, group);
-    return group;
+    return getOrAdd(this.#groups, key, () => {
+      const named = this.#by.map((name, i) => [name, name === "session" ? of.row : values[i]]);
+      return makeGroup(Object.fromEntries(named), parent?.row, parent && keyFor(parent));
+    });
   }
 
   #compare(a: GrowingGroup, b: GrowingGroup): number {
@@ -454,17 +450,13 @@ class Calendar {
   }
 
   of(timeMs: number): CalendarNames {
-    const quarter = Math.floor(timeMs / QUARTER_MS);
-    const known = this.#byQuarter.get(quarter);
-    if (known !== undefined) return known;
-    const time = new Date(timeMs);
-    const dateMs = this.#isUtc
-      ? Math.floor(timeMs / DAY_MS) * DAY_MS
-      : Date.UTC(time.getFullYear(), time.getMonth(), time.getDate());
-    const names = this.#byDate.get(dateMs) ?? getCalendarNames(dateMs);
-    this.#byDate.set(dateMs, names);
-    this.#byQuarter.set(quarter, names);
-    return names;
+    return getOrAdd(this.#byQuarter, Math.floor(timeMs / QUARTER_MS), () => {
+      const time = new Date(timeMs);
+      const dateMs = this.#isUtc
+        ? Math.floor(timeMs / DAY_MS) * DAY_MS
+        : Date.UTC(time.getFullYear(), time.getMonth(), time.getDate());
+      return getOrAdd(this.#byDate, dateMs, () => getCalendarNames(dateMs));
+    });
   }
 }
 

@@ -1,3 +1,4 @@
+import { getOrAdd } from "../format/group-by.ts";
 import type { IdKey } from "../format/id-key.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import type { LineSpan, LineSpans } from "./line-spans.ts";
@@ -37,12 +38,11 @@ export class RepeatedLines {
   }
 
   #getBearers(id: IdKey, first: number): Map<string, number[]> {
-    let bearers = this.#bearers.get(id);
-    if (bearers === undefined) {
-      bearers = new Map([[hashBytes(this.#lineAt(this.#places.at(first))), [first]]]);
-      this.#bearers.set(id, bearers);
-    }
-    return bearers;
+    return getOrAdd(
+      this.#bearers,
+      id,
+      () => new Map([[hashBytes(this.#lineAt(this.#places.at(first))), [first]]]),
+    );
   }
 
   /** Returns the bytes of a line without trailing white space, so that the result does not depend on whether its end was read. */

@@ -7,6 +7,7 @@ import { getSystemTexts } from "../../core/context/system-message.ts";
 import { isUsage } from "../../core/context/usage.ts";
 import { getModelNames } from "../../core/facts/usage.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { getOrAdd } from "../../core/format/group-by.ts";
 import { isJsonRecord, type JsonRecord, pickDefined } from "../../core/format/json.ts";
 import type { AgentMessage } from "../../core/format/message.ts";
 import { toWellFormedText } from "../../core/format/well-formed-text.ts";
@@ -290,11 +291,7 @@ function makeAnswerExtra(message: JsonRecord): JsonRecord | undefined {
 const ORDERS = new WeakMap<readonly AtifCall[], ReadonlyMap<string, number>>();
 
 function getCallOrder(calls: readonly AtifCall[] = []): ReadonlyMap<string, number> {
-  const known = ORDERS.get(calls);
-  if (known !== undefined) return known;
-  const order = new Map(calls.map(({ tool_call_id: id }, index) => [id, index]));
-  ORDERS.set(calls, order);
-  return order;
+  return getOrAdd(ORDERS, calls, () => new Map(calls.map(({ tool_call_id: id }, index) => [id, index])));
 }
 
 /** Adds a result, keeping results in the order of their calls. */

@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { toRecord } from "../../core/context/entry-fields.ts";
 import { SessionError } from "../../core/format/errors.ts";
+import { getOrAdd } from "../../core/format/group-by.ts";
 import { hashText } from "../../core/format/ids.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
@@ -137,11 +138,7 @@ export class SideFiles {
 
   /** Returns the text of a file; empty if the file is missing, unreadable, or larger than 64 MB. */
   getText(path: string): string {
-    const known = this.#texts.get(path);
-    if (known !== undefined) return known;
-    const text = this.#read(path);
-    this.#texts.set(path, text);
-    return text;
+    return getOrAdd(this.#texts, path, () => this.#read(path));
   }
 
   /** Returns the value in a JSON file; undefined if the file is missing or does not contain valid JSON. */

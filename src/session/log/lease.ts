@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { toRecord } from "../../core/context/entry-fields.ts";
 import { callQuietly, SessionError } from "../../core/format/errors.ts";
+import { getOrAdd } from "../../core/format/group-by.ts";
 import { parseJson } from "../../core/jsonl/decode.ts";
 import { getMonotonicMs, sleepFor } from "../fs/clock.ts";
 import { loadCrypto } from "../fs/digest.ts";
@@ -242,10 +243,7 @@ function isAlive(fs: FileSystem, path: string, { host, pid, thread, startedAt, t
 
 /** Returns whether the process with an owner's number started later. Checks once per lease, because the check is slow. */
 function isLater(token: string, pid: number, beatAt: number): boolean {
-  const known = later.get(token);
-  const answer = known ?? hasStartedSince(pid, beatAt);
-  later.set(token, answer);
-  return answer;
+  return getOrAdd(later, token, () => hasStartedSince(pid, beatAt));
 }
 
 /** Removes files that dead processes abandoned while acquiring leases. Failures are harmless. */

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { getOrAdd } from "../../../core/format/group-by.ts";
 import { hashText } from "../../../core/format/ids.ts";
 import { pickDefined } from "../../../core/format/json.ts";
 import { toAbsolutePath } from "../../../session/log/session-paths.ts";
@@ -144,12 +145,10 @@ class TaskFolders {
   of(path: string): unknown {
     const task = dirname(path);
     const file = join(dirname(dirname(task)), "state", "taskHistory.json");
-    let list = this.#lists.get(file);
-    if (list === undefined) {
+    const list = getOrAdd(this.#lists, file, () => {
       const items = toArray(this.#beside.getValue(file)).map(toRecord);
-      list = new Map(items.map((item) => [item["id"], item["cwdOnTaskInitialization"]]));
-      this.#lists.set(file, list);
-    }
+      return new Map(items.map((item) => [item["id"], item["cwdOnTaskInitialization"]]));
+    });
     return list.get(basename(task));
   }
 }

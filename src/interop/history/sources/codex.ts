@@ -1,5 +1,6 @@
 import { basename, join } from "node:path";
 import { toRecord } from "../../../core/context/entry-fields.ts";
+import { getOrAdd } from "../../../core/format/group-by.ts";
 import { toAbsolutePath } from "../../../session/log/session-paths.ts";
 import { importCodex } from "../../import/codex/import-codex.ts";
 import { readOldCodexText } from "../../import/codex/rollout.ts";
@@ -114,13 +115,11 @@ class Titles {
     this.#beside = beside;
   }
 
-  of(path: string, threadId: string): string | undefined {
-    const home = /^(.*)[/\\](?:archived_)?sessions[/\\]/.exec(path)?.[1];
+  of(sessionPath: string, threadId: string): string | undefined {
+    const home = /^(.*)[/\\](?:archived_)?sessions[/\\]/.exec(sessionPath)?.[1];
     if (home === undefined) return undefined;
-    const list =
-      this.#lists.get(home) ?? parseTitles(this.#beside.getText(join(home, "session_index.jsonl")));
-    this.#lists.set(home, list);
-    return list.get(threadId);
+    const path = join(home, "session_index.jsonl");
+    return getOrAdd(this.#lists, home, () => parseTitles(this.#beside.getText(path))).get(threadId);
   }
 }
 
