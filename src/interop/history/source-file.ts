@@ -111,11 +111,8 @@ function unpackBytes(path: string, bytes: Uint8Array): Uint8Array {
   if (typeof zstdDecompressSync === "function") {
     return zstdDecompressSync(bytes, { maxOutputLength: MAX_SOURCE_BYTES });
   }
-  throw new SessionError(
-    "NOT_A_SESSION",
-    `${path} is compressed with zstd, which this version of Node cannot read. Use Node 22.15 or later, or decompress it.`,
-    { details: { path } },
-  );
+  const message = `${path} is compressed with zstd, which this version of Node cannot read. Use Node 22.15 or later, or decompress it.`;
+  throw new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
 
 /** Returns a function that adds unreadable files to the issues of a session. */

@@ -136,11 +136,9 @@ async function makeSummary(
 function checkUsable(input: ExtensionBranchSummary): ExtensionBranchSummary {
   const text: unknown = input.summary;
   if (typeof text === "string" && text.trim() !== "") return input;
-  throw new SessionError(
-    "SUMMARY_FAILED",
-    "A handler of session_before_tree returned a summary without text; nothing was changed. Correct the extension.",
-    { details: { kind: "branch" } },
-  );
+  const message =
+    "A handler of session_before_tree returned a summary without text; nothing was changed. Correct the extension.";
+  throw new SessionError("SUMMARY_FAILED", message, { details: { kind: "branch" } });
 }
 
 function throwNoSummarizer(): never {

@@ -113,11 +113,10 @@ function isSameSessionFile(path: string, other: string | undefined): boolean {
 
 function assertFolder(cwd: string, sessionFile: string, from: SessionManager): void {
   if (callIfPresent(() => statSync(cwd))?.isDirectory()) return;
-  throw new SessionError(
-    "CWD_MISSING",
-    `The session's working directory is ${cwd}, which does not exist; continue elsewhere with switchSession(path, { cwd }).`,
-    { details: { sessionFile, sessionCwd: cwd, fallbackCwd: from.getCwd() } },
-  );
+  const message = `The session's working directory is ${cwd}, which does not exist; continue elsewhere with switchSession(path, { cwd }).`;
+  throw new SessionError("CWD_MISSING", message, {
+    details: { sessionFile, sessionCwd: cwd, fallbackCwd: from.getCwd() },
+  });
 }
 
 /** Result of a fork. */

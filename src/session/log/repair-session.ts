@@ -138,13 +138,8 @@ function readDamaged(file: DamagedFile): LineSource {
   const own = readIndex(fs, fd, {}, file.state.size);
   const index = own.header === undefined ? readHeaderless(file) : own;
   if (index.version > CURRENT_SESSION_VERSION) {
-    throw new SessionError(
-      "VERSION_TOO_NEW",
-      `${path} has a newer version; update sessiontree to repair it.`,
-      {
-        details: { path, version: index.version },
-      },
-    );
+    const message = `${path} has a newer version; update sessiontree to repair it.`;
+    throw new SessionError("VERSION_TOO_NEW", message, { details: { path, version: index.version } });
   }
   if (index.isForeign) throw makeForeignFileError(path);
   const source: LineSource = {
@@ -163,11 +158,8 @@ function readHeaderless(file: DamagedFile): SessionIndex {
   const index = readIndex(fs, fd, { header: makeHeaderFromName(path) }, state.size);
   const { tree } = index;
   if (Array.from(tree.ordinals()).some((ordinal) => isKnownEntryType(tree.typeAt(ordinal)))) return index;
-  throw new SessionError(
-    "NOT_A_SESSION",
-    `${path} contains no session entries; there is nothing to repair.`,
-    { details: { path } },
-  );
+  const message = `${path} contains no session entries; there is nothing to repair.`;
+  throw new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
 
 /** Creates a header with the id from the file's name. The working directory is unknown. */

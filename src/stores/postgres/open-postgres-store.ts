@@ -184,10 +184,7 @@ async function loadDriver(): Promise<typeof import("pg").Pool> {
     return (await import("pg")).default.Pool;
   } catch (error) {
     if (toRecord(error)["code"] !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw new SessionError(
-      "STORE_UNAVAILABLE",
-      "The pg package, which connects to PostgreSQL, is not installed; run npm install pg.",
-      { cause: error },
-    );
+    const message = "The pg package, which connects to PostgreSQL, is not installed; run npm install pg.";
+    throw new SessionError("STORE_UNAVAILABLE", message, { cause: error });
   }
 }

@@ -134,11 +134,8 @@ export function toSessionValues(session: SessionFacts): unknown[] {
 /** Throws if an id is too long for an index or cannot be stored in a text column. */
 export function assertPossibleId(id: string): void {
   if (isStorable(id) && Buffer.byteLength(id) <= MAX_ID_BYTES) return;
-  throw new SessionError(
-    "INVALID_SESSION_ID",
-    `The session id is longer than ${MAX_ID_BYTES} bytes or is not valid text; choose another id.`,
-    { details: { id } },
-  );
+  const message = `The session id is longer than ${MAX_ID_BYTES} bytes or is not valid text; choose another id.`;
+  throw new SessionError("INVALID_SESSION_ID", message, { details: { id } });
 }
 
 /** Reads a session's facts and the usage recorded in its lines. */

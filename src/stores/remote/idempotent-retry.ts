@@ -125,9 +125,6 @@ export function* splitBatches(lines: readonly LogLine[]): Generator<LogLine[], v
 
 /** Creates the error for lost entries that must not be appended again. */
 export function notRestored(id: string, count: number): SessionError {
-  return new SessionError(
-    "WRITES_LOST",
-    `${count} stored entries of session ${id} were lost. The session was changed or deleted in the meantime, so they are not appended again. This process still has them: copy what you need (getEntries), then open the session again.`,
-    { details: { id, lostEntries: count } },
-  );
+  const message = `${count} stored entries of session ${id} were lost. The session was changed or deleted in the meantime, so they are not appended again. This process still has them: copy what you need (getEntries), then open the session again.`;
+  return new SessionError("WRITES_LOST", message, { details: { id, lostEntries: count } });
 }

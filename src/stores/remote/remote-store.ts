@@ -319,17 +319,11 @@ function toRow(facts: SessionFacts): SessionRow {
 }
 
 function notImported(id: string, cause: unknown): SessionError {
-  return new SessionError(
-    "WRITE_FAILED",
-    `Session ${id} could not be written: ${formatReason(cause)}. Check the connection and try again; if the session exists then, it was written.`,
-    { details: { id }, cause },
-  );
+  const message = `Session ${id} could not be written: ${formatReason(cause)}. Check the connection and try again; if the session exists then, it was written.`;
+  return new SessionError("WRITE_FAILED", message, { details: { id }, cause });
 }
 
 function makeChangedError(id: string): SessionError {
-  return new SessionError(
-    "WRITE_FAILED",
-    `Lines of session ${id} were changed while it was being read. Nothing was written; read it again.`,
-    { details: { id } },
-  );
+  const message = `Lines of session ${id} were changed while it was being read. Nothing was written; read it again.`;
+  return new SessionError("WRITE_FAILED", message, { details: { id } });
 }

@@ -245,9 +245,7 @@ export class DeletedThreads {
 
 /** Creates the error for a write to a deleted thread. */
 export function makeThreadDeletedError(threadId: string): SessionError {
-  return new SessionError(
-    "SESSION_NOT_FOUND",
-    "The thread was deleted while the graph ran, or the checkpoint was never stored here. Run the graph again without a checkpoint_id to start over.",
-    { details: { threadId } },
-  );
+  const message =
+    "The thread was deleted while the graph ran, or the checkpoint was never stored here. Run the graph again without a checkpoint_id to start over.";
+  return new SessionError("SESSION_NOT_FOUND", message, { details: { threadId } });
 }
