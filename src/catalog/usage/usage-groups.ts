@@ -180,7 +180,7 @@ class Grouping {
   readonly #options: GroupOptions;
   readonly #by: readonly UsageKey[];
   readonly #descent: Descent<Node>;
-  readonly #calendar: Calendar;
+  readonly #getCalendarNames: (timeMs: number) => CalendarNames;
   readonly #total = makeGroup();
   readonly #groups = new Map<string, GrowingGroup>();
   readonly #bills = new Map<Node, Bills>();
@@ -189,7 +189,7 @@ class Grouping {
     this.#options = options;
     this.#by = options.by ?? [];
     this.#descent = descent;
-    this.#calendar = new Calendar(options.utc === true);
+    this.#getCalendarNames = makeCalendar(options.utc === true);
   }
 
   /**
@@ -224,7 +224,7 @@ class Grouping {
     let byModel: GrowingGroup[][] = [];
     return (i) => {
       const timeMs = hasTime ? calls.timeAt(i) : Number.NaN;
-      const at = Number.isNaN(timeMs) ? undefined : this.#calendar.of(timeMs);
+      const at = Number.isNaN(timeMs) ? undefined : this.#getCalendarNames(timeMs);
       if (at !== times) byModel = [];
       times = at;
       const model = calls.modelAt(i);
@@ -439,25 +439,21 @@ interface CalendarNames {
 const QUARTER_MS = 15 * 60_000;
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Names of days, weeks, and months in the system's time zone or in UTC, with one object per day. */
-class Calendar {
-  readonly #isUtc: boolean;
-  readonly #byQuarter = new Map<number, CalendarNames>();
-  readonly #byDate = new Map<number, CalendarNames>();
-
-  constructor(isUtc: boolean) {
-    this.#isUtc = isUtc;
-  }
-
-  of(timeMs: number): CalendarNames {
-    return getOrAdd(this.#byQuarter, Math.floor(timeMs / QUARTER_MS), () => {
+/**
+ * Creates a function that returns the names of a time's day, week, and month, in the system's time zone or in UTC, with one
+ * object per day.
+ */
+function makeCalendar(isUtc: boolean): (timeMs: number) => CalendarNames {
+  const byQuarter = new Map<number, CalendarNames>();
+  const byDate = new Map<number, CalendarNames>();
+  return (timeMs) =>
+    getOrAdd(byQuarter, Math.floor(timeMs / QUARTER_MS), () => {
       const time = new Date(timeMs);
-      const dateMs = this.#isUtc
+      const dateMs = isUtc
         ? Math.floor(timeMs / DAY_MS) * DAY_MS
         : Date.UTC(time.getFullYear(), time.getMonth(), time.getDate());
-      return getOrAdd(this.#byDate, dateMs, () => getCalendarNames(dateMs));
+      return getOrAdd(byDate, dateMs, () => getCalendarNames(dateMs));
     });
-  }
 }
 
 /**

@@ -26,10 +26,10 @@ export const CODEX: SourceProgram = {
   readFacts: (text, path) => readFacts((readOldCodexText(text) ?? readSourceText(text)).records, path),
   withoutCopies,
   beside: ({ files: all, beside }) => {
-    const titles = new Titles(beside);
+    const findTitle = makeTitleFinder(beside);
     return ({ path, facts }, files) => ({
       others: findBases(files, all),
-      title: titles.of(path, facts.sessionId),
+      title: findTitle(path, facts.sessionId),
     });
   },
   read: ({ files, others, title }, { importedAt }) => {
@@ -106,21 +106,15 @@ function readRolloutText(file: KnownFile) {
   return old === undefined ? parseSourceFile(file) : { path, ...old };
 }
 
-/** Thread names, from the lists next to the session folders. */
-class Titles {
-  readonly #lists = new Map<string, ReadonlyMap<string, string>>();
-  readonly #beside: SideFiles;
-
-  constructor(beside: SideFiles) {
-    this.#beside = beside;
-  }
-
-  of(sessionPath: string, threadId: string): string | undefined {
-    const home = /^(.*)[/\\](?:archived_)?sessions[/\\]/.exec(sessionPath)?.[1];
+/** Returns a function that finds the name of a thread in the list next to the folder of its session. */
+function makeTitleFinder(beside: SideFiles): (path: string, threadId: string) => string | undefined {
+  const lists = new Map<string, ReadonlyMap<string, string>>();
+  return (path, threadId) => {
+    const home = /^(.*)[/\\](?:archived_)?sessions[/\\]/.exec(path)?.[1];
     if (home === undefined) return undefined;
-    const path = join(home, "session_index.jsonl");
-    return getOrAdd(this.#lists, home, () => parseTitles(this.#beside.getText(path))).get(threadId);
-  }
+    const list = join(home, "session_index.jsonl");
+    return getOrAdd(lists, home, () => parseTitles(beside.getText(list))).get(threadId);
+  };
 }
 
 function parseTitles(text: string): Map<string, string> {
