@@ -19,12 +19,6 @@ import type { ContentWriter } from "./content.ts";
 import { findMetrics } from "./metrics.ts";
 import type { AtifCall, AtifMetrics, AtifResult, AtifStep } from "./trajectory.ts";
 
-/** A call that a later result may answer. */
-interface WrittenCall {
-  readonly step: AtifStep;
-  readonly call: AtifCall;
-}
-
 /** Stop reasons of answers that ended normally. */
 const NORMAL_ENDS: ReadonlySet<string> = new Set(["", "stop", "toolUse"]);
 
@@ -38,7 +32,7 @@ export class StepWriter {
   /** Entries that are not steps, each with the number of the step it follows. */
   readonly state: JsonRecord[] = [];
   /** The latest call with each call id. */
-  readonly #calls = new Map<string, WrittenCall>();
+  readonly #calls = new Map<string, { readonly step: AtifStep; readonly call: AtifCall }>();
   /** For each entry, the number of the first step that begins at or after the entry. */
   readonly #stepIds = new Map<string, number>();
   readonly #content: ContentWriter;

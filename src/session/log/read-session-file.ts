@@ -16,13 +16,8 @@ import {
 import { readEntryLines } from "./read-lines.ts";
 import { toAbsolutePath } from "./session-paths.ts";
 
-/** Session file that was read completely. Its descriptor is still open for reading lines. */
-interface ReadSession extends LineSource {
-  readonly fd: number;
-}
-
 /** Reads a session file. The caller must close `fd`. */
-export function readSessionFile(fs: FileSystem, path: string): ReadSession {
+export function readSessionFile(fs: FileSystem, path: string): LineSource & { readonly fd: number } {
   const fd = openForReading(fs, path);
   try {
     const index = readIndex(fs, fd);

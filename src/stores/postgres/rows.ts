@@ -117,18 +117,8 @@ export function toSessionValues(session: SessionFacts): unknown[] {
   const createdMs = roundMs(session.createdMs) ?? 0;
   const lastMessageMs = roundMs(session.lastMessageMs);
   const named = [name, name === null ? null : searchForm(name)];
-  return [
-    id,
-    cwd,
-    makeColumnKey(cwd),
-    parentSession,
-    ...named,
-    createdMs,
-    lastMessageMs,
-    lastMessageMs ?? createdMs,
-    messageCount,
-    firstMessage,
-  ];
+  const times = [createdMs, lastMessageMs, lastMessageMs ?? createdMs];
+  return [id, cwd, makeColumnKey(cwd), parentSession, ...named, ...times, messageCount, firstMessage];
 }
 
 /** Throws if an id is too long for an index or cannot be stored in a text column. */

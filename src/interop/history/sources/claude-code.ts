@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { toRecord } from "../../../core/context/entry-fields.ts";
+import { callQuietly } from "../../../core/format/errors.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import { type JsonRecord, pickDefined, toSafeString } from "../../../core/format/json.ts";
 import { toAbsolutePath } from "../../../session/log/session-paths.ts";
@@ -299,15 +300,13 @@ const MATCH_BYTES = 45;
 
 /** Returns the ids of a file's records. Empty if the file cannot be read, which is reported when that file is imported. */
 function readUuids(path: string): Set<string | undefined> {
-  const held = new Set<string | undefined>();
-  try {
+  const read = () => {
+    const held = new Set<string | undefined>();
     for (const piece of readSourcePieces(path, MATCH_BYTES)) {
       const text = Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString("latin1");
       for (const [, uuid] of text.matchAll(UUIDS)) held.add(uuid);
     }
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    held.clear();
-  }
-  return held;
+    return held;
+  };
+  return callQuietly(read) ?? new Set();
 }

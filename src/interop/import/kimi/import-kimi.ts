@@ -3,6 +3,7 @@ import type { JsonRecord } from "../../../core/format/json.ts";
 import { makeSubagentLink, type SubagentLink } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import {
+  type BuilderInput,
   makeSessionId,
   makeSubagentSessionId,
   makeSubagentSourceId,
@@ -21,14 +22,11 @@ export interface KimiWire extends SourceText {
 }
 
 /** A Kimi Code session: the logs of its agents. */
-export interface KimiInput {
+export interface KimiInput extends Omit<BuilderInput, "path"> {
   readonly sessionId: string;
   readonly wires: readonly KimiWire[];
   /** Parsed content of `state.json`. */
   readonly state?: unknown;
-  readonly cwd?: string;
-  /** ISO 8601. */
-  readonly importedAt: string;
 }
 
 /** Id of the main agent. */

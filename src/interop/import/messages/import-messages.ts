@@ -16,22 +16,17 @@ import type { ConvertedMessages } from "../../convert/message-history.ts";
 import { fromOpenAIChat } from "../../convert/openai-chat/from-openai-chat.ts";
 import { fromOpenAIResponses } from "../../convert/openai-responses/from-openai-responses.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { type Draft, makeEntryId, SessionBuilder } from "../session-builder.ts";
+import { type BuilderInput, type Draft, makeEntryId, SessionBuilder } from "../session-builder.ts";
 import { getMember, makeIssue, toIsoTime, toNonemptyText } from "../source-text.ts";
 
 /** Messages stored by an SDK. */
-export interface MessagesInput {
+export interface MessagesInput extends BuilderInput {
   /** Parsed JSON: an array of messages or items, a request with its instructions, or a stored chat. */
   readonly document: unknown;
   /** Id of the conversation. */
   readonly sourceId: string;
-  /** Path of the file. */
-  readonly path?: string;
-  readonly cwd?: string;
   /** Default time for messages without a time, ISO 8601. After a message with a time, that message's time is used instead. */
   readonly startedAt: string;
-  /** ISO 8601. */
-  readonly importedAt: string;
 }
 
 /**
