@@ -102,9 +102,9 @@ export function groupCalls(
   const nodes = sessions.map(makeNode);
   const descent = new Descent(nodes);
   const grouping = new Grouping(options, descent);
-  const seen = new SeenCalls(nodes.map(({ recorded }) => recorded.calls));
+  const takeOwn = makeCopyFilter(nodes.map(({ recorded }) => recorded.calls));
   for (const node of orderParentsFirst(nodes, descent)) {
-    const own = seen.add(node.recorded.calls);
+    const own = takeOwn(node.recorded.calls);
     if (node.isOutside !== true && isWanted(node, options.source)) grouping.add(node, own);
   }
   const { groups, total } = grouping;
@@ -396,36 +396,29 @@ function findRepeatedTimes(tables: readonly CallTable[]): ReadonlySet<number> {
   return repeated;
 }
 
-/** Calls of the sessions added so far, used to recognize copies. */
-class SeenCalls {
-  readonly #repeated: ReadonlySet<number>;
-  /** Calls that may have copies, by time. */
-  readonly #byTime = new Map<number, { readonly calls: CallTable; readonly i: number }[]>();
-
-  /** @param tables - Calls of all sessions that will be added. */
-  constructor(tables: readonly CallTable[]) {
-    this.#repeated = findRepeatedTimes(tables);
-  }
-
-  /** Adds the calls of a session, and returns the indexes of the calls that no earlier session contains. */
-  add(calls: CallTable): number[] {
+/**
+ * Creates a function that returns the indexes of the calls in a session's table that no earlier table contains.
+ *
+ * @param tables - Tables of all sessions.
+ */
+function makeCopyFilter(tables: readonly CallTable[]): (calls: CallTable) => number[] {
+  const repeated = findRepeatedTimes(tables);
+  const byTime = new Map<number, { readonly calls: CallTable; readonly i: number }[]>();
+  const isCopy = (calls: CallTable, i: number) =>
+    byTime.get(calls.timeAt(i))?.some((other) => calls.isCopy(i, other.calls, other.i)) === true;
+  return (calls) => {
     const own: number[] = [];
     const added: number[] = [];
     for (let i = 0; i < calls.size; i++) {
-      const mayBeCopied = this.#repeated.size > 0 && this.#repeated.has(calls.timeAt(i));
-      if (mayBeCopied && this.#has(calls, i)) continue;
+      const mayBeCopied = repeated.size > 0 && repeated.has(calls.timeAt(i));
+      if (mayBeCopied && isCopy(calls, i)) continue;
       own.push(i);
       if (mayBeCopied) added.push(i);
     }
     // Adds these only now, because two calls with the same time in one session are not copies.
-    for (const i of added) addTo(this.#byTime, calls.timeAt(i), { calls, i });
+    for (const i of added) addTo(byTime, calls.timeAt(i), { calls, i });
     return own;
-  }
-
-  #has(calls: CallTable, i: number): boolean {
-    const known = this.#byTime.get(calls.timeAt(i));
-    return known?.some((other) => calls.isCopy(i, other.calls, other.i)) === true;
-  }
+  };
 }
 
 /** Names of a day, its week, and its month. */

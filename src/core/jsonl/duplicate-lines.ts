@@ -31,7 +31,7 @@ export class RepeatedLines {
     const line = this.#lineAt(place);
     const digest = hashBytes(line);
     const alike = bearers.get(digest) ?? [];
-    const same = alike.find((one) => isEqual(this.#lineAt(this.#places.at(one)), line));
+    const same = alike.find((one) => areEqualBytes(this.#lineAt(this.#places.at(one)), line));
     if (same !== undefined) return same;
     if (alike.length < MAX_COMPARED) bearers.set(digest, [...alike, next]);
     return NONE;
@@ -61,7 +61,8 @@ function hashBytes(bytes: Uint8Array): string {
   return `${bytes.length} ${hash}`;
 }
 
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+/** Returns whether two arrays contain the same bytes. */
+export function areEqualBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;

@@ -51,14 +51,10 @@ export class TrajectoryWriter {
     this.#steps = new StepWriter(content, issues);
     const leafId = options.leafId ?? session.getLeafId();
     this.#path = leafId === null ? [] : session.getBranch(leafId);
-    if (this.#path.length === 0 && options.leafId !== undefined)
-      throw new SessionError(
-        "ENTRY_NOT_FOUND",
-        `No entry has the id ${options.leafId}; specify a different id.`,
-        {
-          details: { entryId: options.leafId },
-        },
-      );
+    if (this.#path.length === 0 && options.leafId !== undefined) {
+      const message = `No entry has the id ${options.leafId}; specify a different id.`;
+      throw new SessionError("ENTRY_NOT_FOUND", message, { details: { entryId: options.leafId } });
+    }
     if (options.compacted === "context") this.#addContext();
     else for (const entry of this.#path) this.#steps.addEntry(entry, this.#isInherited(entry));
     this.#ids.take(this.id);

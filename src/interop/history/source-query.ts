@@ -4,7 +4,7 @@ import { isSessionError, SessionError } from "../../core/format/errors.ts";
 import { getOrAdd, groupBy } from "../../core/format/group-by.ts";
 import { makeSourceKey } from "../../core/format/import-origin.ts";
 import { makeProjectKey } from "../../session/files/session-files.ts";
-import { callIfPresent, hasErrorCode, NotAPlainFileError } from "../../session/fs/file-system.ts";
+import { callIfPresent, hasErrorCode, isFolder, NotAPlainFileError } from "../../session/fs/file-system.ts";
 import { toFileError } from "../../session/log/file-errors.ts";
 import { toAbsolutePath } from "../../session/log/session-paths.ts";
 import type { SourceName } from "../import/imported-session.ts";
@@ -311,10 +311,6 @@ function toSourceFile(path: string, { size, mtimeNs, ctimeNs }: BigIntStats): So
 function mayHoldSessions(path: string): boolean {
   const answers = SOURCE_PROGRAMS.flatMap((program) => program.isOwn?.(path) ?? []);
   return answers.includes(true) || (/\.jsonl?$/.test(path) && !answers.includes(false));
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function makeFileIdentity({ dev, ino }: BigIntStats): string {

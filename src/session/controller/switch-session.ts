@@ -153,11 +153,8 @@ function forkPoint(session: SessionManager, entryId: string, position: "before" 
   const entry = requireEntry(session, entryId);
   if (position === "at") return { leafId: entryId };
   if (entry.type !== "message" || entry.message.role !== "user") {
-    throw new SessionError(
-      "ENTRY_INVALID",
-      `Entry ${entryId} is not a user message, so there is nothing to edit; fork with { position: "at" }.`,
-      { details: { entryId } },
-    );
+    const message = `Entry ${entryId} is not a user message, so there is nothing to edit; fork with { position: "at" }.`;
+    throw new SessionError("ENTRY_INVALID", message, { details: { entryId } });
   }
   return { leafId: entry.parentId, selectedText: getTexts(entry.message.content).join("") };
 }

@@ -105,6 +105,11 @@ export function callIfPresent<T>(call: () => T): T | undefined {
   }
 }
 
+/** Returns whether there is a folder at a path. */
+export function isFolder(path: string): boolean {
+  return nodeFs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
 /** Reads exactly the given range, or less at the end of the file. */
 export function readRange(fs: FileSystem, fd: number, offset: number, length: number): Buffer {
   return readInto(fs, fd, Buffer.allocUnsafe(length), offset, length);

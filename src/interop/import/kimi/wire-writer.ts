@@ -1,12 +1,11 @@
 import { toArray, toCount, toRecord } from "../../../core/context/entry-fields.ts";
-import type { ToolCall, Usage } from "../../../core/format/content.ts";
+import type { Usage } from "../../../core/format/content.ts";
 import { type JsonRecord, pickDefined, toSafeString } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import { assistantMessage, toUsage } from "../../convert/answer.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { makePlaceholder, parseDataUrl } from "../../convert/images.ts";
-import { parseArguments } from "../../convert/tool-arguments.ts";
 import {
   addBlocks,
   endAnswer,
@@ -259,16 +258,6 @@ export function convertAnswerPart(part: JsonRecord): AnswerBlock {
     };
   }
   return { type: "text", text: toNonemptyText(text) ?? makePlaceholder(toNonemptyText(type) ?? "part").text };
-}
-
-/** Converts a tool call. */
-export function makeCallBlock({ toolCallId, name, args }: JsonRecord): ToolCall {
-  return {
-    type: "toolCall",
-    id: toNonemptyText(toolCallId) ?? "",
-    name: toNonemptyText(name) ?? "unknown",
-    arguments: parseArguments(args) ?? {},
-  };
 }
 
 /** Converts a tool's result, including its note, which was also sent to the model. */
