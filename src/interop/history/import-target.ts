@@ -40,6 +40,7 @@ import {
 import { findOldFileName } from "../../session/log/written-names.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
 import { FileStore } from "../../stores/file/file-store.ts";
+import { once } from "../../stores/remote/line-codec.ts";
 import { findStrayLeaf, getEntryIds } from "./sync-plan.ts";
 
 /** State of a session after an import. */
@@ -411,7 +412,7 @@ class StoreTarget implements ImportTarget {
   }
 
   async create(id: string, lines: Iterable<string>): Promise<boolean> {
-    const importLines = () => this.#store.importBytes(yieldPiece([...lines].join("")));
+    const importLines = () => this.#store.importBytes(once(Buffer.from([...lines].join(""))));
     if ((await callUnless("SESSION_EXISTS", importLines)) === undefined) return false;
     this.#ids?.add(id);
     return true;
@@ -432,8 +433,4 @@ class StoreTarget implements ImportTarget {
     if (stray !== undefined) await callUnless("SESSION_NOT_FOUND", () => append([stray]));
     return true;
   }
-}
-
-async function* yieldPiece(text: string): AsyncGenerator<Uint8Array, void> {
-  yield new TextEncoder().encode(text);
 }
