@@ -126,28 +126,38 @@ function findAfterLastCompacted(items: readonly ConversationItem[], from: number
 
 const NO_RESULTS: ReadonlyMap<string, ConversationItem> = new Map();
 
+/** Row that can still take results of its calls. */
+interface GrowingRow extends EntryRow {
+  results: EntryRow["results"];
+}
+
 /** Creates the function that adds an entry: to the row of its call if that call still needs a result, otherwise as a new row. */
 function makeEntryAdder(
   rows: { readonly length: number; push(row: EntryRow): unknown },
   rowByOrdinal: ByOrdinal,
 ): (item: ConversationItem) => void {
-  let waiting: { index: number; ids: Set<string>; results: Map<string, ConversationItem> } | undefined;
+  let calling: GrowingRow | undefined;
+  let callingAt = 0;
+  let results: Map<string, ConversationItem> | undefined;
   return (item) => {
-    const { ordinal } = item;
-    const { callId = "", calls = [] } = item.facts ?? {};
-    if (callId !== "" && waiting?.ids.delete(callId)) {
-      waiting.results.set(callId, item);
-      rowByOrdinal.set(ordinal, waiting.index);
+    const { ordinal, facts } = item;
+    const callId = facts?.callId ?? "";
+    const isAwaited = callId !== "" && calling?.item.facts?.calls.some(({ id }) => id === callId);
+    if (isAwaited && calling !== undefined && results?.has(callId) !== true) {
+      results ??= new Map();
+      results.set(callId, item);
+      calling.results = results;
+      rowByOrdinal.set(ordinal, callingAt);
       return;
     }
-    const ids = calls.map(({ id }) => id);
-    const calling =
-      ids.length === 0
-        ? undefined
-        : { index: rows.length, ids: new Set(ids), results: new Map<string, ConversationItem>() };
-    waiting = calling ?? waiting;
+    const row: GrowingRow = { kind: "entry", ordinal, item, results: NO_RESULTS };
+    if (facts !== undefined && facts.calls.length > 0) {
+      calling = row;
+      callingAt = rows.length;
+      results = undefined;
+    }
     rowByOrdinal.set(ordinal, rows.length);
-    rows.push({ kind: "entry", ordinal, item, results: calling?.results ?? NO_RESULTS });
+    rows.push(row);
   };
 }
 

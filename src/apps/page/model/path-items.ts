@@ -120,6 +120,7 @@ class StoredPath implements PathView {
   #shownItems: readonly PathItem[] | undefined;
   #compacted: number | undefined;
   #modelItems: readonly ContextItem[] | undefined;
+  #messageCount: number | undefined;
   #repairs: readonly ToolPairRepair[] | undefined;
 
   constructor(session: SessionModel, end: number) {
@@ -161,7 +162,8 @@ class StoredPath implements PathView {
   }
 
   get messageCount(): number {
-    return this.modelItems.reduce((sum, item) => sum + item.messageCount, 0);
+    this.#messageCount ??= this.modelItems.reduce((sum, item) => sum + item.messageCount, 0);
+    return this.#messageCount;
   }
 
   get repairs(): readonly ToolPairRepair[] {
@@ -175,11 +177,13 @@ class StoredPath implements PathView {
 
   #listModelItems(): ContextItem[] {
     const readMessages = makeMessagesReader(this.#session, this.#choice);
-    return this.#choice.ordinals.flatMap((ordinal) => {
+    const items: ContextItem[] = [];
+    for (const ordinal of this.#choice.ordinals) {
       const state = getStateAt(this.#session, ordinal, true, this.#choice);
-      if (state !== "seen" && state !== "edited") return [];
-      return new ContextItem(this.#session, ordinal, state, readMessages);
-    });
+      if (state === "seen" || state === "edited")
+        items.push(new ContextItem(this.#session, ordinal, state, readMessages));
+    }
+    return items;
   }
 }
 
