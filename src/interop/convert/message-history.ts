@@ -283,12 +283,6 @@ export function assertObjectOrMissing(value: unknown, name: string): void {
   );
 }
 
-/** Throws if a value that a request may omit is present and not a string. */
-export function assertStringOrMissing(value: unknown, field: string): void {
-  if (value == null || typeof value === "string") return;
-  throw new TypeError(`\`${field}\` is ${describeValue(value)}, not a string. Pass the text.`);
-}
-
 /** Creates the error for a response without the array of a field that it requires. */
 export function makeNoResponseError(field: string, value: unknown): TypeError {
   return new TypeError(
@@ -342,7 +336,7 @@ export function isList<Message>(messages: object | readonly Message[]): messages
 }
 
 /** Describes a value without its content. */
-function describeValue(value: unknown): string {
+export function describeValue(value: unknown): string {
   if (Array.isArray(value)) return "an array";
   if (isPromise(value)) return "a promise";
   if (typeof value === "string") return "a string";
