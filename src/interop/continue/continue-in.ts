@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
+import { assertSession } from "../../core/format/arguments.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import { realFileSystem } from "../../session/fs/file-system.ts";
 import { assertFree, writeNewFile } from "../../session/log/new-file.ts";
@@ -58,6 +59,7 @@ export function continueIn(
   session: ReadonlySessionManager,
   { env = process.env, dryRun = false, ...options }: ContinueInOptions = {},
 ): Continuation {
+  assertSession(session);
   const cwd = toAbsolutePath(options.cwd ?? session.getCwd());
   const folder = findFolder(agent, env);
   if (!existsSync(cwd)) throw makeCwdError(cwd);

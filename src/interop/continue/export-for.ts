@@ -1,6 +1,8 @@
 import { toArray, toRecord } from "../../core/context/entry-fields.ts";
+import { assertSession } from "../../core/format/arguments.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { AgentMessage } from "../../core/format/message.ts";
+import { assertOptions } from "../../core/format/options.ts";
 import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
 import { toAnthropic } from "../convert/anthropic/to-anthropic.ts";
 import { isImageLost } from "../convert/request-content.ts";
@@ -49,6 +51,8 @@ export function exportFor(
   session: ReadonlySessionManager,
   options: ExportForOptions = {},
 ): ExportedSession {
+  assertSession(session);
+  assertOptions<object>(options, {});
   if (!Object.hasOwn(WRITERS, agent))
     throw new TypeError(
       `A session cannot continue in ${String(agent)}; choose one of ${CONTINUING_AGENTS.join(", ")}.`,

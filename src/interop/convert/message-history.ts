@@ -1,6 +1,7 @@
 import { getTexts } from "../../core/context/content-text.ts";
 import { toArray, toRecord } from "../../core/context/entry-fields.ts";
 import type { ToolCall, Usage } from "../../core/format/content.ts";
+import { describeValue, isPromise } from "../../core/format/describe-value.ts";
 import { isJsonRecord, type JsonObject, toSafeString } from "../../core/format/json.ts";
 import {
   type AssistantMessage,
@@ -333,17 +334,4 @@ export function makeUnknownRoleError(
 /** Returns whether messages were passed as an array rather than in a request. */
 export function isList<Message>(messages: object | readonly Message[]): messages is readonly Message[] {
   return Array.isArray(messages);
-}
-
-/** Describes a value without its content. */
-export function describeValue(value: unknown): string {
-  if (Array.isArray(value)) return "an array";
-  if (isPromise(value)) return "a promise";
-  if (typeof value === "string") return "a string";
-  if (typeof value === "function") return "a function";
-  return isJsonRecord(value) ? "an object" : toSafeString(value);
-}
-
-function isPromise(value: unknown): boolean {
-  return typeof toRecord(value)["then"] === "function";
 }

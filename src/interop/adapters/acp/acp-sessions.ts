@@ -1,4 +1,5 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
+import { assertStore } from "../../../core/format/arguments.ts";
 import { isSessionError, makeEntryNotFoundError } from "../../../core/format/errors.ts";
 import { assertOptions, makeNumberRule } from "../../../core/format/options.ts";
 import { toWellFormedText } from "../../../core/format/well-formed-text.ts";
@@ -47,6 +48,7 @@ async function listAcpSessions(
   { cwd, cursor }: AcpListRequest = {},
   options: { readonly pageSize?: number } = {},
 ): Promise<AcpSessionPage> {
+  assertStore("store", store);
   assertOptions(options, { pageSize: makeNumberRule(1, "sessions") });
   const pageSize = Math.floor(options.pageSize ?? PAGE_SIZE);
   const after = typeof cursor === "string" ? decodeCursor(cursor) : undefined;
@@ -80,6 +82,7 @@ async function newAcpSession(
   store: SessionStore,
   { cwd }: { readonly cwd: string },
 ): Promise<SessionManager> {
+  assertStore("store", store);
   const session = store.create({ cwd, createAtOnce: true, mustExist: true });
   await session.flush();
   return session;
@@ -98,6 +101,7 @@ async function forkAcpSession(
   store: SessionStore,
   { sessionId, cwd, _meta }: AcpForkRequest,
 ): Promise<SessionManager> {
+  assertStore("store", store);
   const entryId = toRecord(_meta)[ENTRY_META];
   if (entryId !== undefined && typeof entryId !== "string")
     throw new TypeError(`_meta["${ENTRY_META}"] must be the id of an entry.`);
@@ -131,6 +135,7 @@ async function deleteAcpSession(
   store: SessionStore,
   { sessionId }: { readonly sessionId: string },
 ): Promise<void> {
+  assertStore("store", store);
   try {
     await store.delete(sessionId);
   } catch (error) {

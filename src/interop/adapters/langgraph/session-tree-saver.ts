@@ -18,10 +18,12 @@ import {
   writesSortKey,
 } from "@langchain/langgraph-checkpoint";
 import { toRecord } from "../../../core/context/entry-fields.ts";
+import { assertStore } from "../../../core/format/arguments.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import { hashText } from "../../../core/format/ids.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { assertOptions } from "../../../core/format/options.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { SessionStore } from "../../../stores/contract/session-store.ts";
 import { isSameJson } from "../../convert/raw-form.ts";
@@ -94,7 +96,10 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   /** Undefined with a custom serializer, because its message lists are stored like any other value. */
   readonly #messages: MessageCache | undefined;
 
-  constructor(store: SessionStore, { cwd = "/langgraph", serde }: SessionTreeSaverOptions = {}) {
+  constructor(store: SessionStore, options: SessionTreeSaverOptions = {}) {
+    assertStore("store", store);
+    assertOptions<object>(options, {});
+    const { cwd = "/langgraph", serde } = options;
     super(serde);
     this.#store = store;
     this.#cwd = cwd;

@@ -1,5 +1,6 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
+import { describeValue } from "../../../core/format/describe-value.ts";
 import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { type AnswerFields, type StopReasons, toUsage } from "../answer.ts";
@@ -9,7 +10,6 @@ import {
   assertRequest,
   assertResponse,
   type ConvertedMessages,
-  describeValue,
   History,
   isList,
   makeUnknownRoleError,
