@@ -4,7 +4,7 @@ import { type SearchHit, searchSessions } from "../../catalog/search/search.ts";
 import { deleteSession } from "../../catalog/trash/trash.ts";
 import { makeHeaderFacts } from "../../core/facts/session-facts.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
-import { assertArgument, OBJECTS } from "../../core/format/arguments.ts";
+import { assertArgument, assertText, OBJECTS } from "../../core/format/arguments.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError } from "../../core/format/errors.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
@@ -239,6 +239,7 @@ export class FileStore implements SessionStore {
   }
 
   #find(id: string): string | undefined {
+    assertText("id", id);
     return findSessionById(this.#scope(undefined), id);
   }
 

@@ -53,6 +53,6 @@ const CLIENT: OptionRule = {
 
 /** Returns whether a client is a pool. */
 export function isPool(client: PostgresClient): client is PostgresPool {
-  assertArgument("pool", client, CLIENT);
+  assertArgument("client", client, CLIENT);
   return "connect" in client && !("transaction" in client);
 }

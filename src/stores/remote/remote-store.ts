@@ -3,7 +3,7 @@ import { isEmptySearch } from "../../catalog/query/entry-search.ts";
 import { getLimit, isQuestion, makePlan, orderHits, type SearchHit } from "../../catalog/search/search.ts";
 import { withBranches } from "../../catalog/search/search-file.ts";
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
-import { assertArgument, OBJECTS } from "../../core/format/arguments.ts";
+import { assertArgument, assertText, OBJECTS } from "../../core/format/arguments.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError, SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
@@ -121,12 +121,14 @@ class RemoteStore implements SessionStore {
 
   async open(id: string, options: OpenInStoreOptions = {}): Promise<SessionManager> {
     assertOptions(options, OPEN_RULES);
+    assertText("id", id);
     const { signal, mode = "read-write", mustExist = false, ...session } = options;
     const log = await this.#load(id, { ...this.#options, mode, mustExist }, signal);
     return openOverLog(log, { ...session, derivedSessions: this.#derivedSessions });
   }
 
   async openOrCreate(id: string, options: OpenOrCreateOptions): Promise<SessionManager> {
+    assertText("id", id);
     assertOptions<OpenOrCreateOptions>(options, OPEN_OR_CREATE_RULES);
     const { cwd, parentSession, ...opening } = options;
     try {
@@ -214,6 +216,7 @@ class RemoteStore implements SessionStore {
   }
 
   async delete(id: string): Promise<void> {
+    assertText("id", id);
     let attempts = 0;
     const isDeleted = await this.#ask(() => {
       attempts++;
@@ -229,6 +232,7 @@ class RemoteStore implements SessionStore {
   ): AsyncGenerator<Uint8Array, void, undefined> {
     assertOptions(options, IMPORT_RULES);
     const { signal } = options;
+    assertText("id", id);
     let revision: number | undefined;
     for (let [afterSeq, isEnd] = [0, false]; !isEnd; ) {
       const page = await this.#ask(() => this.#backend.read(id, afterSeq, PAGE_LINES), signal);
@@ -259,6 +263,7 @@ class RemoteStore implements SessionStore {
   }
 
   async appendEntries(id: string, entries: readonly AnySessionEntry[]): Promise<void> {
+    assertText("id", id);
     assertArgument("entries", entries, OBJECTS);
     this.#assertOpen();
     const { search } = this.#backend.supports;
