@@ -143,8 +143,8 @@ export function openOverLog(log: SessionLog, options: LogSessionOptions): Sessio
  *
  * An append writes the entry to the file, adds it to the tree as a child of the leaf, and makes it the new leaf. If it fails with
  * `WRITE_FAILED`, nothing was changed. Entries are never changed or removed. Looking up an unknown id returns undefined or an
- * empty array instead of throwing. Entries are shared objects; do not modify them. Methods are synchronous unless they return a
- * promise.
+ * empty array instead of throwing; an argument of the wrong type throws a `TypeError` that names it. Entries are shared objects; do
+ * not modify them. Methods are synchronous unless they return a promise.
  *
  * @remarks Source: docs/guide.md
  */
