@@ -24,7 +24,7 @@ import type { SessionIssue } from "../../core/format/issue.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import type { AssistantMessage } from "../../core/format/message.ts";
 import { assertMessage } from "../../core/format/message-check.ts";
-import { assertOptions, OBJECT, SIGNAL } from "../../core/format/options.ts";
+import { assertOptions, CALLBACK, OBJECT, SIGNAL } from "../../core/format/options.ts";
 import { assertRedactable, REDACTED_TEXT, redactEntry } from "../../core/format/redact-entry.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { type LineChange, parseCurrentLine } from "../../core/jsonl/entry-body.ts";
@@ -302,6 +302,7 @@ export class SessionManager {
     signal?: AbortSignal,
   ): Promise<SessionInfo[]> {
     assertCwd(cwd, "list");
+    if (onProgress !== undefined) assertArgument("onProgress", onProgress, CALLBACK);
     // Loaded on demand, because opening a session does not require the catalog.
     const { listInfos } = await import("../../catalog/list/list-infos.ts");
     const scope = getSessionScope(cwd, toSessionOptions(sessionDir));
