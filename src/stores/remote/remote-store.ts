@@ -110,6 +110,7 @@ class RemoteStore implements SessionStore {
 
   create(options: CreateInStoreOptions): SessionManager {
     assertOptions<Omit<CreateInStoreOptions, "id">>(options, CREATE_RULES);
+    assertText("cwd", options.cwd);
     this.#assertOpen();
     const { cwd, createAtOnce = false, id, parentSession, ...session } = options;
     const given = { ...(id !== undefined && { id }), ...(parentSession !== undefined && { parentSession }) };
@@ -130,6 +131,7 @@ class RemoteStore implements SessionStore {
   async openOrCreate(id: string, options: OpenOrCreateOptions): Promise<SessionManager> {
     assertText("id", id);
     assertOptions<OpenOrCreateOptions>(options, OPEN_OR_CREATE_RULES);
+    assertText("cwd", options.cwd);
     const { cwd, parentSession, ...opening } = options;
     try {
       return await this.open(id, opening);
