@@ -32,7 +32,7 @@ function openUnlessHeadless(path: string): SessionManager | undefined {
 
 /** Reads the content that a row shows. */
 function readRow(row: ConversationRow): void {
-  if (row.kind === "entry") for (const item of [row.item, ...row.results.values()]) getItemParts(item);
+  if (row.kind === "entry") for (const item of [row.item, ...row.results]) getItemParts(item);
 }
 
 /** Reads a session in every way in which its messages are used. */

@@ -1,4 +1,5 @@
 import { SessionError } from "../../core/format/errors.ts";
+import { toSafeString } from "../../core/format/json.ts";
 import type { EntryTree } from "../../core/tree/entry-tree.ts";
 
 /** Types of entries that do not continue a conversation and therefore never make an append stale. */
@@ -6,7 +7,7 @@ export const COMMUTING_TYPES: readonly string[] = ["label", "session_info", "usa
 
 /** Creates the error for an append whose expected leaf is no longer the leaf. */
 export function staleLeaf(expectedLeafId: string | null, leafId: string | null): SessionError {
-  const message = `The leaf is ${leafId}, not ${expectedLeafId}; read the session again, and retry.`;
+  const message = `The leaf is ${toSafeString(leafId)}, not ${toSafeString(expectedLeafId)}; read the session again, and retry.`;
   return new SessionError("STALE_LEAF", message, { details: { expectedLeafId, leafId } });
 }
 

@@ -183,8 +183,8 @@ test("a search keeps no text of its hits: a hit reads its entry when it is shown
 
 test("orders calls by cost, by tokens, or by time", () => {
   const call = (ordinal: number, cost: number, total: number): ModelCall => ({
-    ...makeEmptySpent(),
-    ...{ ordinal, model: "m", calls: 1, total, cost },
+    ordinal,
+    used: { ...makeEmptySpent(), model: "m", calls: 1, total, cost },
   });
   const calls = [call(0, 1, 30), call(1, 3, 10), call(2, 1, 50)];
   const ordinalsBy = (order: CallOrder, max = 3) =>
@@ -221,7 +221,7 @@ test("adds up usage by model, even if numbers are missing", () => {
   ]);
   expect(cacheShare(all)).toBeCloseTo(30 / 41);
   expect(groupCalls(calls, 2).map((group) => group.calls.length)).toEqual([3, 2]);
-  expect(groupCalls(calls, 2)[0]?.sum).toEqual(sumSpent(calls.slice(0, 3)));
+  expect(groupCalls(calls, 2)[0]?.sum).toEqual(sumSpent(calls.slice(0, 3).map(({ used }) => used)));
   expect(sumCosts(usage).names).toEqual(["p/m", "p/n"]);
   expect(sumCosts(usage).sums[0]).toEqual([0, 0]);
   expect(sumCosts(usage).sums.at(-1)).toEqual([3.75, 0]);

@@ -26,7 +26,7 @@ function rowsOf(model: SessionModel, isOpen = false): string[] {
 
 function writeRow(row: ConversationRow, model: SessionModel): string {
   if (row.kind !== "entry") return `${row.size} ${row.kind}, ${row.failed} failed`;
-  const ids = Array.from(row.results.values(), ({ ordinal }) => model.entryAt(ordinal)?.id);
+  const ids = row.results.map(({ ordinal }) => model.entryAt(ordinal)?.id);
   return ids.length === 0 ? row.item.entry.id : `${row.item.entry.id}(${ids})`;
 }
 

@@ -3,18 +3,20 @@ import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { AnySessionEntry, Message } from "../../../core.ts";
 import { getEntryKind, getMessageKind } from "../../text/entry-kind.ts";
 import { ByOrdinal } from "./by-ordinal.ts";
+import type { EntryFacts } from "./entry-facts.ts";
 import { rememberLatest } from "./latest-results.ts";
 import type { ModelItem, PathItem } from "./path-items.ts";
 
 /** Conversation entry, as stored or as the model receives it. */
 export type ConversationItem = PathItem | ModelItem;
 
-/** An entry, and the results of its calls, by call id. */
+/** An entry, and the results of its calls. */
 export interface EntryRow {
   readonly kind: "entry";
   readonly ordinal: number;
   readonly item: ConversationItem;
-  readonly results: ReadonlyMap<string, ConversationItem>;
+  /** At most one for each call, in path order. */
+  readonly results: readonly ConversationItem[];
 }
 
 /** Folded line that replaces the entries that a compaction omitted. */
@@ -84,7 +86,9 @@ export function makeEntryRows(items: readonly ConversationItem[]): ConversationR
 
 /** Returns the number of entries up to the last of some items in the file. */
 function findSize(items: readonly ConversationItem[]): number {
-  return items.reduce((size, { ordinal }) => Math.max(size, ordinal + 1), 0);
+  let size = 0;
+  for (const { ordinal } of items) size = Math.max(size, ordinal + 1);
+  return size;
 }
 
 function makeFoldedRow(items: readonly ConversationItem[], isOpen: boolean): FoldedRow {
@@ -124,31 +128,45 @@ function findAfterLastCompacted(items: readonly ConversationItem[], from: number
   return end;
 }
 
-const NO_RESULTS: ReadonlyMap<string, ConversationItem> = new Map();
+const NO_RESULTS: readonly ConversationItem[] = [];
 
 /** Creates the function that adds an entry: to the row of its call if that call still needs a result, otherwise as a new row. */
 function makeEntryAdder(
   rows: { readonly length: number; push(row: EntryRow): unknown },
   rowByOrdinal: ByOrdinal,
-): (item: ConversationItem) => void {
-  let waiting: { index: number; ids: Set<string>; results: Map<string, ConversationItem> } | undefined;
-  return (item) => {
-    const { ordinal } = item;
-    const { callId = "", calls = [] } = item.facts ?? {};
-    if (callId !== "" && waiting?.ids.delete(callId)) {
-      waiting.results.set(callId, item);
-      rowByOrdinal.set(ordinal, waiting.index);
+) {
+  let calls: EntryFacts["calls"] = [];
+  let results: ConversationItem[] = [];
+  let callingRow = NONE;
+  return (item: ConversationItem): void => {
+    const { ordinal, facts } = item;
+    if (facts !== undefined && isAwaited(facts.callId, calls, results)) {
+      results.push(item);
+      rowByOrdinal.set(ordinal, callingRow);
       return;
     }
-    const ids = calls.map(({ id }) => id);
-    const calling =
-      ids.length === 0
-        ? undefined
-        : { index: rows.length, ids: new Set(ids), results: new Map<string, ConversationItem>() };
-    waiting = calling ?? waiting;
+    const isCalling = facts !== undefined && facts.calls.length > 0;
+    if (isCalling) {
+      calls = facts.calls;
+      results = [];
+      callingRow = rows.length;
+    }
     rowByOrdinal.set(ordinal, rows.length);
-    rows.push({ kind: "entry", ordinal, item, results: calling?.results ?? NO_RESULTS });
+    rows.push({ kind: "entry", ordinal, item, results: isCalling ? results : NO_RESULTS });
   };
+}
+
+/** Returns whether one of these calls has the given ID and no result yet. */
+function isAwaited(
+  callId: string,
+  calls: EntryFacts["calls"],
+  results: readonly ConversationItem[],
+): boolean {
+  return (
+    callId !== "" &&
+    calls.some(({ id }) => id === callId) &&
+    !results.some(({ facts }) => facts?.callId === callId)
+  );
 }
 
 const made = new WeakMap<object, readonly ContentPart[]>();

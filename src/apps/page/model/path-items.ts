@@ -119,7 +119,7 @@ class StoredPath implements PathView {
   #items: readonly PathItem[] | undefined;
   #shownItems: readonly PathItem[] | undefined;
   #compacted: number | undefined;
-  #modelItems: readonly ContextItem[] | undefined;
+  #knownSent: SentItems | undefined;
   #repairs: readonly ToolPairRepair[] | undefined;
 
   constructor(session: SessionModel, end: number) {
@@ -155,13 +155,12 @@ class StoredPath implements PathView {
     return this.#shownItems;
   }
 
-  get modelItems(): readonly ContextItem[] {
-    this.#modelItems ??= this.#listModelItems();
-    return this.#modelItems;
+  get modelItems(): readonly ModelItem[] {
+    return this.#sent.items;
   }
 
   get messageCount(): number {
-    return this.modelItems.reduce((sum, item) => sum + item.messageCount, 0);
+    return this.#sent.messageCount;
   }
 
   get repairs(): readonly ToolPairRepair[] {
@@ -173,14 +172,32 @@ class StoredPath implements PathView {
     return this.#repairs ?? [];
   }
 
-  #listModelItems(): ContextItem[] {
-    const readMessages = makeMessagesReader(this.#session, this.#choice);
-    return this.#choice.ordinals.flatMap((ordinal) => {
-      const state = getStateAt(this.#session, ordinal, true, this.#choice);
-      if (state !== "seen" && state !== "edited") return [];
-      return new ContextItem(this.#session, ordinal, state, readMessages);
-    });
+  get #sent(): SentItems {
+    this.#knownSent ??= listSent(this.#session, this.#choice);
+    return this.#knownSent;
   }
+}
+
+/** Entries in a context, and the number of their messages. */
+interface SentItems {
+  readonly items: readonly ModelItem[];
+  readonly messageCount: number;
+}
+
+function listSent(session: SessionModel, choice: ContextChoice): SentItems {
+  const readMessages = makeMessagesReader(session, choice);
+  const items: ModelItem[] = [];
+  let messageCount = 0;
+  for (const ordinal of choice.ordinals) {
+    const state = getStateAt(session, ordinal, true, choice);
+    if (state !== "seen" && state !== "edited") continue;
+    const item = new ContextItem(session, ordinal, state, readMessages);
+    items.push(item);
+    // An entry that is sent as stored is one message, unless it is a summary.
+    const isOne = state === "seen" && session.facts[ordinal]?.kind.tone !== "summary";
+    messageCount += isOne ? 1 : item.messages.length;
+  }
+  return { items, messageCount };
 }
 
 /**
@@ -299,11 +316,5 @@ class ContextItem extends StoredItem<"seen" | "edited"> implements ModelItem {
 
   get messages(): readonly Message[] {
     return this.#readMessages(this.ordinal);
-  }
-
-  /** Number of messages: always one for an entry that is sent as stored. */
-  get messageCount(): number {
-    const isSummary = this.facts?.kind.tone === "summary";
-    return this.state === "seen" && !isSummary ? 1 : this.messages.length;
   }
 }

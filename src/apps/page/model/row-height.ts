@@ -30,7 +30,7 @@ export function estimateHeight(session: SessionModel, row: ConversationRow): num
   const tone = findKnownKind(session, ordinal)?.tone;
   if (tone === "quiet") return SMALL;
   const facts = session.facts[ordinal];
-  const folds = (facts?.calls.length ?? 0) * FOLD + results.size * RESULT;
+  const folds = (facts?.calls.length ?? 0) * FOLD + results.length * RESULT;
   if (folds > 0) return CARD + folds;
   // Results and commands are folded.
   if (tone === "tool" || tone === "command") return CARD + FOLD;

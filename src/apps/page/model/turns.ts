@@ -95,14 +95,15 @@ const MAX_STRETCHES = 300;
  */
 export const findStretches = rememberLatest(
   (session: SessionModel, path: readonly number[]): readonly Stretch[] => {
-    const all = path.flatMap((ordinal, index): Stretch[] => {
+    const all: Stretch[] = [];
+    let before = NONE;
+    for (const ordinal of path) {
       const facts = session.facts[ordinal];
-      const before = path[index - 1];
       const kind = facts && getStretchKind(facts);
-      if (kind === undefined || before === undefined) return [];
-      const milliseconds = getTimeAt(session, ordinal) - getTimeAt(session, before);
-      return milliseconds > 0 ? [{ ordinal, kind, milliseconds }] : [];
-    });
+      const milliseconds = kind === undefined ? 0 : getTimeAt(session, ordinal) - getTimeAt(session, before);
+      if (kind !== undefined && milliseconds > 0) all.push({ ordinal, kind, milliseconds });
+      before = ordinal;
+    }
     const size = Math.ceil(all.length / MAX_STRETCHES);
     return size <= 1
       ? all

@@ -11,9 +11,10 @@ import { rememberLatest } from "./latest-results.ts";
 import type { PathView } from "./path-items.ts";
 import type { SessionModel } from "./session-model.ts";
 
-/** Usage of one model call. */
-export interface ModelCall extends UsedByCall {
+/** Model call with recorded usage. */
+export interface ModelCall {
   readonly ordinal: number;
+  readonly used: UsedByCall;
 }
 
 /** Usage of a session; each part is computed on first access. */
@@ -25,12 +26,12 @@ export class SessionUsage {
   #counted: readonly ModelCall[] | undefined;
 
   constructor({ facts }: Pick<SessionModel, "facts">) {
-    this.calls = facts.flatMap(({ used }, ordinal) => (used === undefined ? [] : { ordinal, ...used }));
+    this.calls = facts.flatMap(({ used }, ordinal) => (used === undefined ? [] : { ordinal, used }));
   }
 
   /** Sum of all calls. */
   get all(): Spent {
-    this.#all ??= sumSpent(this.calls);
+    this.#all ??= sumSpent(this.models.map(({ sum }) => sum));
     return this.#all;
   }
 
@@ -42,7 +43,7 @@ export class SessionUsage {
 
   /** Calls with tokens; a record can have only a cost. */
   get counted(): readonly ModelCall[] {
-    this.#counted ??= this.calls.filter(({ total }) => total > 0);
+    this.#counted ??= this.calls.filter(({ used }) => used.total > 0);
     return this.#counted;
   }
 }
@@ -54,7 +55,7 @@ export const getUsage = rememberLatest((session: SessionModel) => new SessionUsa
 export const sumOnPath = rememberLatest(
   ({ calls, all }: SessionUsage, { indices }: Pick<PathView, "indices">): Spent => {
     const own = calls.filter(({ ordinal }) => indices.has(ordinal));
-    return own.length === calls.length ? all : sumSpent(own);
+    return own.length === calls.length ? all : sumCalls(own);
   },
   2,
 );
@@ -77,7 +78,7 @@ export type CallOrder = "time" | "cost" | "tokens";
 export const orderCalls = rememberLatest(
   (calls: readonly ModelCall[], order: CallOrder, max: number): readonly ModelCall[] => {
     if (order === "time") return calls.slice(0, max);
-    const getSize = (call: ModelCall) => (order === "cost" ? getDollars(call) : call.total);
+    const getSize = ({ used }: ModelCall) => (order === "cost" ? getDollars(used) : used.total);
     if (max >= calls.length) return [...calls].sort((a, b) => getSize(b) - getSize(a));
     const first: ModelCall[] = [];
     let threshold = Number.NEGATIVE_INFINITY;
@@ -93,12 +94,18 @@ export const orderCalls = rememberLatest(
   2,
 );
 
+function sumCalls(calls: readonly ModelCall[]): Spent {
+  const sum = makeEmptySpent();
+  for (const { used } of calls) addSpent(sum, used);
+  return sum;
+}
+
 function sumByModel(calls: readonly ModelCall[]): ModelUsage[] {
   const byModel = new Map<string, Spent>();
-  for (const call of calls) {
-    const sum = byModel.get(call.model) ?? makeEmptySpent();
-    byModel.set(call.model, sum);
-    addSpent(sum, call);
+  for (const { used } of calls) {
+    const sum = byModel.get(used.model) ?? makeEmptySpent();
+    byModel.set(used.model, sum);
+    addSpent(sum, used);
   }
   const sums = Array.from(byModel, ([model, sum]) => ({ model, sum }));
   return sums.sort((a, b) => getDollars(b.sum) - getDollars(a.sum) || b.sum.total - a.sum.total);
@@ -125,7 +132,7 @@ export const groupCalls = rememberLatest((calls: readonly ModelCall[], max: numb
   const size = Math.max(1, Math.ceil(calls.length / max));
   return Array.from({ length: Math.ceil(calls.length / size) }, (_, index) => {
     const group = calls.slice(index * size, (index + 1) * size);
-    return { calls: group, sum: sumSpent(group) };
+    return { calls: group, sum: sumCalls(group) };
   });
 }, 1);
 
@@ -152,9 +159,9 @@ export const sumCosts = rememberLatest(({ calls, models }: SessionUsage): CostSe
   const sum = new Array<number>(names.length).fill(0);
   const sums = [[...sum]];
   const step = Math.max(1, Math.ceil(calls.length / MAX_POINTS));
-  for (const [number, call] of calls.entries()) {
-    const at = indices.get(call.model) ?? names.length - 1;
-    sum[at] = (sum[at] ?? 0) + getDollars(call);
+  for (const [number, { used }] of calls.entries()) {
+    const at = indices.get(used.model) ?? names.length - 1;
+    sum[at] = (sum[at] ?? 0) + getDollars(used);
     if ((number + 1) % step === 0 || number === calls.length - 1) sums.push([...sum]);
   }
   return { names, sums };

@@ -18,6 +18,7 @@ import { usePageFolds } from "./use-page-folds.ts";
 import { usePanels } from "./use-panels.ts";
 import { usePathTurns } from "./use-path-turns.ts";
 import { usePosition } from "./use-position.ts";
+import { usePreparedViews } from "./use-prepared-views.ts";
 import { usePrinting } from "./use-printing.tsx";
 import { useSearch } from "./use-search.ts";
 import { Sight } from "./viewport.ts";
@@ -56,6 +57,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   }, [session]);
   const panels = usePanels(search, position.reveal);
   usePrinting(page, path);
+  usePreparedViews(session, path);
   useKeys(isConversationShown(position), {
     ...makeStepCommands(session, reader),
     ...makePanelCommands(search, panels),

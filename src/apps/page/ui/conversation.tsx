@@ -98,12 +98,11 @@ function useShownItems(
   const { current: revealed } = useRef(new Set<number>());
   if (focus !== NONE && isHiddenRecord(session, focus)) revealed.add(focus);
   const { size } = revealed;
-  const withRevealed = useMemo(
-    () => (size === 0 ? path.shownItems : listShownItems(session, path.items, { revealed })),
-    [session, path, size],
-  );
-  if (view === "model") return path.modelItems;
-  return areRecordsShown ? path.items : withRevealed;
+  return useMemo(() => {
+    if (view === "model") return path.modelItems;
+    if (areRecordsShown) return path.items;
+    return size === 0 ? path.shownItems : listShownItems(session, path.items, { revealed });
+  }, [session, path, view, areRecordsShown, size]);
 }
 
 /**

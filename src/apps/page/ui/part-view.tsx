@@ -122,7 +122,7 @@ interface ToolUseProps {
 
 /** Tool call and its result as one block: the call above, the result below. */
 function ToolUse({ row, name, call, focus, end }: ToolUseProps) {
-  const result = row.results.get(call.id);
+  const result = row.results.find(({ facts }) => facts?.callId === call.id);
   const isFailed = result !== undefined && isFailure(result.entry);
   const classes = [
     "tool-use",

@@ -158,8 +158,8 @@ const PARTS = [
   ["output", "part-output", "out"],
 ] as const;
 
-/** Maximum number of bars that can be distinguished. */
-const MAX_BARS = 190;
+/** Maximum number of bars: more are too narrow to point at, and slow to draw. */
+const MAX_BARS = 120;
 
 /** Tokens of each model call; consecutive calls share a bar if there are very many. */
 function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path: PathView }) {
@@ -207,7 +207,7 @@ function isOnPath({ calls }: CallGroup, { indices }: PathView): boolean {
 }
 
 function formatBarTitle({ calls, sum }: CallGroup): string {
-  const models = [...new Set(calls.map(({ model }) => model))].join(", ");
+  const models = [...new Set(calls.map(({ used }) => used.model))].join(", ");
   const parts = PARTS.map(
     ([name, , word]) => `${word}: ${formatCount(Math.round(sum[name] / calls.length))}`,
   );
@@ -231,16 +231,16 @@ function CallTable({ calls }: { calls: readonly ModelCall[] }) {
   const [order, setOrder] = useState<CallOrder>("cost");
   const [isWhole, showWhole] = useState(false);
   const shown = orderCalls(calls, order, isWhole ? calls.length : FIRST);
-  const rows = shown.map((call): UsageRow => {
-    const { ordinal, model, cacheRead, output } = call;
+  const rows = shown.map(({ ordinal, used }): UsageRow => {
+    const { model, cacheRead, output } = used;
     const entry = session.entryAt(ordinal);
     const name = (
       <LinkButton onClick={() => go({ go: "entry", ordinal })}>
         {getExcerpt(entry).text || (entry?.id ?? "")}
       </LinkButton>
     );
-    const numbers = [countInputTokens(call), cacheRead, output].map(formatCount);
-    return { key: ordinal, name, cells: [formatCost(call), ...numbers, formatTime(entry?.timestamp), model] };
+    const numbers = [countInputTokens(used), cacheRead, output].map(formatCount);
+    return { key: ordinal, name, cells: [formatCost(used), ...numbers, formatTime(entry?.timestamp), model] };
   });
   const orders = <Segments label="Order of the calls" choices={ORDERS} chosen={order} onChoose={setOrder} />;
   return (

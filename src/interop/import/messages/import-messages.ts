@@ -4,7 +4,7 @@ import { type MessageDocument, readMessageDocument } from "../../../core/format/
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
-import { fromModelMessages } from "../../convert/ai-sdk/from-model-messages.ts";
+import { fromModelMessages, isSystemMessage } from "../../convert/ai-sdk/from-model-messages.ts";
 import { fromUIMessages } from "../../convert/ai-sdk/from-ui-messages.ts";
 import { fromAnthropic } from "../../convert/anthropic/from-anthropic.ts";
 import { fromBedrock } from "../../convert/bedrock/from-bedrock.ts";
@@ -141,7 +141,8 @@ function convertItems(document: MessageDocument, options: MessageImportOptions):
       return fromLangChain(items.map(normalizeLangChainMessage), options);
     case "model-messages": {
       const messages = items.map((item, i) => toMessage(item, i, ["system", "user", "assistant", "tool"]));
-      return fromModelMessages({ messages, ...(instructions !== undefined && { instructions }) }, options);
+      const system = instructions ?? [document.instructions].flat().filter(isSystemMessage);
+      return fromModelMessages({ messages, instructions: system }, options);
     }
     case "ui-messages":
       return fromUIMessages(
