@@ -1,5 +1,6 @@
 import { formatCounted } from "../../../core/facts/number-text.ts";
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
+import type { SessionHeader } from "../../../core/format/header.ts";
 import { CURRENT_SESSION_VERSION } from "../../../core/format/version.ts";
 import { type RepairReport, repairSession } from "../../../session/log/repair-session.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";
@@ -28,8 +29,7 @@ export const command: Command = {
     const isDryRun = call.get(DRY_RUN);
     const report = repairSession(await call.findFile(call.get(SESSION)), { isDryRun });
     const { path, actions } = report;
-    // For a file that was repaired, this is the current version.
-    const { header, version } = SessionView.at(path);
+    const { header, version } = readState(report, isDryRun);
     const isOld = version < CURRENT_SESSION_VERSION;
     const upgraded =
       isOld && !isDryRun
@@ -42,6 +42,15 @@ export const command: Command = {
     return isDryRun && (actions.length > 0 || isOld) ? EXIT_CODES.failed : EXIT_CODES.ok;
   },
 };
+
+/** Returns the header and version of a file after its repair or, for a dry run, as it is; a file without a header has neither. */
+function readState(
+  { path, actions }: RepairReport,
+  isDryRun: boolean,
+): { readonly header: SessionHeader | undefined; readonly version: number } {
+  const isHeaderless = isDryRun && actions.some(({ issue }) => issue.code === "HEADER_MISSING");
+  return isHeaderless ? { header: undefined, version: CURRENT_SESSION_VERSION } : SessionView.at(path);
+}
 
 interface RepairResult extends RepairReport {
   readonly isDryRun: boolean;
