@@ -1,3 +1,4 @@
+import { SessionError } from "../../core/format/errors.ts";
 import { detectForeignSource, type ForeignSource } from "../../core/jsonl/foreign-source.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import {
@@ -23,6 +24,10 @@ export function notASessionAt(path: string, fs: FileSystem = realFileSystem): Er
   try {
     const fd = openForReading(fs, path);
     try {
+      if (fs.fstatSync(fd).size === 0)
+        return new SessionError("NOT_A_SESSION", `${path} is empty. The first append makes it a session.`, {
+          details: { path },
+        });
       return notASession(path, { path }, detectFileSource(fs, fd));
     } finally {
       closeQuietly(fs, fd);

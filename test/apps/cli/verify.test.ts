@@ -163,6 +163,26 @@ test("--schema warns of differences from the format without a failure", async ()
   });
 });
 
+test("an empty file has no id, no version, and no bytes", async () => {
+  const path = join(temporaryFolder(), "empty.jsonl");
+  writeFileSync(path, "");
+  const { code, stdout } = await cli(["verify", path]);
+  expect([code, stdout]).toEqual([0, `OK  ${path}  (empty, 0 bytes)\n`]);
+  const [verdict] = jsonLines(await cli(["verify", path, "--json"]));
+  expect(verdict).toEqual({ path, ok: true, bytes: 0, entryCount: 0, issues: [] });
+  const shown = await cli(["show", path]);
+  expect(shown.lines).toContain("size      0 bytes, empty");
+  expect(shown.stdout).not.toMatch(/^(?:id|created|project) /m);
+  const [facts] = jsonLines(await cli(["show", path, "--json"]));
+  expect(facts).not.toHaveProperty("id");
+  expect(facts).toMatchObject({ bytes: 0, entryCount: 0 });
+  for (const name of ["tree", "context", "stats"]) expect((await cli([name, path])).code).toBe(0);
+  expect((await cli(["search", "word", path])).stderr).toBe(
+    `sessiontree: ${path} is empty. The first append makes it a session.\n`,
+  );
+  expect(statSync(path).size).toBe(0);
+});
+
 test("a checked file stays unchanged", async () => {
   const folder = temporaryFolder();
   const path = writeDamaged(folder);

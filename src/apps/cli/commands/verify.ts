@@ -153,7 +153,7 @@ function toVerdictJson({ location, session, issues, warnings }: Verdict): object
     id: header?.id,
     ...location.json,
     ok: issues.length === 0,
-    version,
+    ...(!session.isEmpty && { version }),
     bytes: size,
     entryCount: tree.size,
     issues: issues.map(toIssueJson),
@@ -165,7 +165,9 @@ function writeVerdict({ location, session, issues, warnings }: Verdict, out: Out
   const { colors } = out;
   const { tree, version, size } = session;
   const place = toPlainLine(location.text);
-  const facts = `${formatCounted(tree.size, "entry", "entries")}, version ${version}, ${formatBytes(size)}`;
+  const facts = session.isEmpty
+    ? `empty, ${formatBytes(size)}`
+    : `${formatCounted(tree.size, "entry", "entries")}, version ${version}, ${formatBytes(size)}`;
   if (issues.length === 0) out.line(`${colors.green("OK")}  ${place}  (${facts})`);
   else out.line(`${colors.red(formatCounted(issues.length, "issue"))}  ${place}  (${facts})`);
   for (const issue of issues) writeIssue(issue, out);
