@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
-import { Scribe } from "./support/sessions.ts";
+import { Scribe, userLine } from "./support/sessions.ts";
 
 const ID = (number: number) => `0198aaaa-0000-700${number}-8000-000000000000`;
 
@@ -195,6 +195,26 @@ test("reports an unreadable file on stderr, and lists the others", async () => {
     expect([code, stderr]).toEqual([0, `${told}\n`]);
     expect(stdout).toContain("Find the bug");
   }
+});
+
+test("a session without a header is reported with the repair command; files that are not sessions are not", async () => {
+  const { project, sessions } = twoProjects();
+  const lost = join(sessions, "lost.jsonl");
+  writeFileSync(lost, `${JSON.stringify(userLine("00000001", null, "Lost with a bug"))}\n`);
+  writeFileSync(
+    join(sessions, "notes.jsonl"),
+    '{"type":"message","text":"a log"}\n{"type":"session"}\nprose\n',
+  );
+  writeFileSync(join(sessions, "empty.jsonl"), "");
+  const message = `${lost} was left out: it has no session header. To rebuild it: sessiontree repair ${lost}`;
+  for (const command of ["list", "stats --all"]) {
+    const { code, stdout, stderr } = await cli([...command.split(" "), "--dir", sessions], { cwd: project });
+    expect([code, stderr]).toEqual([0, `sessiontree: ${message}\n`]);
+    expect(stdout).not.toContain("lost");
+  }
+  const { stdout } = await cli(["repair", lost]);
+  expect(stdout).toContain("HEADER_MISSING");
+  expect((await cli(["list", "--dir", sessions], { cwd: project })).stderr).toBe("");
 });
 
 test("a narrow terminal omits columns before names", async () => {
