@@ -1,3 +1,4 @@
+import { toRecord } from "../../core/context/entry-fields.ts";
 import { isKnownEntryType } from "../../core/format/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { parseRecords } from "../../core/jsonl/parse-records.ts";
@@ -21,8 +22,7 @@ export function isHeaderlessSession(path: string, fs: FileSystem = realFileSyste
   const fd = openForReading(fs, path);
   try {
     const end = Math.min(fs.fstatSync(fd).size, MAX_BYTES);
-    const records: readonly JsonRecord[] = parseRecords(readPieces(fs, fd, 0, end));
-    return records.some(isEntry);
+    return parseRecords(readPieces(fs, fd, 0, end)).some((record) => isEntry(toRecord(record)));
   } finally {
     closeQuietly(fs, fd);
   }

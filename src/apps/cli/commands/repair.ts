@@ -10,7 +10,7 @@ import { changeSession, makeFileSession } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { argument, flag } from "../parameters.ts";
 import { toIssueJson } from "../session-json.ts";
-import { writeIndented, writeIssue } from "../view/facts.ts";
+import { writeIndented, writeIssues } from "../view/facts.ts";
 
 const SESSION = argument("<session>", "the session to repair");
 const DRY_RUN = flag("--dry-run", "only print what would be done");
@@ -78,10 +78,8 @@ function writeResult(result: RepairResult, out: Output): void {
     : formatCounted(actions.length, "repair");
   const upgrade = isDryRun ? "upgrade to make" : "upgraded";
   out.line(`${paint(actions.length > 0 ? number : upgrade)}  ${toPlainLine(path)}`);
-  for (const { issue, action } of actions) {
-    writeIssue(issue, out);
-    writeIndented(`→ ${action}`, out);
-  }
+  const issues = actions.map(({ issue }) => issue);
+  writeIssues(issues, out, new Map(actions.map(({ issue, action }) => [issue, action])));
   if (isOld) writeIndented(`→ version ${version} becomes ${CURRENT_SESSION_VERSION}`, out);
   out.line();
   if (isDryRun) out.line("Nothing was changed. A repair keeps the original next to the new file.");
