@@ -70,9 +70,10 @@ In a pipe: one line per session, with tabs between id, time of the last message,
       rows: found,
       costs,
       origins,
+      subagents,
     } = stored === undefined
       ? await listFiles(call, isByCost || isTable)
-      : { rows: await listStored(call, stored), costs: NO_COSTS, origins: NO_ORIGINS };
+      : { rows: await listStored(call, stored), ...NO_USAGE };
     const words = get(WORDS);
     const { since } = getSpan(call, SINCE, undefined, false);
     const fitting = found.filter(
@@ -87,19 +88,19 @@ In a pipe: one line per session, with tabs between id, time of the last message,
     if (json) for (const session of sessions) out.json(toSessionJson(session));
     else if (sessions.length === 0) await writeNothing(call, isAll);
     else if (get(PATH)) for (const session of sessions) out.path(session.path ?? session.store ?? session.id);
-    else if (isTable)
+    else if (isTable) {
       writeSessionTable(call, sessions, {
         withProject: isAll,
         costs,
         origins,
         idLength: await measureSessionIds(call, found, stored !== undefined || isAll),
       });
-    else for (const session of sessions) out.line(formatRow(session));
+      if (sessions.some(({ path = "" }) => subagents.has(path)))
+        call.note("The cost of a session includes its subagents, which are also listed.");
+    } else for (const session of sessions) out.line(formatRow(session));
   },
 };
 
-const NO_COSTS: ReadonlyMap<string, Spent> = new Map();
-const NO_ORIGINS: ReadonlyMap<string, Origin> = new Map();
 const NOTHING = makeEmptySpent();
 
 interface FoundFiles {
@@ -108,7 +109,11 @@ interface FoundFiles {
   readonly costs: ReadonlyMap<string, Spent>;
   /** Origins by path; empty unless costs were requested. */
   readonly origins: ReadonlyMap<string, Origin>;
+  /** Paths of subagents' sessions with usage, which is also part of another session's; empty unless costs were requested. */
+  readonly subagents: ReadonlySet<string>;
 }
+
+const NO_USAGE: Omit<FoundFiles, "rows"> = { costs: new Map(), origins: new Map(), subagents: new Set() };
 
 /** Lists session files, with their costs if requested, in one pass over the files. */
 async function listFiles(call: CommandCall, withCosts: boolean): Promise<FoundFiles> {
@@ -121,7 +126,7 @@ async function listFiles(call: CommandCall, withCosts: boolean): Promise<FoundFi
   const found = await withProgress(call, "Reading sessions", async (onProgress) =>
     withCosts
       ? listWithCosts(scope, onProgress)
-      : { rows: await listSessions({ ...scope, onProgress }), costs: NO_COSTS, origins: NO_ORIGINS },
+      : { rows: await listSessions({ ...scope, onProgress }), ...NO_USAGE },
   );
   // Warn only after listing, because the progress line is also on stderr.
   skipped.forEach(warnOfSkipped(call));
@@ -151,6 +156,11 @@ async function listWithCosts(
     rows: rows.sort(compareRows),
     costs: new Map(groups.map((group) => [group.by.session?.path ?? "", group])),
     origins,
+    subagents: new Set(
+      groups.flatMap(({ by, subagentOf }) =>
+        subagentOf && by.session?.path !== undefined ? by.session.path : [],
+      ),
+    ),
   };
 }
 
