@@ -14,6 +14,7 @@ import { compareRows, type FileRow } from "../../../session/files/session-row.ts
 import type { SkippedFile } from "../../../session/files/skipped-files.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
+import { formatSkipped } from "../import-run.ts";
 import { countImportable } from "../importable-sessions.ts";
 import { choiceOption, flag, numberOption, optionalArgument, rare, textOption } from "../parameters.ts";
 import { makeTablePrices } from "../price-table.ts";
@@ -217,7 +218,9 @@ async function writeNothing(call: CommandCall, isAll: boolean): Promise<void> {
 
 /** Lists other programs' sessions that can be imported. */
 async function noteOthers({ io, note }: CommandCall): Promise<void> {
-  const found = await countImportable(io);
+  const skipped: string[] = [];
+  const found = await countImportable(io, (path, error) => skipped.push(formatSkipped(path, error)));
+  for (const one of skipped) note(toPlainLine(one));
   if (found.length === 0) return;
   const all = found.reduce((sum, { sessions }) => sum + sessions, 0);
   const each = found.map(({ source, sessions }) => `${source} ${formatCount(sessions)}`).join(", ");
