@@ -218,6 +218,32 @@ test("a session without a header is reported with the repair command; files that
   expect((await cli(["list", "--dir", sessions], { cwd: project })).stderr).toBe("");
 });
 
+test("in a pipe, a long title is cut; --json keeps the whole message and name", async () => {
+  const folder = temporaryFolder();
+  const long = "word ".repeat(24_000).trim();
+  new Scribe(folder, ID(1), folder).user(long);
+  const named = new Scribe(folder, ID(2), folder);
+  named.user("short");
+  named.session.appendSessionInfo(long);
+  const { lines } = await cli(["list", "--dir", folder]);
+  expect(lines.map((line) => line.split("\t")[5])).toEqual(Array(2).fill(`${long.slice(0, 399).trim()}…`));
+  const rows = jsonLines(await cli(["list", "--dir", folder, "--json"]));
+  expect(rows).toContainEqual(expect.objectContaining({ id: ID(2), name: long }));
+});
+
+test("a fork whose program marks its title is not marked again", async () => {
+  const folder = temporaryFolder();
+  const parent = new Scribe(folder, ID(1), folder);
+  parent.user("Plan");
+  const marked = new Scribe(folder, ID(2), folder, parent.path);
+  marked.user("Plan");
+  marked.session.appendSessionInfo("Plan (fork)");
+  new Scribe(folder, ID(3), folder, parent.path).user("Other");
+  const { stdout } = await cli(["list", "--dir", folder, "--pretty"]);
+  expect(stdout).toContain("  Plan (fork)\n");
+  expect(stdout).toContain("(fork) Other\n");
+});
+
 test("a narrow terminal omits columns before names", async () => {
   const { project, sessions } = twoProjects();
   const at = async (columns: number) => {

@@ -73,6 +73,11 @@ describe("help", () => {
         expect(whole.stdout).toContain(form);
       }
       expect(result.stdout).toContain(`\n\n  sessiontree ${name}`);
+      const rare = parameters.flatMap(({ form, isRare = false }) =>
+        isRare ? (/--[a-z-]+/.exec(form) ?? []) : [],
+      );
+      for (const option of rare)
+        expect(`${result.stdout.replaceAll("\n", " ")} `).not.toContain(` ${option} `);
       expect(result.stdout).toContain(`sessiontree help ${name}`);
       const narrow = await cli([name, "--help"], { columns: 40, env: { NO_COLOR: "1" } });
       const wide = narrow.lines.filter((line) => measureWidth(line) > 40);

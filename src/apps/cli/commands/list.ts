@@ -5,8 +5,8 @@ import { readImportOrigin } from "../../../catalog/list/deleted-imports.ts";
 import { hasWords, listSessions } from "../../../catalog/list/list-sessions.ts";
 import { getTitleText } from "../../../catalog/list/resolve-session.ts";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
-import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
-import { findTitleText, getFolderName } from "../../../core/facts/session-title.ts";
+import { joinTabs, toPlainLine, toShortLine } from "../../../core/facts/plain-text.ts";
+import { getFolderName } from "../../../core/facts/session-title.ts";
 import { formatIsoTime } from "../../../core/facts/times.ts";
 import { getDollars, makeEmptySpent, type Spent } from "../../../core/facts/usage-tally.ts";
 import { SOURCE_NAMES } from "../../../interop/import/imported-session.ts";
@@ -50,7 +50,7 @@ const LIMIT = numberOption("--limit <number>", "only the first ones, at most thi
 export const command: Command = {
   details: `Without options: the sessions of the project in the current folder. With --dir: all sessions in that folder, regardless of project.
 
-In a pipe: one line per session, with tabs between id, time of the last message, number of messages, number of issues, project folder, name or title, path, and with --source the program, and "gone" if the file it was imported from no longer exists.`,
+In a pipe: one line per session, with tabs between id, time of the last message, number of messages, number of issues, project folder, name or title (at most 400 characters), path, and with --source the program, and "gone" if the file it was imported from no longer exists.`,
   parameters: [WORDS, ALL, SOURCE, SINCE, SORT, LIMIT, PATH, PRETTY],
   examples: [
     ["list", "the sessions of this project"],
@@ -231,7 +231,7 @@ async function noteOthers({ io, note }: CommandCall): Promise<void> {
 }
 
 function formatRow(session: ListedRow): string {
-  const { id, modified, messageCount, issueCount = 0, cwd, name, title, firstMessage = "", source } = session;
+  const { id, modified, messageCount, issueCount = 0, cwd, name, title, source } = session;
   const time = formatIsoTime(modified.getTime());
   return joinTabs([
     id,
@@ -239,7 +239,7 @@ function formatRow(session: ListedRow): string {
     messageCount,
     issueCount,
     cwd,
-    name ?? findTitleText(title, firstMessage) ?? title,
+    toShortLine(name ?? title),
     session.path ?? session.store ?? "",
     ...(source === undefined ? [] : [source]),
     ...(session.sourceGone === true ? ["gone"] : []),
