@@ -22,14 +22,14 @@ export function isHeaderlessSession(path: string, fs: FileSystem = realFileSyste
   const fd = openForReading(fs, path);
   try {
     const end = Math.min(fs.fstatSync(fd).size, MAX_BYTES);
-    return parseRecords(readPieces(fs, fd, 0, end)).some((record) => isEntry(toRecord(record)));
+    return parseRecords(readPieces(fs, fd, 0, end)).some((record) => hasEntryShape(toRecord(record)));
   } finally {
     closeQuietly(fs, fd);
   }
 }
 
 /** Returns whether a record has the type, the time, and, for a message, the role of an entry. */
-function isEntry({ type, timestamp, message }: JsonRecord): boolean {
+function hasEntryShape({ type, timestamp, message }: JsonRecord): boolean {
   if (typeof type !== "string" || !isKnownEntryType(type) || typeof timestamp !== "string") return false;
   return type !== "message" || (isJsonRecord(message) && typeof message["role"] === "string");
 }
