@@ -157,7 +157,8 @@ async function showPreview(
     const cells = row.map((cell, place) => fitColumn(cell, widths[place] ?? measureWidth(cell)));
     out.line(cells.join("  ").trimEnd());
   }
-  if (groups.some(({ changed }) => changed > 0)) out.line("\nsessiontree import --all imports them.");
+  if (groups.some(({ changed }) => changed > 0))
+    out.line(call.toRunnable("\nsessiontree import --all imports them."));
 }
 
 /** Lists deleted sessions whose prompts remain; with `--all`, stores the prompts. */
