@@ -18,6 +18,8 @@ export interface CommandCall extends SessionAccess {
   warn(message: string, ...below: readonly string[]): void;
   /** Writes a line to stderr that explains the result to the user; with `json`, writes nothing. */
   note(text: string): void;
+  /** Returns a text with its command lines as the user can run them, for output other than notes and warnings. */
+  toRunnable(text: string): string;
 }
 
 /** Command as shown in help and completion, before it is loaded. */

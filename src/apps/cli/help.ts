@@ -1,5 +1,5 @@
 import type { Command as CommanderCommand, Help } from "commander";
-import { COMMON_PARAMETERS, type LoadedCommand, PRETTY } from "./command.ts";
+import { COMMON_PARAMETERS, type Command, type LoadedCommand, PRETTY } from "./command.ts";
 import type { Output } from "./output.ts";
 import { measureWidth, wrapText } from "./text/width.ts";
 
@@ -46,9 +46,17 @@ export function formatShortHelp({ named, made, helper, out }: HelpParts): string
       : wrapText(`It accepts ${own.map(({ form }) => form).join(", ")}.`, out.columns);
   const lines = [...head, ...takes, ...also];
   const room = LINES - 3 - lines.length;
-  const examples = command.examples.flatMap(([line, purpose]) => formatExample(line, purpose, out));
+  const examples = listCommonExamples(command).map(([line, purpose]) => formatExample(line, purpose, out));
   const more = `All of it: sessiontree help ${name}`;
   return [...lines, "", ...examples.slice(0, Math.max(1, room)), more, ""].join("\n");
+}
+
+/** Returns the examples without options that the short help omits. */
+function listCommonExamples({ parameters, examples }: Command): Command["examples"] {
+  const rare = parameters.flatMap(({ form, isRare }) =>
+    isRare === true ? (form.match(/--[a-z-]+/)?.[0] ?? []) : [],
+  );
+  return examples.filter(([line]) => !line.split(" ").some((word) => rare.includes(word)));
 }
 
 /** Formats the complete help of a command. */

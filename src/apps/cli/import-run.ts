@@ -31,8 +31,16 @@ export function noteSkipped(
 ): (path: string, error: unknown) => void {
   return (path, error) => {
     skipped.push(path);
-    warn(`${path} was left out: ${getErrorMessage(error)}`);
+    warn(formatSkipped(path, error));
   };
+}
+
+/** Formats why a file was left out of an import. */
+export function formatSkipped(path: string, error: unknown): string {
+  const message = getErrorMessage(error);
+  const subject = `${path} `;
+  const reason = message.startsWith(subject) ? `it ${message.slice(subject.length)}` : message;
+  return `${subject}was left out: ${reason}`;
 }
 
 /** Numbers of a program's sessions by import status, and the number of their issues. */
@@ -43,15 +51,26 @@ type Tally = typeof NO_SESSIONS;
 /** Maximum number of issues printed without `--json`; the JSON contains all issues. */
 const MAX_PRINTED = 5;
 
+/** Result of an import that finds no sessions. */
+export const NOTHING_FOUND = "No sessions from other programs were found.";
+/** Result of an import that finds only files that cannot be read. */
+export const NOTHING_READABLE = "No sessions that can be read were found.";
+
 /** Imports sessions, and reports the result for each; returns false if interrupted. */
 export async function runImport(call: CommandCall, options: ImportSessionsOptions): Promise<boolean> {
   const { json, out, io, warn } = call;
   const signal = io.untilInterrupted?.();
   const tallies = new Map<SourceName, Tally>();
   const told: [path: string, issue: string][] = [];
+  let hasSkipped = false;
+  const onSkipped = (path: string, error: unknown) => {
+    hasSkipped = true;
+    options.onSkipped?.(path, error);
+  };
+  const request = { ...options, onSkipped, ...(signal && { signal }) };
   const importAll = () =>
     withProgress(call, "Importing sessions", async (onProgress) => {
-      for await (const one of importSessions({ ...options, onProgress, ...(signal && { signal }) })) {
+      for await (const one of importSessions({ ...request, onProgress })) {
         if (json) out.json(toImportJson(one));
         const tally = tallies.get(one.source) ?? { ...NO_SESSIONS };
         tally[one.status]++;
@@ -63,7 +82,10 @@ export async function runImport(call: CommandCall, options: ImportSessionsOption
       return true;
     });
   const isWhole = (await callUnless("ABORTED", importAll)) === true;
-  if (!json && (isWhole || tallies.size > 0)) writeTallies(call, tallies, told, options.dryRun === true);
+  if (!json && (isWhole || tallies.size > 0)) {
+    if (tallies.size === 0) call.out.prose(hasSkipped ? NOTHING_READABLE : NOTHING_FOUND);
+    writeTallies(call, tallies, told, options.dryRun === true);
+  }
   if (!isWhole) warn("The import was interrupted; run it again to continue.");
   return isWhole;
 }
@@ -80,7 +102,6 @@ function writeTallies(
   told: readonly (readonly [path: string, issue: string])[],
   isDry: boolean,
 ): void {
-  if (tallies.size === 0) out.prose("No sessions from other programs were found.");
   for (const [source, tally] of tallies) {
     const parts = [
       `${formatCount(tally.new)} new`,

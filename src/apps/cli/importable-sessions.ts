@@ -11,15 +11,18 @@ export interface ImportableSessions {
   readonly sessions: number;
 }
 
-/** Counts other programs' sessions that have not been imported, so that a new user sees what is available. */
-export async function countImportable({
-  env,
-  now,
-}: Pick<CliIo, "env" | "now">): Promise<ImportableSessions[]> {
+/**
+ * Counts other programs' sessions that have not been imported, so that a new user sees what is available.
+ *
+ * @param onSkipped - Called for each file that cannot be read.
+ */
+export async function countImportable(
+  { env, now }: Pick<CliIo, "env" | "now">,
+  onSkipped: (path: string, error: unknown) => void = () => undefined,
+): Promise<ImportableSessions[]> {
   const { previewImport } = await import("../../interop/history/import-sessions.ts");
   const numbers = new Map<string, number>();
-  // Read errors are reported by the import itself.
-  for (const { source, changed } of await previewImport({ env, now, onSkipped: () => undefined }))
+  for (const { source, changed } of await previewImport({ env, now, onSkipped }))
     if (changed > 0) numbers.set(source, (numbers.get(source) ?? 0) + changed);
   return Array.from(numbers, ([source, sessions]) => ({ source, sessions }));
 }

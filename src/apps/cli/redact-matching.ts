@@ -53,7 +53,7 @@ export async function redactMatching(call: CommandCall, request: MatchingRequest
     return writeOutcome(call, { changed: [], pending: found.changed, standing });
   }
   call.out.flush();
-  const question = `Redact the text in ${formatCounted(found.changed.length, "place")}? Backups change as well, so the text cannot be restored.`;
+  const question = `Redact the text in ${formatAmount(found.changed)}? Backups change as well, so the text cannot be restored.`;
   if (!(await confirmChange(call, question))) return EXIT_CODES.failed;
   const { changed, standing } = await redact(reach, false);
   const elsewhere = await findElsewhere(call, request, found, redact);
@@ -131,7 +131,7 @@ function writeOutcome({ json, out }: CommandCall, { changed, pending, standing }
     for (const one of standing) out.json({ action: "stands", ...one });
     out.json({ redacted: changed.length, standing: count });
   } else {
-    for (const sentence of formatResult(changed.length, pending.length, standing.length)) out.line(sentence);
+    for (const sentence of formatResult(changed, pending, standing)) out.line(sentence);
     for (const [reason, places] of groupBy(standing, (one) => one.reason)) {
       out.prose(toPlainLine(reason));
       for (const { kind, path } of places) out.line(`  ${kind}  ${toPlainLine(path)}`);
@@ -140,13 +140,24 @@ function writeOutcome({ json, out }: CommandCall, { changed, pending, standing }
   return count === 0 ? EXIT_CODES.ok : EXIT_CODES.failed;
 }
 
-function formatResult(changed: number, pending: number, standing: number): string[] {
-  if (changed + pending + standing === 0) return ["The text was not found."];
-  const places = (number: number) => formatCounted(number, "place");
-  const remains = pending > 0 ? "It would remain" : changed > 0 ? "It remains" : "The text remains";
+function formatResult(
+  changed: readonly RedactedPlace[],
+  pending: readonly RedactedPlace[],
+  standing: readonly StandingText[],
+): string[] {
+  if (changed.length + pending.length + standing.length === 0) return ["The text was not found."];
+  const remains =
+    pending.length > 0 ? "It would remain" : changed.length > 0 ? "It remains" : "The text remains";
   return [
-    ...(changed > 0 ? [`Redacted the text in ${places(changed)}.`] : []),
-    ...(pending > 0 ? [`Would redact the text in ${places(pending)}.`] : []),
-    standing > 0 ? `${remains} in ${places(standing)}:` : `${remains} nowhere.`,
+    ...(changed.length > 0 ? [`Redacted the text in ${formatAmount(changed)}.`] : []),
+    ...(pending.length > 0 ? [`Would redact the text in ${formatAmount(pending)}.`] : []),
+    standing.length > 0 ? `${remains} in ${formatCounted(standing.length, "place")}:` : `${remains} nowhere.`,
   ];
+}
+
+/** Formats the number of places and, if some contain the text in several entries, the number of entries. */
+function formatAmount(places: readonly RedactedPlace[]): string {
+  const number = formatCounted(places.length, "place");
+  const entries = places.reduce((sum, { entryIds }) => sum + entryIds.length, 0);
+  return entries > places.length ? `${formatCounted(entries, "entry", "entries")} in ${number}` : number;
 }

@@ -17,6 +17,7 @@ import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import type { CallerIo, CliIo } from "./io.ts";
 import { Output, OutputClosed } from "./output.ts";
 import { type GivenValues, makeParser } from "./parser.ts";
+import { toRunnable } from "./program-name.ts";
 import { accessSessions } from "./sessions.ts";
 import { parseStoreAddress, STORE_VARIABLE, type StoreAddress, withoutPasswords } from "./store-address.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
@@ -25,9 +26,6 @@ import { formatFailures, UsageError } from "./usage-error.ts";
 
 /** Number of sessions listed when a user runs the program without a command. */
 const BARE_LIMIT = 8;
-
-/** Width of the longest command line suggested below the list, in columns. */
-const STEP_WIDTH = 27;
 
 /**
  * Runs the command line.
@@ -64,7 +62,7 @@ export async function run(argv: readonly string[], callerIo: CallerIo): Promise<
       words[0] === "help",
     );
     await parser.parseAsync(words, { from: "user" });
-    if (isBare) writeNextSteps(out, stored !== undefined);
+    if (isBare) writeNextSteps(out, io, stored !== undefined);
   });
   const closingFailure = await catchError(() => stored?.close(failure !== undefined));
   const outputFailure = await catchError(() => out.flush());
@@ -115,15 +113,17 @@ function prepareWords(argv: readonly string[]): ParserInput {
 }
 
 /** Writes suggested next commands below the latest sessions. */
-function writeNextSteps(out: Output, isStored: boolean): void {
+function writeNextSteps(out: Output, io: CliIo, isStored: boolean): void {
   const steps = [
     ["sessiontree show @last", "read the latest session"],
     ...(isStored ? [] : [["sessiontree resume -- AGENT", "choose one, and continue it in a program"]]),
     ["sessiontree --help", "list all commands"],
   ];
   out.line();
-  for (const [line = "", purpose] of steps)
-    out.line(`${line.padEnd(STEP_WIDTH)}  ${out.colors.dim(`# ${purpose}`)}`);
+  const lines = steps.map(([line = ""]) => toRunnable(line, io));
+  const width = Math.max(...lines.map((line) => line.length));
+  for (const [i, [, purpose]] of steps.entries())
+    out.line(`${lines[i]?.padEnd(width)}  ${out.colors.dim(`# ${purpose}`)}`);
 }
 
 /** Returns the error that a call throws, or undefined. */
@@ -193,16 +193,17 @@ function makeCall(
       return parameter.parse(given.get(parameter));
     },
     warn: (message, ...below) => {
-      writeMessage("warning", { errors, json }, [toPlainLine(message), ...below]);
+      writeMessage("warning", { io, errors, json }, [toPlainLine(message), ...below]);
       errors.flush();
     },
     note: (text) => {
       if (json) return;
       // Flushes earlier output first, so that the order is correct if both go to one terminal.
       out.flush();
-      errors.prose(text);
+      errors.prose(toRunnable(text, io));
       errors.flush();
     },
+    toRunnable: (text) => toRunnable(text, io),
     dir,
     ...accessSessions({ io, dir, stored }),
   };
@@ -211,11 +212,11 @@ function makeCall(
 /** Writes an error or warning to stderr: a sentence, and lines below it. */
 function writeMessage(
   kind: "error" | "warning",
-  { errors, json }: { readonly errors: Output; readonly json: boolean },
+  { io, errors, json }: { readonly io: CliIo; readonly errors: Output; readonly json: boolean },
   lines: readonly string[],
   code?: string,
 ): void {
-  const [what = "", ...below] = lines.map(withoutPasswords);
+  const [what = "", ...below] = lines.map((line) => toRunnable(withoutPasswords(line), io));
   if (json) {
     errors.json({ [kind]: { ...(code !== undefined && { code }), message: [what, ...below].join("\n") } });
     return;
@@ -229,7 +230,7 @@ function explainFailure(error: unknown, words: readonly string[], io: CliIo, err
   const isUsage = error instanceof CommanderError || error instanceof UsageError;
   const [what, ...sessions] = isUsage ? [formatUsageMessage(error, words)] : formatFailures(error);
   const code = isUsage ? "USAGE" : isSessionError(error) ? error.code : "UNEXPECTED";
-  writeMessage("error", { errors, json: isJsonRequested(words) }, [what, ...sessions], code);
+  writeMessage("error", { io, errors, json: isJsonRequested(words) }, [what, ...sessions], code);
   if (io.env["SESSIONTREE_DEBUG"]) errors.line(withoutPasswords(inspect(error)));
   return isUsage ? EXIT_CODES.usage : EXIT_CODES.failed;
 }

@@ -201,6 +201,9 @@ function writeTable(
     by.length === 1 && by[0] === "project" ? truncateStart : undefined,
   );
   if (left > 0) note(`${formatCounted(left, "more group")}; the total includes all groups.`);
+  note(
+    'Only sessions with recorded calls are counted, including those of subagents; "list" shows all sessions.',
+  );
   if (hasEstimates && get(PRICES) === undefined) note(formatPriceTable());
   if (total.unpriced > 0)
     note(`${formatCounted(total.unpriced, "token")} without a known price; --prices FILE estimates them.`);

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { basename } from "node:path";
+import { isDamaged } from "../../core/facts/damage.ts";
 import { makeHeaderFacts, readAddedFacts, Summarizer } from "../../core/facts/session-facts.ts";
 import { OPENING_TYPES, OpeningFinder } from "../../core/facts/session-title.ts";
-import type { IssueCode } from "../../core/format/issue.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import { isNameType } from "../../core/format/session-name.ts";
 import type { LineSource } from "../../core/jsonl/line-source.ts";
@@ -181,20 +181,6 @@ function readTail(file: ScannedFile, end: number, length: number): string {
   return readRange(realFileSystem, file.fd, start, end - start).toString("latin1");
 }
 
-/**
- * Issues that concern links, versions, and ids rather than lines. They cause no data loss, so a list counts them only if there
- * are also other issues.
- */
-const HARMLESS: ReadonlySet<IssueCode> = new Set([
-  "PARENT_MISSING",
-  "PARENT_BRIDGED",
-  "PARENT_CYCLE",
-  "VERSION_TOO_NEW",
-  "VERSION_UNCLEAR",
-  "FOREIGN_FORMAT",
-  "ID_INVENTED",
-]);
-
 /** Result of reading a file. */
 interface Findings {
   /** Undefined if the file is not a session. */
@@ -239,8 +225,7 @@ export async function summarizeSource(
       else recorder?.pass();
     }
   }
-  const isDamaged = index.issues.some((issue) => !HARMLESS.has(issue.code));
-  const issueCount = isDamaged ? index.issues.length : 0;
+  const issueCount = isDamaged(index.issues) ? index.issues.length : 0;
   const isEnd = index.version >= RESUMABLE_VERSION && tree.size > 0 && !hasLooseEntry(index);
   const lastId = isEnd ? tree.idAt(tree.size - 1) : undefined;
   const summary = { ...summarizer.facts, opening: openings.opening };

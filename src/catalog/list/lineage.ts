@@ -91,8 +91,12 @@ function isOfSubagent(path: string): boolean {
   return lines.some((line) => isSubagentEntry(parseRecord(line) ?? {}));
 }
 
-/** Formats a session's relation to its parent in parentheses, as a prefix for its title; empty if it has no parent. */
-export function formatKinship(session: Parameters<typeof getKinship>[0]): string {
+/**
+ * Formats a session's relation to its parent in parentheses, as a prefix for its title; empty if it has no parent, or if its
+ * program has added the same word to the title.
+ */
+export function formatKinship(session: Parameters<typeof getKinship>[0] & Pick<SessionRow, "title">): string {
   const kinship = getKinship(session);
-  return kinship === "" ? "" : `(${kinship}) `;
+  const word = `(${kinship})`;
+  return kinship === "" || session.title.endsWith(word) ? "" : `${word} `;
 }

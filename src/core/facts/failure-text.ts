@@ -17,9 +17,9 @@ const MAX_LINE_LENGTH = 1000;
 /** Maximum length of the description of a call's purpose. */
 const MAX_CALL_LENGTH = 80;
 
-/** Matches lines around an error that do not describe it: exit messages of wrapper programs, and stack frames. */
+/** Matches lines around an error that do not describe it: exit messages of wrapper programs, stack frames, and drawn trees. */
 const WRAPPING =
-  /^(?:command (?:exited|failed)|exit(?:ed)?(?: with)?(?: code| status)?:? \d|\(no output\)|npm (?:err!|error)|make(?:\[\d+\])?: \*\*\*|error: could not compile|error: \(none\)$|at .*:\d+\)?$|file ".*", line \d|node\.js v\d)/i;
+  /^(?:command (?:exited|failed)|exit(?:ed)?(?: with)?(?: code| status)?:? \d|\(no output\)|npm (?:err!|error)|make(?:\[\d+\])?: \*\*\*|error: could not compile|error: \(none\)$|at .*:\d+\)?$|file ".*", line \d|node\.js v\d|(?:│\s*)*[├└]─)/i;
 
 /** Matches the message of a command that was stopped. */
 const STOPPED = /^command (?:aborted|cancelled|killed|timed out)/i;

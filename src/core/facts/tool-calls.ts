@@ -115,14 +115,23 @@ function addChildren({ tree }: CallSource, ordinal: number, open: number[]): voi
   for (const child of tree.children(ordinal)) if (open.push(child) >= FARTHEST) return;
 }
 
-/** Most informative arguments of a call, in order of preference. */
+/** Most informative arguments of a call, in order of preference. Some tools take several commands or files at once. */
 const TELLING = [
-  ...["path", "file_path", "filePath", "command", "cmd"],
+  ...["path", "file_path", "filePath", "command", "cmd", "commands", "files", "paths"],
   ...["pattern", "query", "url", "prompt", "name", "title"],
 ];
 
 /** Returns the most informative argument of a tool call: its file, command, or query; empty if it has none. */
 export function getTellingArgument(input: unknown): string {
   const fields = toRecord(input);
-  return TELLING.map((key) => toText(fields[key])).find(Boolean) ?? "";
+  return TELLING.map((key) => formatArgument(fields[key])).find(Boolean) ?? "";
+}
+
+/** Returns a string, or joins an array of strings, or of records with a path or command. */
+function formatArgument(value: unknown): string {
+  if (!Array.isArray(value)) return toText(value);
+  return value
+    .map((one) => toText(one) || toText(toRecord(one)["path"]) || toText(toRecord(one)["command"]))
+    .filter(Boolean)
+    .join("; ");
 }

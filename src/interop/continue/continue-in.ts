@@ -97,7 +97,7 @@ function findFolder(agent: ContinuingAgent, env: Environment): string {
 }
 
 function makeCwdError(cwd: string): SessionError {
-  const message = `The working directory ${cwd} does not exist; specify another one with cwd, or with --cwd on the command line.`;
+  const message = `The working directory ${cwd} does not exist; specify another one with the option cwd.`;
   return new SessionError("CWD_MISSING", message, { details: { cwd } });
 }
 

@@ -53,7 +53,11 @@ export async function findSourceSessions(
   reader: SourceReader,
   isWanted: (path: string) => boolean = () => true,
 ): Promise<SourceSession[]> {
-  const report = reportTo(query);
+  const reportAny = reportTo(query);
+  // A file of a program that the query does not select cannot make it incomplete.
+  const report: ReportSkipped = (path, error) => {
+    if (mayBeSelected(path, query)) reportAny(path, error);
+  };
   const files: KnownFile[] = [];
   const paths = getPaths(query);
   const named = new Set(query.paths === undefined ? [] : paths);
@@ -82,6 +86,12 @@ export function reportTo({ onSkipped }: SourceQuery): ReportSkipped {
     if (onSkipped === undefined) throw told;
     onSkipped(path, told);
   };
+}
+
+/** Returns whether a file may contain sessions that a query selects, based on its path. */
+function mayBeSelected(path: string, { sources }: SourceQuery): boolean {
+  const owners = SOURCE_PROGRAMS.filter((program) => program.isOwn?.(path) === true);
+  return sources === undefined || owners.length === 0 || owners.some(({ name }) => sources.includes(name));
 }
 
 /** Reads facts about a file, from the cache if possible; undefined if the file cannot be read. */

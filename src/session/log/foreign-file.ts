@@ -1,3 +1,4 @@
+import { SessionError } from "../../core/format/errors.ts";
 import { detectForeignSource, type ForeignSource } from "../../core/jsonl/foreign-source.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import { type FileSystem, readPieces, realFileSystem, withOpenFile } from "../fs/file-system.ts";
@@ -15,7 +16,11 @@ export function detectFileSource(fs: FileSystem, fd: number, max = MAX_BYTES): F
 /** Creates the error for a file without a session header. The message names the program that wrote the file. */
 export function notASessionAt(path: string, fs: FileSystem = realFileSystem): Error {
   try {
-    return withOpenFile(fs, path, (fd) => notASession(path, { path }, detectFileSource(fs, fd)));
+    return withOpenFile(fs, path, (fd) => {
+      if (fs.fstatSync(fd).size > 0) return notASession(path, { path }, detectFileSource(fs, fd));
+      const message = `${path} is empty. The first append makes it a session.`;
+      return new SessionError("NOT_A_SESSION", message, { details: { path } });
+    });
   } catch (error) {
     return toFileError(path, "read", error);
   }

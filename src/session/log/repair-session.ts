@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { isKnownEntryType } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
+import { hashText } from "../../core/format/ids.ts";
 import type { IssueCode, SessionIssue } from "../../core/format/issue.ts";
 import { assertOptions, FLAG, OBJECT } from "../../core/format/options.ts";
 import { toIsoText } from "../../core/format/timestamps.ts";
@@ -57,7 +58,7 @@ export interface RepairReport {
 const ACTIONS: { readonly [code in IssueCode]?: string } = {
   RECORD_BEFORE_HEADER: "moved to the side file",
   HEADER_REPEATED: "moved to the side file",
-  HEADER_MISSING: "rebuilt from the file's name and its first entry",
+  HEADER_MISSING: "rebuilt from the file's name and its entries",
   VERSION_UNCLEAR: "set to 3",
   LINE_UNREADABLE: "moved to the side file",
   LINE_TOO_LONG: "moved to the side file",
@@ -155,17 +156,25 @@ function readHeaderless(file: DamagedFile): SessionIndex {
   const { fs, fd, path, state } = file;
   const source = detectFileSource(fs, fd, state.size);
   if (source !== undefined) throw notASession(path, { path }, source);
-  const index = readIndex(fs, fd, { header: makeHeaderFromName(path) }, state.size);
+  const header = rebuildHeader(path, readRange(fs, fd, 0, Math.min(state.size, ID_BYTES)));
+  const index = readIndex(fs, fd, { header }, state.size);
   const { tree } = index;
   if (Array.from(tree.ordinals()).some((ordinal) => isKnownEntryType(tree.typeAt(ordinal)))) return index;
   const message = `${path} contains no session entries; there is nothing to repair.`;
   throw new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
 
-/** Creates a header with the id from the file's name. The working directory is unknown. */
-function makeHeaderFromName(path: string): SessionHeader {
+/** Number of bytes at the beginning of a file that determine its id, together with its path. */
+const ID_BYTES = 64 * 1024;
+
+/**
+ * Creates a header with the id from the file's name or, if the name has none, with an id that no other file receives: it depends
+ * on the path and the first bytes, so that a plan and the repair after it agree. The working directory is unknown.
+ */
+function rebuildHeader(path: string, front: Buffer): SessionHeader {
   const id =
-    /^[^_]*_([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\.jsonl$/.exec(basename(path))?.[1] ?? "recovered";
+    /^[^_]*_([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\.jsonl$/.exec(basename(path))?.[1] ??
+    hashText(`${path}\n${front.toString("latin1")}`);
   return { type: "session", version: CURRENT_SESSION_VERSION, id, timestamp: "", cwd: "" };
 }
 
@@ -179,10 +188,12 @@ function reportDamagedBodies({ index, readLines }: LineSource): void {
   });
 }
 
-function listActions(index: SessionIndex): RepairAction[] {
-  return index.issues.flatMap((issue) => {
+function listActions({ issues, header }: SessionIndex): RepairAction[] {
+  return issues.flatMap((issue) => {
     const action = ACTIONS[issue.code];
-    return action === undefined ? [] : [{ issue, action }];
+    if (action === undefined) return [];
+    const isRebuilt = issue.code === "HEADER_MISSING" && header !== undefined;
+    return [{ issue, action: isRebuilt ? `${action}, with the id ${header.id}` : action }];
   });
 }
 

@@ -14,9 +14,12 @@ import type { LineSpans } from "../../core/jsonl/line-spans.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import { type LabelMark, LabelsAndName } from "../../core/tree/labels-and-name.ts";
+import { FileLog } from "../log/file-log.ts";
 import { MemoryLog } from "../log/memory-log.ts";
+import { isThere } from "../log/replace-file.ts";
 import type { SessionLog } from "../log/session-log.ts";
-import { openLog } from "./open-session.ts";
+import { toAbsolutePath } from "../log/session-paths.ts";
+import { sessionNotFound } from "./open-session.ts";
 
 /** Name that refers to the leaf in place of an entry's id. */
 const LEAF_NAME = "@leaf";
@@ -47,10 +50,12 @@ export class SessionView {
     this.#labelsAndName = new LabelsAndName(this, (ordinal) => this.entryAt(ordinal), undefined, title);
   }
 
-  /** Opens a session file. */
+  /** Opens a session file. An empty file, which the first append would make a session, has no header and no entries. */
   static at(path: string): SessionView {
-    const log = openLog(path, { mode: "read-only" });
-    return new SessionView(log, basename(log.path));
+    const absolute = toAbsolutePath(path);
+    const log = FileLog.open(absolute, { mode: "read-only" });
+    if (log === undefined && !isThere(absolute)) throw sessionNotFound(absolute);
+    return new SessionView(log ?? new MemoryLog([]), basename(absolute));
   }
 
   /**
@@ -101,7 +106,12 @@ export class SessionView {
     return this.log.index.header;
   }
 
-  /** Version of the file itself. */
+  /** Whether the session has no header and no entries, because its file is empty. */
+  get isEmpty(): boolean {
+    return this.size === 0;
+  }
+
+  /** Version of the file itself; the current version if the file is empty. */
   get version(): number {
     return this.log.index.version;
   }

@@ -41,6 +41,16 @@ describe("continue", () => {
     expect(readFileSync(path, "utf8")).toContain("Found it.");
   });
 
+  test("the error about a missing folder names only the option of the command line", async () => {
+    const { run, folder } = makeProject();
+    const { code, stderr } = await run(["--in", "codex", "--cwd", "gone"]);
+    const path = join(folder, "gone");
+    expect([code, stderr]).toEqual([
+      1,
+      `sessiontree: The working directory ${path} does not exist; specify another one with --cwd.\n`,
+    ]);
+  });
+
   test("prints facts for programs, and writes nothing in a dry run", async () => {
     const { folder, answerId, run } = makeProject();
     const elsewhere = join(folder, "other place");

@@ -41,6 +41,33 @@ describe("diff", () => {
     expect((await cli(["diff", path, "zzzz", "@leaf"])).stderr).toContain("Entry zzzz not found");
   });
 
+  test("without an entry, compares the only other branch, or lists a command for each", async () => {
+    const { path, left, right, root } = branched();
+    const [diff] = jsonLines(await cli(["diff", path, "--json"]));
+    expect(diff).toMatchObject({
+      commonAncestorId: root,
+      x: { entries: [{ id: left }, { type: "label" }] },
+      y: { entry: right },
+    });
+    const scribe = new Scribe(temporaryFolder());
+    const start = scribe.user("build a wall");
+    const only = await cli(["diff", scribe.path]);
+    expect([only.code, only.stderr]).toEqual([
+      2,
+      expect.stringContaining("The session has only one branch."),
+    ]);
+    const ends = ["one", "two", "three", "four", "five", "six", "seven"].map((text) => {
+      scribe.session.branch(start);
+      return scribe.assistant(text);
+    });
+    const { code, stdout, stderr } = await cli(["diff", scribe.path]);
+    expect([code, stdout]).toEqual([2, ""]);
+    const [sentence, ...commands] = stderr.trimEnd().split("\n");
+    expect(sentence).toContain("6 other branches; name the entry that ends one. The latest 5 are:");
+    expect(commands).toHaveLength(5);
+    expect(commands[0]).toMatch(new RegExp(`^  sessiontree diff \\S+ ${ends[5]?.slice(0, 2)}\\S*  # six$`));
+  });
+
   test("hides records of state, usage, and imports", async () => {
     const scribe = new Scribe(temporaryFolder());
     const root = scribe.user("build a wall");

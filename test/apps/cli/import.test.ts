@@ -337,6 +337,23 @@ test("a message file with other content is reported, with code 1, and the rest i
   expect(done.stderr).toContain(`${wrong} was left out`);
 });
 
+test("a database that cannot be read fails only imports that select its program, and is named once", async () => {
+  const { settings, put } = homeWithSessions();
+  const imported = (args: readonly string[]) => cli(args, settings);
+  const database = put(".local/share/opencode/opencode.db", `SQLite format 3\0${"damaged ".repeat(200)}`);
+  const mentions = (text: string) => text.split(database).length - 1;
+  const listed = await imported(["list"]);
+  expect([listed.code, mentions(listed.stderr)]).toEqual([0, 1]);
+  const other = await imported(["import", "--from", "codex"]);
+  expect([other.code, mentions(other.stderr)]).toEqual([0, 0]);
+  const own = await imported(["import", "--all", "--from", "opencode"]);
+  expect([own.code, own.stdout]).toEqual([1, "No sessions that can be read were found.\n"]);
+  expect(mentions(own.stderr)).toBe(1);
+  const all = await imported(["import", "--all"]);
+  expect([all.code, mentions(all.stderr)]).toEqual([1, 1]);
+  expect(all.stdout).toContain("claude-code: ");
+});
+
 test("counts and reports issues", async () => {
   const { put, imported } = homeWithSessions();
   const whole = joinLines([meta(), ...turn("hi", said("assistant", "yes"))]);

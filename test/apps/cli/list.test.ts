@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
-import { Scribe } from "./support/sessions.ts";
+import { Scribe, userLine } from "./support/sessions.ts";
 
 const ID = (number: number) => `0198aaaa-0000-700${number}-8000-000000000000`;
 
@@ -195,6 +195,53 @@ test("reports an unreadable file on stderr, and lists the others", async () => {
     expect([code, stderr]).toEqual([0, `${told}\n`]);
     expect(stdout).toContain("Find the bug");
   }
+});
+
+test("a session without a header is reported with the repair command; files that are not sessions are not", async () => {
+  const { project, sessions } = twoProjects();
+  const lost = join(sessions, "lost.jsonl");
+  writeFileSync(lost, `${JSON.stringify(userLine("00000001", null, "Lost with a bug"))}\n`);
+  writeFileSync(
+    join(sessions, "notes.jsonl"),
+    '{"type":"message","text":"a log"}\n{"type":"session"}\nprose\n',
+  );
+  writeFileSync(join(sessions, "empty.jsonl"), "");
+  const message = `${lost} was left out: it has no session header. To rebuild it: sessiontree repair ${lost}`;
+  for (const command of ["list", "stats --all"]) {
+    const { code, stdout, stderr } = await cli([...command.split(" "), "--dir", sessions], { cwd: project });
+    expect([code, stderr.split("\n")[0]]).toEqual([0, `sessiontree: ${message}`]);
+    expect(stderr.match(/left out/g)).toHaveLength(1);
+    expect(stdout).not.toContain("lost");
+  }
+  const { stdout } = await cli(["repair", lost]);
+  expect(stdout).toContain("HEADER_MISSING");
+  expect((await cli(["list", "--dir", sessions], { cwd: project })).stderr).toBe("");
+});
+
+test("in a pipe, a long title is cut; --json keeps the whole message and name", async () => {
+  const folder = temporaryFolder();
+  const long = "word ".repeat(24_000).trim();
+  new Scribe(folder, ID(1), folder).user(long);
+  const named = new Scribe(folder, ID(2), folder);
+  named.user("short");
+  named.session.appendSessionInfo(long);
+  const { lines } = await cli(["list", "--dir", folder]);
+  expect(lines.map((line) => line.split("\t")[5])).toEqual(Array(2).fill(`${long.slice(0, 399).trim()}…`));
+  const rows = jsonLines(await cli(["list", "--dir", folder, "--json"]));
+  expect(rows).toContainEqual(expect.objectContaining({ id: ID(2), name: long }));
+});
+
+test("a fork whose program marks its title is not marked again", async () => {
+  const folder = temporaryFolder();
+  const parent = new Scribe(folder, ID(1), folder);
+  parent.user("Plan");
+  const marked = new Scribe(folder, ID(2), folder, parent.path);
+  marked.user("Plan");
+  marked.session.appendSessionInfo("Plan (fork)");
+  new Scribe(folder, ID(3), folder, parent.path).user("Other");
+  const { stdout } = await cli(["list", "--dir", folder, "--pretty"]);
+  expect(stdout).toContain("  Plan (fork)\n");
+  expect(stdout).toContain("(fork) Other\n");
 });
 
 test("a narrow terminal omits columns before names", async () => {

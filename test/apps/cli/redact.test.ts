@@ -151,9 +151,9 @@ describe("--matching", () => {
         `session  ${path}: ${secret}, ${summary}`,
       ].sort(),
     );
-    expect(lines.slice(-2)).toEqual(["Redacted the text in 3 places.", "It remains nowhere."]);
+    expect(lines.slice(-2)).toEqual(["Redacted the text in 6 entries in 3 places.", "It remains nowhere."]);
     expect(questions).toEqual([
-      expect.stringContaining("Redact the text in 3 places? Backups change as well"),
+      expect.stringContaining("Redact the text in 6 entries in 3 places? Backups change as well"),
     ]);
     expect(holders()).toEqual([]);
     expect(SessionManager.open(path).getEntry(secret)).toMatchObject({
@@ -168,7 +168,7 @@ describe("--matching", () => {
     const { code, stdout } = await cli(["redact", path, "--matching", "tu[l]ip", "--regex", "--dry-run"]);
     expect(code).toBe(1);
     expect(stdout).toContain("the text cannot be restored");
-    expect(stdout).toContain("\nWould redact the text in 3 places.\nIt would remain nowhere.\n");
+    expect(stdout).toContain("\nWould redact the text in 6 entries in 3 places.\nIt would remain nowhere.\n");
     expect(holders()).toHaveLength(3);
   });
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe, userLine, writeLines } from "./support/sessions.ts";
@@ -38,6 +38,22 @@ test("a repaired file is healthy; the original and the remaining lines are where
   expect(lines.slice(-2)).toEqual([`original   ${path}.bak`, `left over  ${path}.damaged`]);
   expect(readFileSync(`${path}.bak`, "utf8")).toBe(original);
   expect(readFileSync(`${path}.damaged`, "utf8")).toContain("no json at all");
+  expect((await cli(["verify", path])).code).toBe(0);
+});
+
+test("a dry run on a file without a header shows how the repair rebuilds it", async () => {
+  const path = writeLines(temporaryFolder(), "a_lost-header.jsonl", [userLine("00000001", null)]);
+  const content = readFileSync(path, "utf8");
+  writeFileSync(path, content.slice(content.indexOf("\n") + 1));
+  const { code, lines, stderr } = await cli(["repair", path, "--dry-run"]);
+  expect([code, stderr]).toEqual([1, ""]);
+  expect(lines[0]).toBe(`1 repair to make  ${path}`);
+  expect(lines.join("\n")).toContain("HEADER_MISSING");
+  expect(lines.join("\n")).toContain("with the id lost-header");
+  expect(jsonLines(await cli(["repair", path, "--dry-run", "--json"]))).toMatchObject([
+    { path, isDryRun: true, actions: [{ issue: { code: "HEADER_MISSING" } }] },
+  ]);
+  expect((await cli(["repair", path])).code).toBe(0);
   expect((await cli(["verify", path])).code).toBe(0);
 });
 

@@ -1,5 +1,7 @@
 import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../../src/apps/cli/commands.ts";
 import { EXIT_CODES } from "../../../src/apps/cli/exit-codes.ts";
@@ -73,6 +75,11 @@ describe("help", () => {
         expect(whole.stdout).toContain(form);
       }
       expect(result.stdout).toContain(`\n\n  sessiontree ${name}`);
+      const rare = parameters.flatMap(({ form, isRare = false }) =>
+        isRare ? (/--[a-z-]+/.exec(form) ?? []) : [],
+      );
+      for (const option of rare)
+        expect(`${result.stdout.replaceAll("\n", " ")} `).not.toContain(` ${option} `);
       expect(result.stdout).toContain(`sessiontree help ${name}`);
       const narrow = await cli([name, "--help"], { columns: 40, env: { NO_COLOR: "1" } });
       const wide = narrow.lines.filter((line) => measureWidth(line) > 40);
@@ -241,5 +248,45 @@ describe("a closed pipe", () => {
     expect(await run(["tree", path, "--all"], { stdout, stderr, env: {}, cwd: tmpdir() })).toBe(0);
     expect(stdout.written).toBeGreaterThan(0);
     expect(stdout.written).toBeLessThan(100_000);
+  });
+});
+
+describe("commands in hints", () => {
+  const npx = { npm_lifecycle_event: "npx", npm_lifecycle_script: "'sessiontree' list" };
+
+  test("begin with npx if npx started the program, and only then", async () => {
+    const cwd = temporaryFolder();
+    const env = { HOME: cwd, NO_COLOR: "1" };
+    const hint = (more: object) => cli(["list"], { cwd, env: { ...env, ...more } });
+    expect((await hint({})).stderr).toMatch(/^sessiontree list --all lists/m);
+    expect((await hint(npx)).stderr).toMatch(/^npx sessiontree list --all lists/m);
+    for (const other of [
+      { npm_lifecycle_event: "npx", npm_lifecycle_script: "vitest run" },
+      { npm_command: "exec" },
+    ])
+      expect((await hint(other)).stderr).toMatch(/^sessiontree list --all lists/m);
+    const missing = await cli(["show", "x"], { cwd, env: { ...env, ...npx } });
+    expect(missing.stderr).toBe(
+      'sessiontree: No session "x". "npx sessiontree list --all" lists all sessions.\n',
+    );
+    const start = await cli([], { cwd, env: { ...env, ...npx }, columns: 80 });
+    expect(start.stdout).toMatch(/^npx sessiontree show @last {7}# read the latest session$/m);
+  });
+
+  test("a text that only mentions the program is not changed", async () => {
+    const cwd = temporaryFolder();
+    const newer = join(cwd, "newer.jsonl");
+    writeFileSync(newer, `${JSON.stringify({ type: "session", version: 4, id: "a", cwd })}\ntorn`);
+    const { stderr } = await cli(["repair", newer], { cwd, env: npx });
+    expect(stderr).toContain("has a newer version; update sessiontree to repair it.");
+  });
+
+  test("an entry and a session that failed are named by commands that run", async () => {
+    const scribe = new Scribe(temporaryFolder());
+    scribe.user("start");
+    scribe.call("bash", { command: "make" });
+    scribe.result("no", true);
+    const { stdout } = await cli(["show", scribe.path], { env: npx });
+    expect(stdout).toContain("npx sessiontree search --failed ");
   });
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
+import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 import { TestDatabase, URL_OF_STORE } from "./support/stores.ts";
 
@@ -386,6 +386,19 @@ test("a file on which an expression takes too long is reported, and the others a
   expect(stdout).toContain(third);
   expect(stderr).toMatch(/^sessiontree: [^\n]+ was left out: the expression takes too long on it[^\n]+\n$/);
   expect(stderr).toContain(first.path);
+});
+
+test("says that there are more hits than a limit shows, and only then", async () => {
+  const { sessions } = tulips();
+  const search = async (...more: string[]) =>
+    cli(["search", "tulip", "--pretty", "--dir", sessions, ...more], TERMINAL);
+  const cut = await search("--limit", "2");
+  expect(cut.stdout).toContain("\n2 entries in ");
+  expect(cut.stderr).toBe("More entries match; a higher --limit shows them.\n");
+  expect((await search("--limit", "1", "--sort", "latest")).stderr).toContain("More entries match");
+  expect((await search("--limit", "3")).stderr).toBe("");
+  expect((await search("--limit", "1", "-l")).stderr).toBe("1 of 2 sessions; a higher --limit shows more.\n");
+  expect((await search("--limit", "2", "-l")).stderr).toBe("");
 });
 
 test("--limit must be a number", async () => {

@@ -41,6 +41,10 @@ function makeWorld() {
   };
 }
 
+/** Explanation of the number of sessions. */
+const COUNTED =
+  'Only sessions with recorded calls are counted, including those of subagents; "list" shows all sessions.';
+
 const NO_PRICES = ["--prices"];
 
 describe("stats across sessions", () => {
@@ -104,7 +108,7 @@ describe("stats across sessions", () => {
     ];
     const result = await cli(line, TERMINAL);
     expect(result.stderr).toBe(
-      "1 more group; the total includes all groups.\n2,003 tokens without a known price; --prices FILE estimates them.\n",
+      `1 more group; the total includes all groups.\n${COUNTED}\n2,003 tokens without a known price; --prices FILE estimates them.\n`,
     );
     expect(result.stdout).toMatch(/^other\s+Close the/m);
     expect(result.stdout).not.toContain("Count the till");
@@ -122,6 +126,21 @@ describe("stats across sessions", () => {
     expect(first).toMatch(/^main {6}Count the till .* ~\$1\.50 {2}█+$/);
     expect(second).toMatch(/^ {2}sub {7}Count coins .* ~\$0\.0010$/);
     expect(result.stdout).not.toContain("$0.00 ");
+  });
+
+  test("one session and the list state what includes subagents, with the same cost", async () => {
+    const { folder, prices } = makeWorld();
+    const single = async (name: string, ...more: string[]) =>
+      (await cli(["stats", join(folder, `${name}.jsonl`), "--prices", prices, ...more])).stdout;
+    const main = await single("main");
+    expect(main).toMatch(/^subagents +1 session, not counted below; with subagents, as in lists: ~\$1\.50$/m);
+    expect(main).toMatch(/^p\/m .* \$1\.50$/m);
+    for (const other of [await single("sub"), await single("other"), await single("main", "--leaf", "@leaf")])
+      expect(other).not.toContain("subagents");
+    const list = (...more: string[]) => cli(["list", "--dir", folder, "--pretty", ...more], { columns: 120 });
+    const includes = "The cost of a session includes its subagents, which are also listed.";
+    expect((await list()).stderr).toContain(includes);
+    expect((await list("other")).stderr).not.toContain(includes);
   });
 
   test("limits the time by a month, a day, a moment, or an age", async () => {

@@ -163,6 +163,87 @@ test("--schema warns of differences from the format without a failure", async ()
   });
 });
 
+test("an empty file has no id, no version, and no bytes", async () => {
+  const path = join(temporaryFolder(), "empty.jsonl");
+  writeFileSync(path, "");
+  const { code, stdout } = await cli(["verify", path]);
+  expect([code, stdout]).toEqual([0, `OK  ${path}  (empty, 0 bytes)\n`]);
+  const [verdict] = jsonLines(await cli(["verify", path, "--json"]));
+  expect(verdict).toEqual({ path, ok: true, bytes: 0, entryCount: 0, issues: [] });
+  const shown = await cli(["show", path]);
+  expect(shown.lines).toContain("size      0 bytes, empty");
+  expect(shown.stdout).not.toMatch(/^(?:id|created|project) /m);
+  const [facts] = jsonLines(await cli(["show", path, "--json"]));
+  expect(facts).not.toHaveProperty("id");
+  expect(facts).toMatchObject({ bytes: 0, entryCount: 0 });
+  for (const name of ["tree", "context", "stats"]) expect((await cli([name, path])).code).toBe(0);
+  expect((await cli(["search", "word", path])).stderr).toBe(
+    `sessiontree: ${path} is empty. The first append makes it a session.\n`,
+  );
+  expect(statSync(path).size).toBe(0);
+});
+
+test("equal issues are written once, with their number and lines", async () => {
+  const anonymous = { ...userLine("a", null), id: undefined };
+  const folder = temporaryFolder();
+  const many = writeLines(
+    folder,
+    "many.jsonl",
+    Array.from({ length: 15 }, () => anonymous),
+  );
+  const { lines } = await cli(["verify", many]);
+  expect(lines[0]).toMatch(/^15 issues {2}/);
+  expect(lines.slice(1)).toEqual([
+    `  15 times, lines 2 to 16, from offset ${offsetOf(many, 2)}: ID_INVENTED`,
+    "    The entry has no id; an id was derived from its position.",
+  ]);
+  const known = (id: string) => userLine(id, null);
+  const some = writeLines(folder, "some.jsonl", [
+    ...[anonymous, known("a"), anonymous, known("b"), anonymous, anonymous],
+    ...[known("c"), anonymous, anonymous],
+  ]);
+  const [, places] = (await cli(["verify", some])).lines;
+  expect(places).toBe(
+    `  6 times, lines 2, 4, 6, 7, 9 and 1 more, from offset ${offsetOf(some, 2)}: ID_INVENTED`,
+  );
+  const planned = (await cli(["repair", many, "--dry-run"])).lines;
+  expect(planned.filter((line) => line.includes("ID_INVENTED"))).toHaveLength(1);
+  expect(planned.filter((line) => line.includes("→"))).toEqual(["    → written down"]);
+});
+
+test("--dir checks all sessions in the folder; --all counts as damaged what totals count", async () => {
+  const folder = temporaryFolder();
+  writeDamaged(folder);
+  writeLines(folder, "linked.jsonl", [userLine("a", "nowhere")]);
+  writeFileSync(join(folder, "wrong.jsonl"), '{"type":"other"}\n');
+  writeLines(folder, "healthy.jsonl", [userLine("a", null)]);
+  const damaged = '1 damaged file; "sessiontree verify --all" lists them.';
+  expect((await cli(["stats", "--all", "--dir", folder])).stderr).toContain(damaged);
+  for (const more of [[], ["--all"]]) {
+    const { code, stderr, lines } = await cli(["verify", "--dir", folder, ...more]);
+    expect(code).toBe(1);
+    expect(stderr).toBe("4 files: 1 damaged, 1 with other issues, 1 not readable as sessions.\n");
+    expect(lines.filter((line) => line.endsWith(", damaged)"))).toEqual([
+      expect.stringMatching(/^4 issues {2}\S+damaged\.jsonl/),
+    ]);
+  }
+  const healthy = join(folder, "healthy.jsonl");
+  expect((await cli(["verify", healthy, "--dir", folder])).lines).toHaveLength(1);
+});
+
+test("without arguments, says that only the latest session was checked", async () => {
+  const folder = temporaryFolder();
+  writeLines(folder, "one.jsonl", [userLine("a", null)]);
+  const { code, lines, stderr } = await cli(["verify"], {
+    cwd: folder,
+    env: { PI_CODING_AGENT_SESSION_DIR: folder },
+  });
+  expect([code, lines.length]).toEqual([0, 1]);
+  expect(stderr).toBe(
+    "Only the latest session of this project was checked; verify --all checks all sessions.\n",
+  );
+});
+
 test("a checked file stays unchanged", async () => {
   const folder = temporaryFolder();
   const path = writeDamaged(folder);

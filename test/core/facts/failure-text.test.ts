@@ -36,6 +36,11 @@ test.each<[what: string, lines: string[], told: string]>([
     "Output: TypeError: x is not a function",
   ],
   [
+    "a drawn tree whose names match",
+    ["lsd: 3: No such file or directory (os error 2).", "", "│   │   ├── assert.d.ts", "└── errors.ts"],
+    "lsd: 3: No such file or directory (os error 2).",
+  ],
+  [
     "make",
     ["cc -c a.c", "a.c:3:1: error: expected ';'", "make: *** [a.o] Error 1"],
     "a.c:3:1: error: expected ';'",
@@ -131,4 +136,14 @@ test.each([
   ["nothing", "", undefined],
 ])("finds the line of an output that reports a failure: %s", (_what, output, line) => {
   expect(findFailureLine(output)).toBe(line);
+});
+
+test.each<[input: object, told: string]>([
+  [{ commands: ["make all", "make test"] }, "run make all; make test failed: no"],
+  [{ files: [{ path: "/a.txt" }, { path: "/b.txt" }] }, "run /a.txt; /b.txt failed: no"],
+  [{ commands: [{ command: "make" }, 7, null] }, "run make failed: no"],
+  [{ commands: [], query: "q" }, "run q failed: no"],
+])("a call with several commands or files names them: %j", (input, told) => {
+  const content = [{ type: "text", text: "no" }];
+  expect(formatFailure({ role: "toolResult", toolName: "run", content, isError: true }, input)).toBe(told);
 });

@@ -121,9 +121,23 @@ describe("repair", () => {
     const path = place(sandbox(), "orphan.jsonl", lines(timeless));
     repairSession(path);
     expect(onDisk(path).getHeader()).toMatchObject({
-      id: "recovered",
+      id: expect.stringMatching(/^[0-9a-f]{32}$/),
       timestamp: "1970-01-01T00:00:00.000Z",
     });
+  });
+
+  test("files without an id in their names receive different ids, which the plan states", () => {
+    const folder = sandbox();
+    const content = lines(message("0000000a", null, "a"));
+    const ids = ["one.jsonl", "two.jsonl"].map((name) => {
+      const path = place(folder, name, content);
+      const [planned] = repairSession(path, { isDryRun: true }).actions;
+      repairSession(path);
+      const id = onDisk(path).getHeader()?.id ?? "";
+      expect(planned?.action).toBe(`rebuilt from the file's name and its entries, with the id ${id}`);
+      return id;
+    });
+    expect(new Set(ids).size).toBe(2);
   });
 
   test("rejects a file without entries, a newer version, and a missing file", () => {

@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { toPlainLine, toPlainText } from "../../../core/facts/plain-text.ts";
+import { isSessionError, SessionError } from "../../../core/format/errors.ts";
 import { type Continuation, continueIn } from "../../../interop/continue/continue-in.ts";
 import {
   CONTINUING_AGENTS,
@@ -57,7 +58,7 @@ async function writeContinuation(call: CommandCall, agent: ContinuingAgent): Pro
   const view = await (await call.findSession(get(SESSION))).read();
   const session = openOverLog(view.log, {});
   if (leaf !== undefined) session.branch(view.findEntry(leaf));
-  const continuation = continueIn(agent, session, {
+  const continuation = continueAtFolder(agent, session, {
     env: io.env,
     now: io.now(),
     compacted: get(WHOLE) ? "whole" : "context",
@@ -72,6 +73,18 @@ async function writeContinuation(call: CommandCall, agent: ContinuingAgent): Pro
     out.json({ id, leafId, agent, agentSessionId, ...written, issues: losses });
   }
   return continuation;
+}
+
+/** Calls `continueIn`, whose error about a missing folder names an option of the library. */
+function continueAtFolder(...given: Parameters<typeof continueIn>): Continuation {
+  try {
+    return continueIn(...given);
+  } catch (error) {
+    if (!isSessionError(error, "CWD_MISSING")) throw error;
+    const { details } = error;
+    const message = `The working directory ${details["cwd"]} does not exist; specify another one with --cwd.`;
+    throw new SessionError("CWD_MISSING", message, { details, cause: error });
+  }
 }
 
 function printContinuation(

@@ -11,6 +11,7 @@ import type { SessionView } from "../../../session/manager/session-view.ts";
 import { getEntryKind, isConversation } from "../../text/entry-kind.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
 import type { Command, CommandCall } from "../command.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
 import { argument, flag, optionalArgument } from "../parameters.ts";
 import { isLikePath } from "../session-argument.ts";
 import { fitColumn, truncateStart } from "../text/width.ts";
@@ -24,7 +25,10 @@ import {
 } from "../view/entry-line.ts";
 
 const SESSION = argument("<session>", "the session");
-const X = argument("<entry-x>", "the end of one branch: an id or the beginning of it, a label, or @leaf");
+const X = optionalArgument(
+  "[entry-x]",
+  "the end of one branch: an id or the beginning of it, a label, or @leaf; default: the only other branch",
+);
 const Y = optionalArgument("[entry-y]", "the end of the other; default: @leaf");
 
 const RECORDS = flag("--records", "also records of state, usage, and imports, which only programs read");
@@ -34,14 +38,16 @@ export const command: Command = {
   details: `Prints the last entry that both branches share, the later entries of each branch, and the files that its tool calls read and modified. Records of state, usage, and imports are hidden unless --records is given; --json includes them.`,
   parameters: [SESSION, X, Y, RECORDS],
   examples: [
+    ["diff @last", "from the leaf, and the only other branch"],
     ["diff @last @leaf works", "from the leaf, and the entry with this label"],
     ["diff session.jsonl 1a2b3c4d 5e6f --json", "as JSON, with complete entries"],
   ],
   run: async (call) => {
     const [name, end] = [call.get(SESSION), call.get(X)];
-    if (isLikePath(end)) throw makeTwoSessionsError(name, end);
+    if (end !== undefined && isLikePath(end)) throw makeTwoSessionsError(name, end);
     const view = await (await call.findSession(name)).read();
-    const x = await findFirstEnd(call, view, name, end);
+    const x = end === undefined ? findOtherEnd(call, view, name) : await findFirstEnd(call, view, name, end);
+    if (x === undefined) return EXIT_CODES.usage;
     const y = view.findEntry(call.get(Y) ?? "@leaf");
     const session = openOverLog(view.log, {});
     const diff = diffBranches(session, x, y);
@@ -51,7 +57,7 @@ export const command: Command = {
         x: { entry: x, ...diff.x },
         y: { entry: y, ...diff.y },
       });
-      return;
+      return EXIT_CODES.ok;
     }
     const length = call.out.isLaidOut
       ? getShortIdLength(listIds(view.tree))
@@ -64,6 +70,7 @@ export const command: Command = {
     }
     writeSide(call, x, diff.x, "-", length);
     writeSide(call, y, diff.y, "+", length);
+    return EXIT_CODES.ok;
   },
 };
 
@@ -79,6 +86,36 @@ function findShownAncestor(
     if (entry !== undefined && (get(RECORDS) || isConversation(getEntryKind(entry)))) return entry;
   }
   return start === NONE ? undefined : view.entryAt(start);
+}
+
+/** Maximum number of branches listed if a session has several others. */
+const MAX_BRANCHES = 5;
+
+/**
+ * Returns the end of the only branch besides the one that ends with the leaf. If there are several, writes a command for each, and
+ * returns undefined.
+ *
+ * @throws {UsageError} If there is no other branch.
+ */
+function findOtherEnd(call: CommandCall, view: SessionView, name: string): string | undefined {
+  const { tree, leaf } = view;
+  const others = [...tree.leaves()].filter((ordinal) => ordinal !== leaf).reverse();
+  const [only] = others;
+  if (only === undefined) throw new UsageError("The session has only one branch.");
+  if (others.length === 1) return tree.idAt(only);
+  const length = getShortIdLength(listIds(tree));
+  const session = quoteForShell(toPlainLine(name));
+  const commands = others.slice(0, MAX_BRANCHES).map((ordinal) => {
+    const id = quoteForShell(toPlainLine(takeShortId(tree.idAt(ordinal), length)));
+    const entry = view.entryAt(ordinal);
+    return `  sessiontree diff ${session} ${id}  # ${entry === undefined ? "" : getExcerpt(entry).text}`;
+  });
+  const more = others.length > MAX_BRANCHES ? ` The latest ${MAX_BRANCHES} are:` : "";
+  call.warn(
+    `The session has ${others.length} other branches; name the entry that ends one.${more}`,
+    ...commands,
+  );
+  return undefined;
 }
 
 /** @throws {UsageError} If the argument identifies another session instead of an entry. */

@@ -16,7 +16,14 @@ import type { DetectedSource } from "../../../interop/import/detect-source.ts";
 import { SOURCE_NAMES, type SourceName } from "../../../interop/import/imported-session.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import { getImportTarget, noteSkipped, runImport, toImportJson } from "../import-run.ts";
+import {
+  getImportTarget,
+  NOTHING_FOUND,
+  NOTHING_READABLE,
+  noteSkipped,
+  runImport,
+  toImportJson,
+} from "../import-run.ts";
 import { isPiped } from "../named-session.ts";
 import { choiceOption, flag, optionalList, rare, textOption } from "../parameters.ts";
 import { OPENCLAW, resolvePath } from "../session-argument.ts";
@@ -80,7 +87,7 @@ The programs' own files are only read. --dir and --store specify where sessions 
     }
     if (get(WATCH)) return watchSources(call, options);
     if (get(LOST)) await showLost(call, options);
-    else if (!isAsked && !json) await showPreview(call, options);
+    else if (!isAsked && !json) await showPreview(call, options, skipped);
     else {
       const how = { again: get(AGAIN), fresh: get(FRESH), dryRun: get(DRY_RUN) || !isAsked };
       if (!(await runImport(call, { ...options, ...how }))) return EXIT_CODES.cancelled;
@@ -126,12 +133,17 @@ function isImported(source: DetectedSource): source is SourceName {
   return SOURCE_NAMES.some((name) => name === source);
 }
 
-async function showPreview(call: CommandCall, options: ImportSessionsOptions): Promise<void> {
+/** @param skipped - Receives the paths of files that cannot be read. */
+async function showPreview(
+  call: CommandCall,
+  options: ImportSessionsOptions,
+  skipped: readonly string[],
+): Promise<void> {
   const { out } = call;
   const groups = await previewImport(options);
   noteOpenClaw(call);
   if (groups.length === 0) {
-    out.prose("No sessions from other programs were found.");
+    out.prose(skipped.length > 0 ? NOTHING_READABLE : NOTHING_FOUND);
     return;
   }
   const rows = groups.map(({ source, cwd, sessions, changed }) => [
@@ -145,7 +157,8 @@ async function showPreview(call: CommandCall, options: ImportSessionsOptions): P
     const cells = row.map((cell, place) => fitColumn(cell, widths[place] ?? measureWidth(cell)));
     out.line(cells.join("  ").trimEnd());
   }
-  if (groups.some(({ changed }) => changed > 0)) out.line("\nsessiontree import --all imports them.");
+  if (groups.some(({ changed }) => changed > 0))
+    out.line(call.toRunnable("\nsessiontree import --all imports them."));
 }
 
 /** Lists deleted sessions whose prompts remain; with `--all`, stores the prompts. */

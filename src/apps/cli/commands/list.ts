@@ -5,8 +5,8 @@ import { readImportOrigin } from "../../../catalog/list/deleted-imports.ts";
 import { hasWords, listSessions } from "../../../catalog/list/list-sessions.ts";
 import { getTitleText } from "../../../catalog/list/resolve-session.ts";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
-import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
-import { findTitleText, getFolderName } from "../../../core/facts/session-title.ts";
+import { joinTabs, toPlainLine, toShortLine } from "../../../core/facts/plain-text.ts";
+import { getFolderName } from "../../../core/facts/session-title.ts";
 import { formatIsoTime } from "../../../core/facts/times.ts";
 import { getDollars, makeEmptySpent, type Spent } from "../../../core/facts/usage-tally.ts";
 import { SOURCE_NAMES } from "../../../interop/import/imported-session.ts";
@@ -14,6 +14,7 @@ import { compareRows, type FileRow } from "../../../session/files/session-row.ts
 import type { SkippedFile } from "../../../session/files/skipped-files.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
+import { formatSkipped } from "../import-run.ts";
 import { countImportable } from "../importable-sessions.ts";
 import { choiceOption, flag, numberOption, optionalArgument, rare, textOption } from "../parameters.ts";
 import { makeTablePrices } from "../price-table.ts";
@@ -49,7 +50,7 @@ const LIMIT = numberOption("--limit <number>", "only the first ones, at most thi
 export const command: Command = {
   details: `Without options: the sessions of the project in the current folder. With --dir: all sessions in that folder, regardless of project.
 
-In a pipe: one line per session, with tabs between id, time of the last message, number of messages, number of issues, project folder, name or title, path, and with --source the program, and "gone" if the file it was imported from no longer exists.`,
+In a pipe: one line per session, with tabs between id, time of the last message, number of messages, number of issues, project folder, name or title (at most 400 characters), path, and with --source the program, and "gone" if the file it was imported from no longer exists.`,
   parameters: [WORDS, ALL, SOURCE, SINCE, SORT, LIMIT, PATH, PRETTY],
   examples: [
     ["list", "the sessions of this project"],
@@ -70,9 +71,10 @@ In a pipe: one line per session, with tabs between id, time of the last message,
       rows: found,
       costs,
       origins,
+      subagents,
     } = stored === undefined
       ? await listFiles(call, isByCost || isTable)
-      : { rows: await listStored(call, stored), costs: NO_COSTS, origins: NO_ORIGINS };
+      : { rows: await listStored(call, stored), ...NO_USAGE };
     const words = get(WORDS);
     const { since } = getSpan(call, SINCE, undefined, false);
     const fitting = found.filter(
@@ -87,19 +89,19 @@ In a pipe: one line per session, with tabs between id, time of the last message,
     if (json) for (const session of sessions) out.json(toSessionJson(session));
     else if (sessions.length === 0) await writeNothing(call, isAll);
     else if (get(PATH)) for (const session of sessions) out.path(session.path ?? session.store ?? session.id);
-    else if (isTable)
+    else if (isTable) {
       writeSessionTable(call, sessions, {
         withProject: isAll,
         costs,
         origins,
         idLength: await measureSessionIds(call, found, stored !== undefined || isAll),
       });
-    else for (const session of sessions) out.line(formatRow(session));
+      if (sessions.some(({ path = "" }) => subagents.has(path)))
+        call.note("The cost of a session includes its subagents, which are also listed.");
+    } else for (const session of sessions) out.line(formatRow(session));
   },
 };
 
-const NO_COSTS: ReadonlyMap<string, Spent> = new Map();
-const NO_ORIGINS: ReadonlyMap<string, Origin> = new Map();
 const NOTHING = makeEmptySpent();
 
 interface FoundFiles {
@@ -108,7 +110,11 @@ interface FoundFiles {
   readonly costs: ReadonlyMap<string, Spent>;
   /** Origins by path; empty unless costs were requested. */
   readonly origins: ReadonlyMap<string, Origin>;
+  /** Paths of subagents' sessions with usage, which is also part of another session's; empty unless costs were requested. */
+  readonly subagents: ReadonlySet<string>;
 }
+
+const NO_USAGE: Omit<FoundFiles, "rows"> = { costs: new Map(), origins: new Map(), subagents: new Set() };
 
 /** Lists session files, with their costs if requested, in one pass over the files. */
 async function listFiles(call: CommandCall, withCosts: boolean): Promise<FoundFiles> {
@@ -121,7 +127,7 @@ async function listFiles(call: CommandCall, withCosts: boolean): Promise<FoundFi
   const found = await withProgress(call, "Reading sessions", async (onProgress) =>
     withCosts
       ? listWithCosts(scope, onProgress)
-      : { rows: await listSessions({ ...scope, onProgress }), costs: NO_COSTS, origins: NO_ORIGINS },
+      : { rows: await listSessions({ ...scope, onProgress }), ...NO_USAGE },
   );
   // Warn only after listing, because the progress line is also on stderr.
   skipped.forEach(warnOfSkipped(call));
@@ -151,6 +157,11 @@ async function listWithCosts(
     rows: rows.sort(compareRows),
     costs: new Map(groups.map((group) => [group.by.session?.path ?? "", group])),
     origins,
+    subagents: new Set(
+      groups.flatMap(({ by, subagentOf }) =>
+        subagentOf && by.session?.path !== undefined ? by.session.path : [],
+      ),
+    ),
   };
 }
 
@@ -207,7 +218,9 @@ async function writeNothing(call: CommandCall, isAll: boolean): Promise<void> {
 
 /** Lists other programs' sessions that can be imported. */
 async function noteOthers({ io, note }: CommandCall): Promise<void> {
-  const found = await countImportable(io);
+  const skipped: string[] = [];
+  const found = await countImportable(io, (path, error) => skipped.push(formatSkipped(path, error)));
+  for (const one of skipped) note(toPlainLine(one));
   if (found.length === 0) return;
   const all = found.reduce((sum, { sessions }) => sum + sessions, 0);
   const each = found.map(({ source, sessions }) => `${source} ${formatCount(sessions)}`).join(", ");
@@ -218,7 +231,7 @@ async function noteOthers({ io, note }: CommandCall): Promise<void> {
 }
 
 function formatRow(session: ListedRow): string {
-  const { id, modified, messageCount, issueCount = 0, cwd, name, title, firstMessage = "", source } = session;
+  const { id, modified, messageCount, issueCount = 0, cwd, name, title, source } = session;
   const time = formatIsoTime(modified.getTime());
   return joinTabs([
     id,
@@ -226,7 +239,7 @@ function formatRow(session: ListedRow): string {
     messageCount,
     issueCount,
     cwd,
-    name ?? findTitleText(title, firstMessage) ?? title,
+    toShortLine(name ?? title),
     session.path ?? session.store ?? "",
     ...(source === undefined ? [] : [source]),
     ...(session.sourceGone === true ? ["gone"] : []),

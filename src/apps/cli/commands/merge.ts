@@ -14,7 +14,7 @@ import { makeFilePath } from "../session-argument.ts";
 import { toIssueJson } from "../session-json.ts";
 import { wrapText } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
-import { writeFacts, writeIndented, writeIssue } from "../view/facts.ts";
+import { writeFacts, writeIndented, writeIssues } from "../view/facts.ts";
 
 const FIRST = argument("<session-a>", "one copy of the session");
 const SECOND = argument("<session-b>", "the other copy");
@@ -103,8 +103,8 @@ function writeResult({ get, out }: CommandCall, result: MergeFilesResult, a: str
       );
     }
   }
-  writeIssues("a", issues.a, out);
-  writeIssues("b", issues.b, out);
+  writeSideIssues("a", issues.a, out);
+  writeSideIssues("b", issues.b, out);
 }
 
 function writeUnredacted(side: MergeSide, { length }: readonly string[], out: Output): void {
@@ -129,13 +129,13 @@ function writeConflicts(conflicts: readonly MergeConflict[], out: Output): void 
   }
 }
 
-function writeIssues(side: MergeSide, issues: readonly SessionIssue[], out: Output): void {
+function writeSideIssues(side: MergeSide, issues: readonly SessionIssue[], out: Output): void {
   if (issues.length === 0) return;
   writeHeading(
     `${formatCounted(issues.length, "issue")} in ${side}; lines without an entry are not merged:`,
     out,
   );
-  for (const issue of issues) writeIssue(issue, out);
+  writeIssues(issues, out);
 }
 
 function writeHeading(text: string, out: Output): void {

@@ -1,5 +1,6 @@
 import { formatCounted } from "../../../core/facts/number-text.ts";
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
+import type { SessionHeader } from "../../../core/format/header.ts";
 import { CURRENT_SESSION_VERSION } from "../../../core/format/version.ts";
 import { type RepairReport, repairSession } from "../../../session/log/repair-session.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";
@@ -9,7 +10,7 @@ import { changeSession, makeFileSession } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { argument, flag } from "../parameters.ts";
 import { toIssueJson } from "../session-json.ts";
-import { writeIndented, writeIssue } from "../view/facts.ts";
+import { writeIndented, writeIssues } from "../view/facts.ts";
 
 const SESSION = argument("<session>", "the session to repair");
 const DRY_RUN = flag("--dry-run", "only print what would be done");
@@ -28,8 +29,7 @@ export const command: Command = {
     const isDryRun = call.get(DRY_RUN);
     const report = repairSession(await call.findFile(call.get(SESSION)), { isDryRun });
     const { path, actions } = report;
-    // For a file that was repaired, this is the current version.
-    const { header, version } = SessionView.at(path);
+    const { header, version } = readState(report, isDryRun);
     const isOld = version < CURRENT_SESSION_VERSION;
     const upgraded =
       isOld && !isDryRun
@@ -42,6 +42,15 @@ export const command: Command = {
     return isDryRun && (actions.length > 0 || isOld) ? EXIT_CODES.failed : EXIT_CODES.ok;
   },
 };
+
+/** Returns the header and version of a file after its repair or, for a dry run, as it is; a file without a header has neither. */
+function readState(
+  { path, actions }: RepairReport,
+  isDryRun: boolean,
+): { readonly header: SessionHeader | undefined; readonly version: number } {
+  const isHeaderless = isDryRun && actions.some(({ issue }) => issue.code === "HEADER_MISSING");
+  return isHeaderless ? { header: undefined, version: CURRENT_SESSION_VERSION } : SessionView.at(path);
+}
 
 interface RepairResult extends RepairReport {
   readonly isDryRun: boolean;
@@ -69,10 +78,8 @@ function writeResult(result: RepairResult, out: Output): void {
     : formatCounted(actions.length, "repair");
   const upgrade = isDryRun ? "upgrade to make" : "upgraded";
   out.line(`${paint(actions.length > 0 ? number : upgrade)}  ${toPlainLine(path)}`);
-  for (const { issue, action } of actions) {
-    writeIssue(issue, out);
-    writeIndented(`→ ${action}`, out);
-  }
+  const issues = actions.map(({ issue }) => issue);
+  writeIssues(issues, out, new Map(actions.map(({ issue, action }) => [issue, action])));
   if (isOld) writeIndented(`→ version ${version} becomes ${CURRENT_SESSION_VERSION}`, out);
   out.line();
   if (isDryRun) out.line("Nothing was changed. A repair keeps the original next to the new file.");

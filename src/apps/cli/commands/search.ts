@@ -150,14 +150,14 @@ async function runSearch(call: CommandCall): Promise<ExitCode> {
   const { hits, ...asked } = await startSearch(call);
   if (call.get(SESSIONS)) return listFoundSessions(call, asked, hits);
   const isLaidOut = !json && out.isLaidOut;
-  const limit = getLimit(call, asked.text);
+  const shown = new LimitedHits(hits, getLimit(call, asked.text));
   let number = 0;
   let first: FoundEntry | undefined;
   let session: ListedRow | undefined;
   let sessions = 0;
   let idLength: number | undefined;
   let missing: readonly string[] | undefined;
-  for await (const hit of isLaidOut && isRanked(call, asked.text) ? bySession(hits) : hits) {
+  for await (const hit of isLaidOut && isRanked(call, asked.text) ? bySession(shown) : shown) {
     number++;
     first ??= hit;
     missing = intersect(missing, hit.missing ?? []);
@@ -185,12 +185,40 @@ async function runSearch(call: CommandCall): Promise<ExitCode> {
         `\n${formatCounted(number, "entry", "entries")} in ${formatCounted(sessions, "session")}`,
       ),
     );
-  if (isLaidOut && number === limit && call.get(LIMIT) === undefined)
-    note(`These are the best ${limit}; --limit shows more, and --sort latest shows all of them.`);
+  if (isLaidOut && shown.hasMore) note(formatMore(call, number));
   if (missing !== undefined && missing.length > 0)
     note(`None of them contains: ${toPlainLine(missing.join(", "))}.`);
   if (call.get(FAILED)) writeNextSteps(call, first, asked.name);
   return EXIT_CODES.ok;
+}
+
+/** Hits up to a limit. After the iteration, `hasMore` is whether there are others. */
+class LimitedHits implements AsyncIterable<FoundEntry> {
+  hasMore = false;
+  readonly #hits: AsyncIterable<FoundEntry>;
+  readonly #limit: number;
+
+  /** @param hits - At least one more than the limit, if there are that many. */
+  constructor(hits: AsyncIterable<FoundEntry>, limit = Number.POSITIVE_INFINITY) {
+    this.#hits = hits;
+    this.#limit = limit;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<FoundEntry, void, undefined> {
+    let number = 0;
+    for await (const hit of this.#hits) {
+      this.hasMore = ++number > this.#limit;
+      if (this.hasMore) return;
+      yield hit;
+    }
+  }
+}
+
+/** Formats how to see the hits beyond the limit. */
+function formatMore({ get }: CommandCall, shown: number): string {
+  if (get(LIMIT) === undefined)
+    return `These are the best ${shown}; --limit shows more, and --sort latest shows all of them.`;
+  return "More entries match; a higher --limit shows them.";
 }
 
 /** Writes the sessions that contain hits, ordered by their best hits or as they are found. */
@@ -204,7 +232,10 @@ async function listFoundSessions(
     writeNothing(call, asked);
     return EXIT_CODES.failed;
   }
-  await writeSessions(call, found.slice(0, call.get(LIMIT)));
+  const shown = found.slice(0, call.get(LIMIT));
+  await writeSessions(call, shown);
+  if (call.out.isLaidOut && shown.length < found.length)
+    call.note(`${shown.length} of ${formatCounted(found.length, "session")}; a higher --limit shows more.`);
   return EXIT_CODES.ok;
 }
 
@@ -412,7 +443,9 @@ function searchOptions(call: CommandCall, text: string): SearchSessionOptions {
     failed: get(FAILED),
     ranked: !get(SESSIONS) && isRanked(call, text),
     ...getSpan(call, SINCE, UNTIL, false),
-    ...pickDefined({ limit, tools, roles, path, source, branch }),
+    ...pickDefined({ tools, roles, path, source, branch }),
+    // One more, to know whether there are more.
+    ...(limit !== undefined && { limit: limit + 1 }),
     onSkipped: warnOfSkipped(call),
   };
 }

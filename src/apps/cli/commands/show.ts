@@ -111,7 +111,7 @@ function showEntries(
 }
 
 function showSession(
-  { get, out, json }: CommandCall,
+  { get, toRunnable, out, json }: CommandCall,
   session: SessionView,
   location: SessionLocation,
 ): ExitCode {
@@ -132,7 +132,7 @@ function showSession(
       cwd: header?.cwd,
       created: header?.timestamp,
       parentSession: header?.parentSession,
-      version,
+      ...(!session.isEmpty && { version }),
       bytes: size,
       entryCount: tree.size,
       kinds,
@@ -148,7 +148,7 @@ function showSession(
     name === undefined ? ["title", title] : ["name", name],
     ["id", header?.id ?? ""],
     getLocationFact(location),
-    ["size", `${formatBytes(size)}, version ${version}`],
+    ["size", `${formatBytes(size)}, ${session.isEmpty ? "empty" : `version ${version}`}`],
     ["project", header?.cwd ?? ""],
     ["created", formatDateAndTime(Date.parse(header?.timestamp ?? ""))],
     ["entries", [formatCount(tree.size), counts.kinds].filter(Boolean).join(": ")],
@@ -159,9 +159,11 @@ function showSession(
     ["labels", named.map(({ entry, label }) => `[${label}] on ${entry}`).join(", ")],
     [
       "failures",
-      counts.failed === 0 ? "" : `${formatCount(counts.failed)}: ${makeFailuresCommand(get(SESSION))}`,
+      counts.failed === 0
+        ? ""
+        : toRunnable(`${formatCount(counts.failed)}: ${makeFailuresCommand(get(SESSION))}`),
     ],
-    ["issues", issues === 0 ? "" : `${formatCount(issues)}: sessiontree verify shows more`],
+    ["issues", issues === 0 ? "" : toRunnable(`${formatCount(issues)}: sessiontree verify shows more`)],
   ];
   writeFacts(facts, out);
   return EXIT_CODES.ok;
@@ -197,7 +199,11 @@ function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: nu
 }
 
 /** Writes an entry's text, shortened, and omits its other data. */
-function showNeighbor({ get, out }: CommandCall, session: SessionView, ordinal: number): ExitCode {
+function showNeighbor(
+  { get, toRunnable, out }: CommandCall,
+  session: SessionView,
+  ordinal: number,
+): ExitCode {
   const { colors } = out;
   const entry = session.entryAt(ordinal);
   const id = toPlainLine(session.tree.idAt(ordinal));
@@ -207,7 +213,7 @@ function showNeighbor({ get, out }: CommandCall, session: SessionView, ordinal: 
   out.line(`${choosePaint(colors, tone)(word)}  ${colors.dim(facts)}`);
   const name = quoteForShell(toPlainLine(get(SESSION)));
   if (writeBlocks(out, getTextBlocks(entry), true))
-    out.line(colors.dim(`In full: sessiontree show ${name} ${id}`));
+    out.line(colors.dim(toRunnable(`In full: sessiontree show ${name} ${id}`)));
   return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
 }
 

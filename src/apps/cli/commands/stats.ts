@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { type ModelCosts, sumByModel } from "../../../catalog/usage/model-costs.ts";
 import type { ContextUsageEstimate } from "../../../core/compaction/tokens.ts";
 import { formatCount, formatCounted, formatDollars } from "../../../core/facts/number-text.ts";
@@ -19,6 +20,7 @@ import { getMessageKind } from "../../text/entry-kind.ts";
 import { formatContextSize } from "../../text/usage-text.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import { type FamilyUsage, sumFamilyUsage } from "../family-usage.ts";
 import { getLocationFact, type SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { flag, numberOption, optionalArgument, rare, textOption } from "../parameters.ts";
@@ -84,7 +86,20 @@ With --all, --project or --by: adds up model calls across sessions. A call that 
     const { tree } = view;
     const ordinals = leafId === undefined ? tree.ordinals() : tree.path(tree.find(leafId));
     const timeRange = getMessageTimeRange(tree, ordinals);
-    const shown: ShownStats = { ...stats, title: view.title, location, leafId, size, costs, timeRange };
+    const family =
+      json || leaf !== undefined || view.path === undefined
+        ? undefined
+        : await sumFamilyUsage({ sessionDir: dirname(view.path) }, { prices: getPrices(call) }, view.path);
+    const shown: ShownStats = {
+      ...stats,
+      title: view.title,
+      location,
+      leafId,
+      size,
+      costs,
+      timeRange,
+      family,
+    };
     if (json) out.json(toStatsJson(shown));
     else writeStats(shown, nowMs, out);
     if (!json && costs.total.estimated !== null && get(PRICES) === undefined) note(formatPriceTable());
@@ -103,10 +118,13 @@ interface ShownStats extends SessionStats {
   readonly costs: ModelCosts;
   /** Times of the first and the last counted message, in Unix milliseconds; NaN if no messages were counted. */
   readonly timeRange: readonly [firstMs: number, lastMs: number];
+  /** Usage including subagents; undefined if it was not counted. */
+  readonly family: FamilyUsage | undefined;
 }
 
 function toStatsJson({ title, location, leafId, size, costs, timeRange: _, ...stats }: ShownStats): object {
   const {
+    family: ___,
     sessionId,
     sessionName,
     sessionFile: __,
@@ -163,6 +181,7 @@ function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
       ],
       ["tool calls", formatTools(toolCalls)],
       ["inherited", formatInherited(stats)],
+      ["subagents", formatFamily(stats)],
       ["context", formatContext(stats)],
       ["cache", cacheHitRate === null ? "" : `served ${formatPercent(cacheHitRate * 100)} of all input`],
     ],
@@ -197,6 +216,13 @@ function formatTools({ total, failed, byName }: SessionStats["toolCalls"]): stri
 function formatInherited({ parentSession, inherited: { entries, usage } }: SessionStats): string {
   if (entries === 0) return parentSession === undefined ? "" : "nothing";
   return `${formatCounted(entries, "entry", "entries")}, ${formatCounted(usage.totalTokens, "token")}, ${formatDollars(usage.cost)}`;
+}
+
+/** Formats the number of subagents' sessions, and the cost that lists show for the session, which includes theirs. */
+function formatFamily({ family }: ShownStats): string {
+  if (family === undefined || family.subagents === 0) return "";
+  const number = formatCounted(family.subagents, "session");
+  return `${number}, not counted below; with subagents, as in lists: ${formatCost(family.spent)}`;
 }
 
 function formatContext({ size, context: { contextWindow } }: ShownStats): string {

@@ -1,6 +1,7 @@
 import { listBlobDigests } from "../../../core/context/blob-images.ts";
 import { getMessageFields, toRecord } from "../../../core/context/entry-fields.ts";
 import { makeAncestorTest } from "../../../core/facts/ancestry.ts";
+import { isDamaged } from "../../../core/facts/damage.ts";
 import { formatBytes, formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
@@ -24,7 +25,7 @@ import { getScope, LATEST } from "../session-argument.ts";
 import { toIssueJson } from "../session-json.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import { formatFailures, UsageError } from "../usage-error.ts";
-import { writeIndented, writeIssue } from "../view/facts.ts";
+import { writeIndented, writeIssues } from "../view/facts.ts";
 
 const SESSIONS = optionalList("[sessions...]", `the sessions to check; default: ${LATEST}`);
 const ALL = flag("--all", "check the sessions of all projects, and print those with issues");
@@ -47,7 +48,7 @@ interface Verdict {
 
 /** `sessiontree verify`: reads session files completely and reports issues. */
 export const command: Command = {
-  details: `Reads every entry and prints each issue with its line and byte offset; changes nothing. Exits with 1 if there is an issue, or a file is not a session.`,
+  details: `Reads every entry and prints each issue with its line and byte offset; changes nothing. Exits with 1 if there is an issue, or a file is not a session. "damaged" marks files with illegible or misplaced lines, which lists mark with "!". With --dir and no session, it checks all sessions in the folder.`,
   parameters: [SESSIONS, ALL, SCHEMA],
   examples: [
     ["verify session.jsonl", "one file"],
@@ -57,42 +58,59 @@ export const command: Command = {
   ],
   run: async (call) => {
     const names = call.get(SESSIONS);
-    if (call.get(ALL)) return verifyAll(call, names);
+    if (call.get(ALL) || (call.dir !== undefined && names.length === 0)) return verifyAll(call, names);
     let exitCode: ExitCode = EXIT_CODES.ok;
-    for (const name of names.length > 0 ? names : [LATEST]) {
-      if (!(await verifyOne(call, name))) exitCode = EXIT_CODES.failed;
-    }
+    for (const name of names.length > 0 ? names : [LATEST])
+      if ((await verifyOne(call, name)) !== "ok") exitCode = EXIT_CODES.failed;
+    if (names.length === 0)
+      call.note("Only the latest session of this project was checked; verify --all checks all sessions.");
     return exitCode;
   },
 };
+
+/** Result of checking a file. `damaged` is what lists and totals count; `issues` are other issues. */
+type Outcome = "ok" | "issues" | "damaged" | "error";
+
+/** Words for the number of files with each outcome but `ok`. */
+const OUTCOME_WORDS: readonly (readonly [outcome: Outcome, word: string])[] = [
+  ["damaged", "damaged"],
+  ["issues", "with other issues"],
+  ["error", "not readable as sessions"],
+];
 
 /** Checks all sessions; prints the sessions that have issues and their number. */
 async function verifyAll(call: CommandCall, names: readonly string[]): Promise<ExitCode> {
   if (names.length > 0) throw new UsageError("Name sessions, or check all with --all, not both.");
   if (call.stored !== undefined) throw new UsageError("--all checks files; leave --store out.");
   const { files } = await findSessionFiles(getScope(call, true), warnOfSkipped(call), new Pace());
-  let failed = 0;
-  for (const { path } of files) if (!(await verifyOne(call, path, true))) failed++;
-  call.note(`${formatCounted(files.length, "file")}, ${formatCount(failed)} with issues.`);
-  return failed === 0 ? EXIT_CODES.ok : EXIT_CODES.failed;
+  const outcomes: Outcome[] = [];
+  for (const { path } of files) outcomes.push(await verifyOne(call, path, true));
+  const numbers = OUTCOME_WORDS.flatMap(([outcome, word]) => {
+    const number = outcomes.filter((one) => one === outcome).length;
+    return number === 0 ? [] : `${formatCount(number)} ${word}`;
+  });
+  call.note(`${formatCounted(files.length, "file")}: ${numbers.join(", ") || "no issues"}.`);
+  return numbers.length === 0 ? EXIT_CODES.ok : EXIT_CODES.failed;
 }
 
 /** Checks one file; a file that is not a session does not prevent checking the others. */
-async function verifyOne(call: CommandCall, name: string, isQuiet = false): Promise<boolean> {
+async function verifyOne(call: CommandCall, name: string, isQuiet = false): Promise<Outcome> {
   const { out, json } = call;
   try {
     const verdict = await inspectSession(call, await call.findSession(name));
-    if (isQuiet && verdict.issues.length === 0) return true;
+    const isOk = verdict.issues.length === 0;
+    if (isQuiet && isOk) return "ok";
     if (json) out.json(toVerdictJson(verdict));
     else writeVerdict(verdict, out);
-    return verdict.issues.length === 0;
+    if (isOk) return "ok";
+    return isDamaged(verdict.issues) ? "damaged" : "issues";
   } catch (error) {
     if (!isSessionError(error)) throw error;
     const { code, message } = error;
     const [what, ...sessions] = formatFailures(error);
     if (json) out.json({ wanted: name, ok: false, error: { code, message } });
     else out.line([`${out.colors.red("ERROR")}  ${code}  ${what}`, ...sessions].join("\n"));
-    return false;
+    return "error";
   }
 }
 
@@ -153,7 +171,7 @@ function toVerdictJson({ location, session, issues, warnings }: Verdict): object
     id: header?.id,
     ...location.json,
     ok: issues.length === 0,
-    version,
+    ...(!session.isEmpty && { version }),
     bytes: size,
     entryCount: tree.size,
     issues: issues.map(toIssueJson),
@@ -165,10 +183,14 @@ function writeVerdict({ location, session, issues, warnings }: Verdict, out: Out
   const { colors } = out;
   const { tree, version, size } = session;
   const place = toPlainLine(location.text);
-  const facts = `${formatCounted(tree.size, "entry", "entries")}, version ${version}, ${formatBytes(size)}`;
+  const about = session.isEmpty
+    ? `empty, ${formatBytes(size)}`
+    : `${formatCounted(tree.size, "entry", "entries")}, version ${version}, ${formatBytes(size)}`;
+  const facts = isDamaged(issues) ? `${about}, damaged` : about;
+  const paint = isDamaged(issues) ? colors.red : colors.yellow;
   if (issues.length === 0) out.line(`${colors.green("OK")}  ${place}  (${facts})`);
-  else out.line(`${colors.red(formatCounted(issues.length, "issue"))}  ${place}  (${facts})`);
-  for (const issue of issues) writeIssue(issue, out);
+  else out.line(`${paint(formatCounted(issues.length, "issue"))}  ${place}  (${facts})`);
+  writeIssues(issues, out);
   for (const { line, offset, entry, problems } of warnings) {
     out.line(
       `  ${colors.yellow("warning")}: line ${line}, offset ${offset}, entry ${toPlainLine(entry.slice(0, 40))}`,

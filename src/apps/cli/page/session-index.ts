@@ -18,6 +18,7 @@ import type { CatalogScope } from "../../../session/files/session-files.ts";
 import type { SessionRow } from "../../../session/files/session-row.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";
 import { readKinds } from "../../text/entry-kind.ts";
+import { sumFamilyUsage } from "../family-usage.ts";
 import { makeHtmlIndex } from "./html-page.ts";
 
 const MAX_HITS = 500;
@@ -117,16 +118,10 @@ export async function sumSessionUsage(
   { prices, signal }: { readonly prices?: PriceFunction; readonly signal: AbortSignal },
   path: string,
 ): Promise<SessionUsage> {
-  const { sessions } = await collectCalls({ ...scope, signal });
-  const own = sessions.find(({ row, isOutside = false }) => row.path === path && !isOutside);
-  if (own === undefined) return { spent: null, estimates: {} };
-  const starters = findStarters(sessions);
-  const isIts = (row: SessionRow | undefined): boolean =>
-    row !== undefined && (row === own.row || isIts(starters.get(row)));
-  const counted = sessions.map((one) => (isIts(one.row) ? one : { ...one, isOutside: true }));
-  const { by: _, sessions: __, ...spent } = groupCalls(counted, prices === undefined ? {} : { prices }).total;
-  const estimates = prices === undefined ? [] : estimateCalls(own.recorded, prices);
-  return { spent, estimates: Object.fromEntries(estimates) };
+  const found = await sumFamilyUsage(scope, { prices, signal }, path);
+  if (found === undefined) return { spent: null, estimates: {} };
+  const estimates = prices === undefined ? [] : estimateCalls(found.own.recorded, prices);
+  return { spent: found.spent, estimates: Object.fromEntries(estimates) };
 }
 
 /** Entry that matches a search. */
