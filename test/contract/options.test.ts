@@ -233,7 +233,7 @@ test("an error names all allowed values", () => {
     "The option leaseWaitMs must be a number of milliseconds, 0 or more, but is NaN.",
   );
   expect(open({ cwd: ["a"] })).toThrow("The option cwd must be a string, but is an array.");
-  expect(open({ cwd: Symbol("a") })).toThrow("but is of type symbol.");
+  expect(open({ cwd: Symbol("a") })).toThrow("but is a symbol.");
   expect(open({ mode: "x".repeat(50) })).toThrow("but is a longer string.");
   expect(() => listSessions(Object(null))).not.toThrow();
 });

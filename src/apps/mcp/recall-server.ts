@@ -1,6 +1,7 @@
 import type { McpServer, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import { toRecord } from "../../core/context/entry-fields.ts";
 import { toShortLine } from "../../core/facts/plain-text.ts";
+import { assertMethod } from "../../core/format/arguments.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { getPackageVersion } from "../../session/fs/package-version.ts";
@@ -66,6 +67,7 @@ export async function makeServer(recall: Recall): Promise<McpServer> {
  * @throws {TypeError} If an option is invalid.
  */
 export async function addRecall(server: McpServer, options: RecallOptions): Promise<void> {
+  assertMethod("server", server, "an McpServer", "registerTool");
   await registerTools(server, makeRecall(options));
 }
 

@@ -1,5 +1,6 @@
 import { parseExpression } from "../../catalog/query/search-query.ts";
 import { withoutHarmful } from "../../core/facts/plain-text.ts";
+import { assertText } from "../../core/format/arguments.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import { makeLimitedScripts, makeMatchAll, runWithin } from "../../session/fs/limited-scripts.ts";
@@ -202,6 +203,7 @@ const HIDDEN_AGAIN = /\[*\[secret\]\]+/g;
  * @returns A function that throws a `TypeError` if an expression takes too long.
  */
 export function secretPatterns(text: string): HideSecrets {
+  assertText("text", text);
   const lines = text.split(/\r?\n/).map((line) => line.trim());
   const patterns = lines.filter((line) => line !== "" && !line.startsWith("#"));
   const expressions = patterns.map((line) => makeMatchAll(parseExpression(line, "")));

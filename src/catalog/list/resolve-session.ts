@@ -2,6 +2,7 @@ import { formatCounted } from "../../core/facts/number-text.ts";
 import { toShortLine } from "../../core/facts/plain-text.ts";
 import { getShortIdLength, WHOLE_ID } from "../../core/facts/short-id-length.ts";
 import { formatIsoTime } from "../../core/facts/times.ts";
+import { assertText } from "../../core/format/arguments.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { FileRow, SessionRow } from "../../session/files/session-row.ts";
 import { isSystemError } from "../../session/files/skipped-files.ts";
@@ -34,6 +35,7 @@ const PATH = /[/\\]|^~|\.jsonl$/;
  * @remarks Cost: same as `iterateSessions`.
  */
 export async function resolveSession(wanted: string, options: CatalogOptions = {}): Promise<FileRow> {
+  assertText("wanted", wanted);
   const text = wanted.trim();
   if (text === "") throw notFound(wanted);
   const atPath = PATH.test(text) ? await readSessionAt(text, options) : undefined;

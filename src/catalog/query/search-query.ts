@@ -1,3 +1,4 @@
+import { assertText } from "../../core/format/arguments.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { QuestionWord } from "./words.ts";
 
@@ -47,6 +48,7 @@ const TERM = /"([^"]*)"(?!\S)|\S+/g;
  *   expression.
  */
 export function parseQuery(text: string, options: QueryOptions = {}): SearchQuery {
+  assertText("query", text);
   const { regex = false, caseSensitive = false } = options;
   if (text.length > MAX_UNITS) {
     throw makeInvalidError(

@@ -1,8 +1,9 @@
 import { lstatSync, readFileSync, type Stats, utimesSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { assertArgument } from "../../core/format/arguments.ts";
 import { getErrorMessage, SessionError } from "../../core/format/errors.ts";
-import { assertOptions, CALLBACK, SIGNAL, TEXT, TEXTS } from "../../core/format/options.ts";
+import { assertOptions, CALLBACK, type OptionRule, SIGNAL, TEXT, TEXTS } from "../../core/format/options.ts";
 import { listNames } from "../../session/files/session-files.ts";
 import type { FileRow } from "../../session/files/session-row.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "../../session/files/skipped-files.ts";
@@ -107,6 +108,12 @@ export function listTrashedBackups(folders: readonly string[]): Omit<Note, "note
     .filter(({ path }) => ["backup", "partial"].includes(parseWrittenName(basename(path))?.kind ?? ""));
 }
 
+const TRASHED: OptionRule = {
+  fits: (value) =>
+    ["path", "trashPath", "infoPath"].every((name) => TEXT.fits(Reflect.get(Object(value), name))),
+  words: "a session that listTrashed returned",
+};
+
 /**
  * Restores a session from the trash to its original path.
  *
@@ -121,6 +128,7 @@ export async function restoreSession(
   options: { readonly to?: string } = {},
 ): Promise<string> {
   assertOptions(options, { to: TEXT });
+  assertArgument("trashed", trashed, TRASHED);
   const { trashPath, infoPath } = trashed;
   const path = toAbsolutePath(options.to ?? trashed.path);
   if (!isFile(trashPath)) throw notInTrash(trashPath);

@@ -1,3 +1,4 @@
+import { assertArgument, OBJECTS } from "../../core/format/arguments.ts";
 import { assertOptions, FLAG, makeNumberRule, type OptionRules } from "../../core/format/options.ts";
 import type { FileRow } from "../../session/files/session-row.ts";
 import { Descent, type SessionLineage } from "../list/lineage.ts";
@@ -63,6 +64,8 @@ export function planRetention<S extends RetentionCandidate>(
   nowMs: number,
   others: readonly SessionLineage[] = [],
 ): RetentionPlan<S> {
+  assertArgument("sessions", sessions, OBJECTS);
+  assertArgument("others", others, OBJECTS);
   assertOptions(policy, RETENTION_RULES);
   if (policy.olderThanMs === undefined) throw new TypeError("A policy requires olderThanMs.");
   if (Number.isNaN(nowMs)) throw new TypeError("nowMs must be a number.");

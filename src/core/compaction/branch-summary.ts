@@ -2,10 +2,12 @@ import { getTexts } from "../context/content-text.ts";
 import { convertToLlm } from "../context/convert-to-llm.ts";
 import { toRecord } from "../context/entry-fields.ts";
 import { isContextEdit, projectContextEntry } from "../context/project-entry.ts";
+import { assertArgument, assertSession, OBJECTS } from "../format/arguments.ts";
 import type { Usage } from "../format/content.ts";
 import type { AnySessionEntry, ContextEditEntry, SessionEntry } from "../format/entry.ts";
 import { SessionError } from "../format/errors.ts";
 import type { AgentMessage } from "../format/message.ts";
+import { assertOptions } from "../format/options.ts";
 import {
   addFilesOfSummary,
   computeFileLists,
@@ -92,6 +94,7 @@ export function collectEntriesForBranchSummary(
   oldLeafId: string | null,
   targetId: string,
 ): CollectEntriesResult {
+  assertSession(session);
   if (oldLeafId === null) return { entries: [], commonAncestorId: null };
   const left = session.getBranch(oldLeafId);
   const onTargetPath = new Set(session.getBranch(targetId).map(({ id }) => id));
@@ -114,6 +117,7 @@ export function prepareBranchEntries(
   tokenBudget = 0,
   counter?: TokenCounter,
 ): BranchPreparation {
+  assertArgument("entries", entries, OBJECTS);
   const edits = collectEdits(entries);
   const newestFirst: AgentMessage[][] = [];
   let totalTokens = 0;
@@ -190,6 +194,7 @@ export async function generateBranchSummary(
   entries: readonly AnySessionEntry[],
   options: GenerateBranchSummaryOptions,
 ): Promise<WrittenBranchSummary> {
+  assertOptions<object>(options, {});
   const { summarize, customInstructions, replaceInstructions, signal, counter } = options;
   refuseCancelled("branch", signal);
   const window = options.contextWindow ?? DEFAULT_CONTEXT_WINDOW;

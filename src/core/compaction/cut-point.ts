@@ -1,6 +1,7 @@
 import { toRecord } from "../context/entry-fields.ts";
 import { getMessageParts } from "../context/message-parts.ts";
 import { sessionEntryToContextMessages } from "../context/project-entry.ts";
+import { assertArgument, OBJECTS } from "../format/arguments.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
 import type { AgentMessage } from "../format/message.ts";
 import { estimateAll, type TokenCounter } from "./tokens.ts";
@@ -50,6 +51,7 @@ export function findCutPoint(
   keepRecentTokens: number,
   counter?: TokenCounter,
 ): CutPointResult {
+  assertArgument("entries", entries, OBJECTS);
   const contributions = entries.slice(0, endIndex).map(onItsOwn);
   const cut = cutContributions(contributions, startIndex, keepRecentTokens, counter);
   return cut ?? { firstKeptEntryIndex: startIndex, turnStartIndex: -1, isSplitTurn: false };
@@ -68,6 +70,7 @@ export function findTurnStartIndex(
   entryIndex: number,
   startIndex: number,
 ): number {
+  assertArgument("entries", entries, OBJECTS);
   return entries.findLastIndex(
     (entry, i) => i >= startIndex && i <= entryIndex && isTurnStart(onItsOwn(entry)),
   );

@@ -1,4 +1,5 @@
 import { toRecord } from "../context/entry-fields.ts";
+import { assertSession } from "../format/arguments.ts";
 import type { SessionEntry } from "../format/entry.ts";
 import { makeEntryNotFoundError } from "../format/errors.ts";
 import {
@@ -39,6 +40,7 @@ export interface BranchDiff {
  * @remarks Cost: O(result). Reads at most twice as many entries as the longer side contains.
  */
 export function diffBranches(session: EntrySource, x: string, y: string): BranchDiff {
+  assertSession(session, "getEntry");
   const climbs = [new Climb(session, x), new Climb(session, y)] as const;
   const [one, other] = climbs;
   // Alternates between the branches, because either one may be deeper.

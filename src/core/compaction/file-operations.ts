@@ -1,5 +1,7 @@
 import { toRecord } from "../context/entry-fields.ts";
 import { getMessageParts, toText } from "../context/message-parts.ts";
+import { assertArgument } from "../format/arguments.ts";
+import { type OptionRule, TEXTS } from "../format/options.ts";
 
 /** Paths passed to tools. */
 export interface FileOperations {
@@ -68,8 +70,14 @@ function readPaths(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((path) => typeof path === "string" && path !== "") : [];
 }
 
+const FILE_OPERATIONS: OptionRule = {
+  fits: (value) => ["read", "written", "edited"].every((name) => toRecord(value)[name] instanceof Set),
+  words: "an object with sets of paths: read, written, and edited",
+};
+
 /** Returns the files that were only read and the files that were modified, each sorted by UTF-16 code unit. */
 export function computeFileLists(fileOps: FileOperations): FileLists {
+  assertArgument("fileOps", fileOps, FILE_OPERATIONS);
   const modified = new Set([...fileOps.written, ...fileOps.edited]);
   const readFiles = [...fileOps.read].filter((path) => !modified.has(path));
   return { readFiles: readFiles.sort(), modifiedFiles: [...modified].sort() };
@@ -81,6 +89,8 @@ export function computeFileLists(fileOps: FileOperations): FileLists {
  * @returns `""` if both lists are empty. Otherwise a blank line and the nonempty sections, with one path per line.
  */
 export function formatFileOperations(readFiles: readonly string[], modifiedFiles: readonly string[]): string {
+  assertArgument("readFiles", readFiles, TEXTS);
+  assertArgument("modifiedFiles", modifiedFiles, TEXTS);
   const sections = [formatFileSection(READ_TAG, readFiles), formatFileSection(MODIFIED_TAG, modifiedFiles)];
   return sections
     .filter((text) => text !== "")

@@ -8,8 +8,10 @@ import {
   type SessionProjection,
 } from "../context/session-context.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
+import { assertArgument, OBJECTS } from "../format/arguments.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
 import type { AgentMessage } from "../format/message.ts";
+import { assertOptions } from "../format/options.ts";
 import { type CutPointResult, cutContributions } from "./cut-point.ts";
 import {
   addFilesOfSummary,
@@ -83,6 +85,8 @@ export function planCompaction(
   settings: CompactionSettings,
   options: PlanOptions = {},
 ): CompactionPlan {
+  assertArgument("pathEntries", pathEntries, OBJECTS);
+  assertOptions<object>(options, {});
   const { counter, model } = options;
   if (pathEntries.at(-1)?.type === "compaction") return { kind: "skip", reason: "justCompacted" };
   const projection = projectPath(makeEntryPath(pathEntries));

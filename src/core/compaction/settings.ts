@@ -66,6 +66,7 @@ export function settingsForModel(
   settings: CompactionSettings,
   model: ModelChoice | null | undefined,
 ): CompactionSettings {
+  assertOptions<object>(settings, {});
   const { models, ...general } = settings;
   if (models === undefined) return settings;
   const name = model ? `${model.provider}/${model.modelId}` : undefined;

@@ -1,8 +1,10 @@
 import { convertToLlm } from "../context/convert-to-llm.ts";
 import { toNumber, toRecord } from "../context/entry-fields.ts";
+import { assertArgument } from "../format/arguments.ts";
 import type { Usage } from "../format/content.ts";
 import { SessionError } from "../format/errors.ts";
 import type { AgentMessage } from "../format/message.ts";
+import { assertOptions, CALLBACK, OBJECT, type OptionRule } from "../format/options.ts";
 import {
   computeFileLists,
   type FileLists,
@@ -79,6 +81,8 @@ export async function compact(
   summarize: Summarize,
   options: CompactOptions = {},
 ): Promise<CompactionResult<CompactionDetails>> {
+  assertOptions<object>(options, {});
+  assertArgument("summarize", summarize, CALLBACK);
   return writeSummary(preparation, summarize, options);
 }
 
@@ -146,12 +150,21 @@ export function makeCompactionResult(
   };
 }
 
+const PREPARATION: OptionRule = {
+  fits: (value) => {
+    const { messagesToSummarize, turnPrefixMessages, fileOps } = toRecord(value);
+    return [messagesToSummarize, turnPrefixMessages].every(Array.isArray) && OBJECT.fits(fileOps);
+  },
+  words: "what prepareCompaction returned",
+};
+
 /**
  * Throws if a preparation has no content.
  *
  * @throws {SessionError} `NOTHING_TO_COMPACT`
  */
 export function assertSomethingToCompact(preparation: CompactionPreparation): void {
+  assertArgument("preparation", preparation, PREPARATION);
   const { messagesToSummarize, turnPrefixMessages, previousSummary } = preparation;
   if (messagesToSummarize.length + turnPrefixMessages.length > 0 || previousSummary) return;
   throw new SessionError(

@@ -4,10 +4,12 @@ import type { SessionProjection } from "../context/session-context.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
 import { isUnfinished } from "../context/unfinished-answer.ts";
 import { calculateContextTokens, isUsage } from "../context/usage.ts";
+import { ARRAY, assertArgument, OBJECTS } from "../format/arguments.ts";
 import type { Usage } from "../format/content.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
 import type { JsonRecord } from "../format/json.ts";
 import type { AgentMessage } from "../format/message.ts";
+import { assertOptions, CALLBACK, type OptionRule } from "../format/options.ts";
 import type { CompactionLimits } from "./settings.ts";
 
 /** Counts the tokens in a string, as a tokenizer does. Must not return a negative number. */
@@ -64,6 +66,7 @@ function countTokens({ texts, images }: Weight, counter: TokenCounter | undefine
     const characters = texts.reduce((sum, text) => sum + text.length, imageCharacters);
     return Math.ceil(characters / CHARACTERS_PER_TOKEN);
   }
+  assertArgument("counter", counter, CALLBACK);
   const imageTokens = imageCharacters / CHARACTERS_PER_TOKEN;
   return Math.ceil(
     texts.reduce((sum, text) => sum + (text === "" ? 0 : countText(text, counter)), imageTokens),
@@ -133,6 +136,7 @@ function getInstructionTexts(system: JsonRecord): string[] {
  * @returns The usage as stored, or undefined if there is none.
  */
 export function getLastAssistantUsage(entries: readonly AnySessionEntry[]): Usage | undefined {
+  assertArgument("entries", entries, ARRAY);
   for (let index = entries.length - 1; index >= 0; index--) {
     const { type, message } = toRecord(entries[index]);
     const usage = type === "message" ? findCountedUsage(message) : undefined;
@@ -160,12 +164,18 @@ export function estimateContextTokens(
   messages: readonly AgentMessage[],
   counter?: TokenCounter,
 ): ContextUsageEstimate {
+  assertArgument("messages", messages, ARRAY);
   for (let index = messages.length - 1; index >= 0; index--) {
     const usage = findCountedUsage(messages[index]);
     if (usage !== undefined) return countSinceUsage(messages, index, usage, counter);
   }
   return withoutUsage(messages, counter);
 }
+
+const PROJECTION: OptionRule = {
+  fits: (value) => [toRecord(value)["entries"], toRecord(value)["messages"]].every(Array.isArray),
+  words: "what buildSessionProjection returned",
+};
 
 /**
  * Estimates the size of a projected context.
@@ -183,6 +193,8 @@ export function estimateProjectedContextTokens(
   branchEntries: readonly AnySessionEntry[],
   counter?: TokenCounter,
 ): ContextUsageEstimate {
+  assertArgument("projection", projection, PROJECTION);
+  assertArgument("branchEntries", branchEntries, OBJECTS);
   const { entries, messages } = projection;
   const changedAt = branchEntries.findLastIndex(
     ({ type }) => type === "compaction" || type === "context_edit",
@@ -231,5 +243,6 @@ export function shouldCompact(
   contextWindow: number,
   settings: CompactionLimits,
 ): boolean {
+  assertOptions<object>(settings, {});
   return settings.enabled && contextTokens > contextWindow - settings.reserveTokens;
 }

@@ -1,6 +1,7 @@
 import { getTexts } from "../context/content-text.ts";
 import { toRecord } from "../context/entry-fields.ts";
 import { getMessageParts, takeStart, toJson } from "../context/message-parts.ts";
+import { ARRAY, assertArgument } from "../format/arguments.ts";
 import { isJsonRecord } from "../format/json.ts";
 import type { Message } from "../format/message.ts";
 import { estimateTextTokens, type TokenCounter } from "./tokens.ts";
@@ -17,6 +18,7 @@ const TRANSCRIPT_TOOL_RESULT_LENGTH = 2000;
  * @remarks Cost: O(size of the messages). Source: docs/compaction.md#summary-text
  */
 export function serializeConversation(messages: readonly Message[]): string {
+  assertArgument("messages", messages, ARRAY);
   return messages.flatMap(formatTranscriptParts).join("\n\n");
 }
 

@@ -1,3 +1,4 @@
+import { ARRAY, assertArgument } from "../format/arguments.ts";
 import type { ImageContent, TextContent } from "../format/content.ts";
 import type { AgentMessage, BashExecutionMessage, Message, UserMessage } from "../format/message.ts";
 import { assertOptions, FLAG } from "../format/options.ts";
@@ -30,6 +31,7 @@ export function convertToLlm(
   options: { repairToolPairs?: boolean | undefined } = {},
 ): Message[] {
   assertOptions(options, { repairToolPairs: FLAG });
+  assertArgument("messages", messages, ARRAY);
   const converted = messages.flatMap((message) => convertMessage(message) ?? []);
   return options.repairToolPairs === true ? repairToolPairs(converted).messages : converted;
 }

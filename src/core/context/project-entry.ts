@@ -1,3 +1,4 @@
+import { assertArgument } from "../format/arguments.ts";
 import type { AnySessionEntry, ContextEditEntry } from "../format/entry.ts";
 import type { JsonRecord } from "../format/json.ts";
 import type {
@@ -8,6 +9,7 @@ import type {
   ToolResultMessage,
   UserMessage,
 } from "../format/message.ts";
+import { OBJECT } from "../format/options.ts";
 import { isContent, isStoredMessage, toRecord } from "./entry-fields.ts";
 import { toText } from "./message-parts.ts";
 import { withContent } from "./well-formed.ts";
@@ -27,6 +29,8 @@ type EditableMessage = UserMessage | AssistantMessage | ToolResultMessage | Cust
  * @remarks Cost: O(1), or O(retained tail) for a compaction with a retained tail. Source: docs/format.md#context
  */
 export function projectContextEntry(entry: AnySessionEntry, edit?: ContextEditEntry): AgentMessage[] {
+  assertArgument("entry", entry, OBJECT);
+  if (edit !== undefined) assertArgument("edit", edit, OBJECT);
   return projectSelectedEntry(entry, edit);
 }
 

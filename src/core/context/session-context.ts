@@ -1,3 +1,4 @@
+import { ARRAY, assertArgument } from "../format/arguments.ts";
 import {
   type AnySessionEntry,
   asSessionEntries,
@@ -302,6 +303,7 @@ export function buildSessionContext(
 export function getLatestCompactionEntry(
   entries: readonly (AnySessionEntry | SessionHeader)[],
 ): CompactionEntry | null {
+  assertArgument("entries", entries, ARRAY);
   return entries.findLast(isCompaction) ?? null;
 }
 

@@ -1,3 +1,4 @@
+import { ARRAY, assertArgument } from "../format/arguments.ts";
 import type { AgentMessage, SystemMessage, ToolDeclaration } from "../format/message.ts";
 import { getTexts } from "./content-text.ts";
 import { toRecord } from "./entry-fields.ts";
@@ -19,6 +20,7 @@ export function foldSystemMessages(
   messages: readonly AgentMessage[],
   timestamp: number,
 ): SystemMessage | undefined {
+  assertArgument("messages", messages, ARRAY);
   let isThere = false;
   const contents: string[] = [];
   const sections = new Map<string, string>();

@@ -1,3 +1,4 @@
+import { ARRAY, assertArgument } from "../format/arguments.ts";
 import type { TextContent, ToolCall } from "../format/content.ts";
 import type {
   AgentMessage,
@@ -6,6 +7,7 @@ import type {
   ToolResultMessage,
   UserMessage,
 } from "../format/message.ts";
+import { assertOptions, CALLBACK } from "../format/options.ts";
 import { toWellFormedText } from "../format/well-formed-text.ts";
 import { getTexts } from "./content-text.ts";
 import { toRecord } from "./entry-fields.ts";
@@ -93,8 +95,11 @@ export function repairToolPairs(
 ): ToolPairsRepaired<AgentMessage>;
 export function repairToolPairs(
   messages: readonly AgentMessage[],
-  { bindsThinking = () => false }: ToolPairOptions = {},
+  options: ToolPairOptions = {},
 ): ToolPairsRepaired<AgentMessage> {
+  assertArgument("messages", messages, ARRAY);
+  assertOptions(options, { bindsThinking: CALLBACK });
+  const { bindsThinking = () => false } = options;
   const repairs: ToolPairRepair[] = [];
   const items = gatherTurns(messages, repairs, bindsThinking);
   const writer = new TurnWriter(items, repairs);

@@ -1,5 +1,6 @@
 import type { ImageContent, TextContent, Usage } from "./content.ts";
 import type { SessionHeader } from "./header.ts";
+import { isJsonRecord } from "./json.ts";
 import type {
   AgentMessage,
   AssistantMessage,
@@ -170,7 +171,7 @@ export function isKnownEntryType(type: string): type is SessionEntry["type"] {
 
 /** Returns whether an entry has one of the eleven known types. */
 export function isKnownEntry(entry: AnySessionEntry): entry is SessionEntry {
-  return KNOWN_TYPES.has(entry.type);
+  return isJsonRecord(entry) && KNOWN_TYPES.has(entry.type);
 }
 
 /**

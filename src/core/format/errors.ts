@@ -1,3 +1,4 @@
+import { toSafeString } from "./json.ts";
 /** Error codes. Each code has its own heading in docs/errors.md. */
 export type SessionErrorCode =
   | "NOT_A_SESSION"
@@ -76,7 +77,7 @@ function tryToSay(say: () => unknown): string {
 
 /** Creates the error for an entry that does not exist in a session. */
 export function makeEntryNotFoundError(entryId: string): SessionError {
-  const message = `Entry ${entryId} not found in this session; check the id with getEntries().`;
+  const message = `Entry ${toSafeString(entryId)} not found in this session; check the id with getEntries().`;
   return new SessionError("ENTRY_NOT_FOUND", message, { details: { entryId } });
 }
 

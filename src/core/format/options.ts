@@ -1,3 +1,5 @@
+import { describeValue } from "./describe-value.ts";
+
 /** Valid values of an option. */
 export interface OptionRule {
   readonly fits: (value: unknown) => boolean;
@@ -70,23 +72,18 @@ export const SIGNAL: OptionRule = {
  */
 export function assertOptions<Options extends object>(options: Options, rules: OptionRules<Options>): void {
   if (!OBJECT.fits(options))
-    throw new TypeError(`Options must be an object, but are ${describeValue(options)}.`);
+    throw new TypeError(`Options must be an object, but are ${describeOption(options)}.`);
   for (const name in rules) {
     const value: unknown = options[name];
     const { fits, words } = rules[name];
     if (value !== undefined && !fits(value)) {
-      throw new TypeError(`The option ${name} must be ${words}, but is ${describeValue(value)}.`);
+      throw new TypeError(`The option ${name} must be ${words}, but is ${describeOption(value)}.`);
     }
   }
 }
 
-/**
- * Describes a value for an error message. Short strings and numbers are quoted. Other values may be private, so only their type
- * is stated.
- */
-function describeValue(value: unknown): string {
-  if (typeof value === "string")
-    return value.length <= MAX_VALUE_LENGTH ? JSON.stringify(value) : "a longer string";
-  if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);
-  return Array.isArray(value) ? "an array" : `of type ${typeof value}`;
+/** Describes the value of an option for an error message. Short strings are quoted. */
+function describeOption(value: unknown): string {
+  if (typeof value !== "string") return describeValue(value);
+  return value.length <= MAX_VALUE_LENGTH ? JSON.stringify(value) : "a longer string";
 }

@@ -1,3 +1,4 @@
+import { ARRAY, assertArgument } from "../format/arguments.ts";
 import { inventEntryId } from "../format/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../format/json.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
@@ -43,6 +44,7 @@ export function readStatedVersion(header: JsonRecord): StatedVersion {
  * @remarks Cost: O(records).
  */
 export function migrateSessionEntries(records: object[]): boolean {
+  assertArgument("records", records, ARRAY);
   const header = records.find((record) => isHeader(record));
   const version = (header && readStatedVersion(header).version) ?? deriveVersion(records);
   if (version > CURRENT_SESSION_VERSION) return false;

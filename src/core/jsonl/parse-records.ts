@@ -1,3 +1,4 @@
+import { assertText } from "../format/arguments.ts";
 import type { FileEntry } from "../format/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../format/json.ts";
 import { recoverRecords } from "./concatenated-records.ts";
@@ -13,6 +14,7 @@ import { LineScanner } from "./line-scanner.ts";
  * @remarks Cost: O(text).
  */
 export function parseSessionEntries(text: string): FileEntry[] {
+  assertText("text", text);
   return parseRecords([new TextEncoder().encode(text)]);
 }
 

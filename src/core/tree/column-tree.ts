@@ -126,7 +126,8 @@ export class ColumnTree implements EntryTree {
 
   /** Returns the ordinal of an id, or NONE. */
   find(id: string): number {
-    return this.#index.get(toIdKey(id));
+    // A program in JavaScript may look up null or a number.
+    return typeof id === "string" ? this.#index.get(toIdKey(id)) : NONE;
   }
 
   /** Returns the ordinal of an id key, or NONE. */

@@ -1,3 +1,4 @@
+import { assertSession } from "../../core/format/arguments.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import type { SessionManager } from "../../session/manager/session-manager.ts";
 
@@ -9,6 +10,7 @@ import type { SessionManager } from "../../session/manager/session-manager.ts";
  * @returns A function that reads entries written by other processes. Call it before you read or change the history.
  */
 export function followClears(session: SessionManager, customType: string): () => Promise<void> {
+  assertSession(session);
   session.on("foreign_entries", ({ entries }) => {
     const mark = entries.findLast(
       (entry) => entry.parentId === null && isJsonRecord(entry) && entry["customType"] === customType,

@@ -1,3 +1,4 @@
+import { assertSession } from "../../core/format/arguments.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import { addTo } from "../../core/format/group-by.ts";
 import { assertOptions, FLAG, makeChoiceRule, type OptionRules, TEXT } from "../../core/format/options.ts";
@@ -40,6 +41,7 @@ export interface ExportedTrajectory {
  * @remarks Cost: O(bytes of the path); with `lossless`, O(bytes of the session). Source: docs/atif.md
  */
 export function exportAtif(session: AtifSource, options: ExportAtifOptions = {}): ExportedTrajectory {
+  assertSession(session);
   assertOptions(options, RULES);
   const issues = new ConversionIssues();
   const content = new ContentWriter(options.assets, issues);

@@ -1,13 +1,15 @@
 import { existsSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
+import { assertSession } from "../../core/format/arguments.ts";
 import { SessionError } from "../../core/format/errors.ts";
+import { assertOptions } from "../../core/format/options.ts";
 import { realFileSystem } from "../../session/fs/file-system.ts";
 import { assertFree, writeNewFile } from "../../session/log/new-file.ts";
 import { toAbsolutePath } from "../../session/log/session-paths.ts";
 import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
 import type { Environment } from "../history/source-program.ts";
-import { exportFor } from "./export-for.ts";
+import { assertAgent, exportFor } from "./export-for.ts";
 import type { ContinuingAgent, ExportedSession, ExportForOptions, ExportIssue } from "./exported-session.ts";
 import { findGeminiProject } from "./gemini-project.ts";
 import { findOpenCodeModel } from "./opencode-model.ts";
@@ -56,8 +58,12 @@ const FOLDERS: Readonly<Record<ContinuingAgent, (env: Environment, home: string)
 export function continueIn(
   agent: ContinuingAgent,
   session: ReadonlySessionManager,
-  { env = process.env, dryRun = false, ...options }: ContinueInOptions = {},
+  given: ContinueInOptions = {},
 ): Continuation {
+  assertOptions<object>(given, {});
+  const { env = process.env, dryRun = false, ...options } = given;
+  assertAgent(agent);
+  assertSession(session);
   const cwd = toAbsolutePath(options.cwd ?? session.getCwd());
   const folder = findFolder(agent, env);
   if (!existsSync(cwd)) throw makeCwdError(cwd);

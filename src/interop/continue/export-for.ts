@@ -1,6 +1,9 @@
 import { toArray, toRecord } from "../../core/context/entry-fields.ts";
+import { assertSession } from "../../core/format/arguments.ts";
 import { SessionError } from "../../core/format/errors.ts";
+import { toSafeString } from "../../core/format/json.ts";
 import type { AgentMessage } from "../../core/format/message.ts";
+import { assertOptions } from "../../core/format/options.ts";
 import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
 import { toAnthropic } from "../convert/anthropic/to-anthropic.ts";
 import { isImageLost } from "../convert/request-content.ts";
@@ -32,6 +35,18 @@ const WRITERS: Readonly<Record<ContinuingAgent, SessionWriter>> = {
 const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/;
 
 /**
+ * Throws if a program is unknown.
+ *
+ * @throws {TypeError}
+ */
+export function assertAgent(agent: unknown): void {
+  if (typeof agent === "string" && Object.hasOwn(WRITERS, agent)) return;
+  throw new TypeError(
+    `A session cannot continue in ${toSafeString(agent)}; choose one of ${CONTINUING_AGENTS.join(", ")}.`,
+  );
+}
+
+/**
  * Converts a session to files that allow another program to continue it.
  *
  * Does not write files; `continueIn` does. The other model gets the same text, tool calls, and results. Thinking is omitted,
@@ -49,10 +64,9 @@ export function exportFor(
   session: ReadonlySessionManager,
   options: ExportForOptions = {},
 ): ExportedSession {
-  if (!Object.hasOwn(WRITERS, agent))
-    throw new TypeError(
-      `A session cannot continue in ${String(agent)}; choose one of ${CONTINUING_AGENTS.join(", ")}.`,
-    );
+  assertSession(session);
+  assertOptions<object>(options, {});
+  assertAgent(agent);
   const target = makeTarget(session, options);
   const messages = readSteps(session, target.leafId).flatMap((step) => step.messages);
   // If no provider supports any of the messages, there is nothing to continue.

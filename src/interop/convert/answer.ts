@@ -1,4 +1,5 @@
 import { toCount, toRecord } from "../../core/context/entry-fields.ts";
+import { assertArgument, BLOCKS } from "../../core/format/arguments.ts";
 import type { Usage } from "../../core/format/content.ts";
 import { type AssistantMessage, type StopReason, UNKNOWN_NAME } from "../../core/format/message.ts";
 import type { ConversionIssue } from "./conversion-issue.ts";
@@ -34,6 +35,7 @@ export function assistantMessage(
   if (!Number.isFinite(fields?.timestamp)) {
     throw new TypeError("An assistant message requires a time; pass { timestamp: Date.now() }.");
   }
+  assertArgument("content", content, BLOCKS);
   const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
   return {
     role: "assistant",

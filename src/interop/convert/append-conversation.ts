@@ -9,10 +9,12 @@ import {
 } from "../../core/context/system-message.ts";
 import { isMadeResult, quoteLateResult } from "../../core/context/tool-pairs.ts";
 import { isUnfinished } from "../../core/context/unfinished-answer.ts";
+import { assertSession } from "../../core/format/arguments.ts";
 import type { SessionEntry } from "../../core/format/entry.ts";
 import { type JsonRecord, toSafeString } from "../../core/format/json.ts";
 import type { AgentMessage, Message, SystemMessage } from "../../core/format/message.ts";
 import { getRedactedIds } from "../../core/format/redaction.ts";
+import { assertMessages } from "./message-history.ts";
 import { isSameJson, STATE_DETAIL } from "./raw-form.ts";
 import { getCallId } from "./tool-ids.ts";
 import { toWellFormedMessage } from "./well-formed-message.ts";
@@ -108,6 +110,8 @@ export function appendConversation(
   session: ConversationSession,
   messages: readonly Message[],
 ): AppendedConversation {
+  assertSession(session);
+  assertMessages(messages);
   const { entries: _, ...appended } = appendMatching(session, messages, BY_CONTENT);
   return appended;
 }

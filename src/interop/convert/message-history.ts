@@ -1,6 +1,7 @@
 import { getTexts } from "../../core/context/content-text.ts";
 import { toArray, toRecord } from "../../core/context/entry-fields.ts";
 import type { ToolCall, Usage } from "../../core/format/content.ts";
+import { describeValue, isPromise } from "../../core/format/describe-value.ts";
 import { isJsonRecord, type JsonObject, toSafeString } from "../../core/format/json.ts";
 import {
   type AssistantMessage,
@@ -283,12 +284,6 @@ export function assertObjectOrMissing(value: unknown, name: string): void {
   );
 }
 
-/** Throws if a value that a request may omit is present and not a string. */
-export function assertStringOrMissing(value: unknown, field: string): void {
-  if (value == null || typeof value === "string") return;
-  throw new TypeError(`\`${field}\` is ${describeValue(value)}, not a string. Pass the text.`);
-}
-
 /** Creates the error for a response without the array of a field that it requires. */
 export function makeNoResponseError(field: string, value: unknown): TypeError {
   return new TypeError(
@@ -339,17 +334,4 @@ export function makeUnknownRoleError(
 /** Returns whether messages were passed as an array rather than in a request. */
 export function isList<Message>(messages: object | readonly Message[]): messages is readonly Message[] {
   return Array.isArray(messages);
-}
-
-/** Describes a value without its content. */
-function describeValue(value: unknown): string {
-  if (Array.isArray(value)) return "an array";
-  if (isPromise(value)) return "a promise";
-  if (typeof value === "string") return "a string";
-  if (typeof value === "function") return "a function";
-  return isJsonRecord(value) ? "an object" : toSafeString(value);
-}
-
-function isPromise(value: unknown): boolean {
-  return typeof toRecord(value)["then"] === "function";
 }

@@ -1,4 +1,6 @@
 import { homedir } from "node:os";
+import { assertArgument } from "../../core/format/arguments.ts";
+import { OBJECT } from "../../core/format/options.ts";
 import type { DetectedSource } from "../import/detect-source.ts";
 import type { Environment, SourceProgram } from "./source-program.ts";
 import { ATIF } from "./sources/atif.ts";
@@ -40,5 +42,6 @@ export function findProgram(source: DetectedSource | undefined): SourceProgram |
  *   `KIMI_CODE_HOME`, `CLINE_SESSION_DATA_DIR`, `CLINE_DATA_DIR`, `CLINE_DIR`, and the editors' `XDG_CONFIG_HOME` and `APPDATA`.
  */
 export function sourceFolders(env: Environment = process.env): string[] {
+  assertArgument("env", env, OBJECT);
   return SOURCE_PROGRAMS.flatMap((program) => program.folders(env, env["HOME"] || homedir()));
 }

@@ -1,3 +1,4 @@
+import { assertText } from "../../core/format/arguments.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { parseJson } from "../../core/jsonl/decode.ts";
 import { detectDocumentSource, type ForeignSource, SourceFinder } from "../../core/jsonl/foreign-source.ts";
@@ -15,6 +16,7 @@ export type DetectedSource = ForeignSource | "pi" | "oh-my-pi";
  * @returns Undefined if the format is unknown.
  */
 export function detectSource(text: string): DetectedSource | undefined {
+  assertText("text", text);
   const finder = new SourceFinder();
   const plain = text.replace(/^\uFEFF/, "");
   for (const line of iterateLines(plain)) {

@@ -1,6 +1,8 @@
 import { toRecord } from "../../core/context/entry-fields.ts";
+import { assertArgument } from "../../core/format/arguments.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord, type JsonValue } from "../../core/format/json.ts";
+import type { OptionRule } from "../../core/format/options.ts";
 import {
   type RecordForm,
   type RecoveredRecord,
@@ -59,8 +61,14 @@ export function readSourceText(input: string | Uint8Array | Iterable<Uint8Array>
   return readRecords(input, SOURCE_FORM);
 }
 
+const INPUT: OptionRule = {
+  fits: (value) => typeof Reflect.get(Object(value), Symbol.iterator) === "function",
+  words: "a string, a Uint8Array, or an iterable of Uint8Arrays",
+};
+
 /** Parses lines like `readSourceText`, but for records of a specific form. */
 export function readRecords(input: string | Uint8Array | Iterable<Uint8Array>, form: SourceForm): SourceText {
+  assertArgument("input", input, INPUT);
   const records: SourceRecord[] = [];
   const issues: SessionIssue[] = [];
   const scanner = new LineScanner({

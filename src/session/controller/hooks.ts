@@ -1,6 +1,8 @@
 import { toRecord } from "../../core/context/entry-fields.ts";
 import { makeAbortedError, waitUnlessAborted } from "../../core/format/abort.ts";
+import { assertArgument } from "../../core/format/arguments.ts";
 import { getErrorTrace } from "../../core/format/errors.ts";
+import { assertOptions, CALLBACK, makeChoiceRule } from "../../core/format/options.ts";
 import { onRejection } from "../manager/session-events.ts";
 import type {
   SessionHookEvents,
@@ -55,6 +57,7 @@ export class SessionHooks {
   readonly #onError: NonNullable<SessionHooksOptions["onError"]>;
 
   constructor(options: SessionHooksOptions = {}) {
+    assertOptions(options, { onError: CALLBACK });
     this.#onError = options.onError ?? warnOfHook;
   }
 
@@ -64,6 +67,8 @@ export class SessionHooks {
    * @returns A function that removes the handler, even while handlers are running.
    */
   on<Name extends keyof SessionHookEvents>(name: Name, handler: SessionHookHandler<Name>): () => void {
+    this.#assertName(name);
+    assertArgument("handler", handler, CALLBACK);
     const { registrations }: Hook<Name> = this.#hooks[name];
     const registration = { handler };
     registrations.add(registration);
@@ -84,6 +89,7 @@ export class SessionHooks {
     event: SessionHookEvents[Name],
     signal?: AbortSignal,
   ): Promise<SessionHookResult<Name> | undefined> {
+    this.#assertName(name);
     const { registrations, judge }: Hook<Name> = this.#hooks[name];
     let last: SessionHookResult<Name> | undefined;
     for (const registration of [...registrations]) {
@@ -120,6 +126,10 @@ export class SessionHooks {
       this.#report(error, name);
       return undefined;
     }
+  }
+
+  #assertName(name: unknown): void {
+    assertArgument("name", name, makeChoiceRule(...Object.keys(this.#hooks)));
   }
 
   #report(error: unknown, name: keyof SessionHookEvents): void {

@@ -1,6 +1,7 @@
 import type { Summarize } from "../../core/compaction/request-summary.ts";
 import { assertSettings, type CompactionSettings } from "../../core/compaction/settings.ts";
 import { countByScript, type TokenCounter } from "../../core/compaction/tokens.ts";
+import { assertSession } from "../../core/format/arguments.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import {
   assertOptions,
@@ -82,6 +83,8 @@ export class SessionController {
   readonly #now: () => number;
 
   constructor(options: SessionControllerOptions) {
+    assertOptions<object>(options, {});
+    assertSession(options.session);
     if (options.settings !== undefined) assertSettings(options.settings);
     const { summarize, settings, counter = countByScript, branchSummary = {}, now = Date.now } = options;
     const hooks = options.hooks ?? new SessionHooks();

@@ -23,7 +23,8 @@ export function findSessionById(
   id: string,
   onSkipped: SkipReport = ignoreSkipped,
 ): string | undefined {
-  if (id === "") return undefined;
+  // An id may be any value in a program in JavaScript.
+  if (typeof id !== "string" || id === "") return undefined;
   const files = listScopeFiles(scope, onSkipped);
   const named = files.filter((file) => file.name.includes(id));
   const others = files.filter((file) => !file.name.includes(id));

@@ -1,4 +1,5 @@
 import { SessionError } from "../../core/format/errors.ts";
+import { toSafeString } from "../../core/format/json.ts";
 import type { EntryTree } from "../../core/tree/entry-tree.ts";
 
 /** Types of entries that do not continue a conversation and therefore never make an append stale. */
@@ -8,7 +9,7 @@ export const COMMUTING_TYPES: readonly string[] = ["label", "session_info", "usa
 export function staleLeaf(expectedLeafId: string | null, leafId: string | null): SessionError {
   return new SessionError(
     "STALE_LEAF",
-    `The leaf is ${leafId}, not ${expectedLeafId}; read the session again, and retry.`,
+    `The leaf is ${toSafeString(leafId)}, not ${toSafeString(expectedLeafId)}; read the session again, and retry.`,
     { details: { expectedLeafId, leafId } },
   );
 }

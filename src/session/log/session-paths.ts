@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve, win32 } from "node:path";
 import { fileURLToPath } from "node:url";
+import { describeValue } from "../../core/format/describe-value.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
 import { type OptionRules, TEXT } from "../../core/format/options.ts";
@@ -36,9 +37,16 @@ export const PLACES_RULES: OptionRules<SessionPlaces> = {
  * relative to the process's working directory.
  */
 export function toAbsolutePath(path: string): string {
+  if (typeof path !== "string") throw makePathError(path);
   if (path.startsWith("file://")) return fileURLToPath(path);
   if (path === "~") return homedir();
   return resolve(path.startsWith("~/") || path.startsWith("~\\") ? join(homedir(), path.slice(2)) : path);
+}
+
+function makePathError(path: unknown): TypeError {
+  return new TypeError(
+    `A path must be a string, but is ${describeValue(path)}. Pass the path of the file or folder.`,
+  );
 }
 
 /** Returns the folder that contains one folder per project. */
@@ -165,5 +173,6 @@ function getShare(path: string): string {
 
 /** Removes the prefix of long Windows paths, which is not part of a project's name. */
 function withoutLongPrefix(path: string): string {
+  if (typeof path !== "string") throw makePathError(path);
   return path.replace(/^\\\\\?\\(UNC\\)?/i, (_prefix, unc?: string) => (unc === undefined ? "" : "\\\\"));
 }

@@ -1,4 +1,5 @@
 import { getMessageFields } from "../../core/context/entry-fields.ts";
+import { assertArgument } from "../../core/format/arguments.ts";
 import { type ContextEditableContent, isKnownEntryType, type SessionEntry } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
@@ -7,6 +8,7 @@ import {
   findMessageProblems,
   findStoredMessageProblems,
 } from "../../core/format/message-check.ts";
+import { OBJECT, type OptionRule, TEXT } from "../../core/format/options.ts";
 import { COMMUTING_TYPES } from "../log/expected-leaf.ts";
 import type { EntryFields } from "./entry-draft.ts";
 
@@ -15,29 +17,50 @@ const RESERVED_TYPES: ReadonlySet<unknown> = new Set(["", "session", "leaf"]);
 
 const isString = (value: unknown) => typeof value === "string";
 
-const isContent = (value: unknown) => isString(value) || (Array.isArray(value) && value.every(isBlock));
+const CONTENT: OptionRule = {
+  fits: (value) => isString(value) || (Array.isArray(value) && value.every(isBlock)),
+  words: "a string or an array of content blocks",
+};
 
 const isBlock = (block: unknown) => isJsonRecord(block) && isString(block["type"]);
 
-const isReplacement = (value: unknown) =>
-  value === null || (isJsonRecord(value) && isContent(value["content"]));
+const REPLACEMENT: OptionRule = {
+  fits: (value) => value === null || (isJsonRecord(value) && CONTENT.fits(value["content"])),
+  words: "null or { content } with a string or an array of content blocks",
+};
 
-/** Required fields of each entry type, and checks for their values. */
+/** Required fields of each entry type, and their valid values. */
 const NEEDED_FIELDS: {
-  readonly [type in SessionEntry["type"]]: { readonly [field: string]: (value: unknown) => boolean };
+  readonly [type in SessionEntry["type"]]: { readonly [field: string]: OptionRule };
 } = {
   message: {},
-  thinking_level_change: { thinkingLevel: isString },
-  model_change: { provider: isString, modelId: isString },
-  usage: { kind: isString, provider: isString, model: isString, usage: isJsonRecord },
-  compaction: { summary: isString, firstKeptEntryId: isString },
-  branch_summary: { summary: isString },
-  custom: { customType: isString },
-  custom_message: { customType: isString, content: isContent },
-  context_edit: { targetId: isString, replacement: isReplacement },
-  label: { targetId: isString },
+  thinking_level_change: { thinkingLevel: TEXT },
+  model_change: { provider: TEXT, modelId: TEXT },
+  usage: { kind: TEXT, provider: TEXT, model: TEXT, usage: OBJECT },
+  compaction: { summary: TEXT, firstKeptEntryId: TEXT },
+  branch_summary: { summary: TEXT },
+  custom: { customType: TEXT },
+  custom_message: { customType: TEXT, content: CONTENT },
+  context_edit: { targetId: TEXT, replacement: REPLACEMENT },
+  label: { targetId: TEXT },
   session_info: {},
 };
+
+/**
+ * Returns the fields of an entry whose required fields are arguments of the same name.
+ *
+ * @throws {TypeError} If an argument is invalid. It names the argument.
+ */
+export function checkArguments<Fields extends { readonly type: SessionEntry["type"] }>(
+  fields: Fields,
+): Fields {
+  const needed = NEEDED_FIELDS[fields.type];
+  for (const name in needed) {
+    const rule = needed[name];
+    if (rule !== undefined) assertArgument(name, Reflect.get(fields, name), rule);
+  }
+  return fields;
+}
 
 /**
  * Returns the fields of a draft.
@@ -73,7 +96,7 @@ function assertNeeded(type: SessionEntry["type"], draft: JsonRecord, isCopy: boo
   // A compaction without these fields would empty the context. Other programs store messages instead of the id of the first kept
   // entry.
   if (isCopy && (type !== "compaction" || Array.isArray(draft["retainedTail"]))) return;
-  for (const [field, fits] of Object.entries(NEEDED_FIELDS[type])) {
+  for (const [field, { fits }] of Object.entries(NEEDED_FIELDS[type])) {
     if (fits(draft[field])) continue;
     throw new SessionError(
       "ENTRY_INVALID",
@@ -88,10 +111,7 @@ function assertNeeded(type: SessionEntry["type"], draft: JsonRecord, isCopy: boo
  * blocks.
  */
 export function assertReplacement(replacement: unknown): void {
-  if (isReplacement(replacement)) return;
-  throw new TypeError(
-    "A replacement must be null or { content } with a string or an array of content blocks.",
-  );
+  assertArgument("replacement", replacement, REPLACEMENT);
 }
 
 /** Returns whether an entry or a draft is a tool result. */

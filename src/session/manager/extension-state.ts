@@ -1,3 +1,4 @@
+import { assertSession } from "../../core/format/arguments.ts";
 import type { CustomEntry, SessionEntry } from "../../core/format/entry.ts";
 import { getErrorMessage, SessionError } from "../../core/format/errors.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
@@ -144,10 +145,12 @@ export function defineEntryType<Schema extends StandardSchema>(
       session: { appendCustomEntry(customType: string, data?: unknown): string },
       data: InputOf<Schema>,
     ): string {
+      assertSession(session, "appendCustomEntry");
       assertFits(customType, schema, data);
       return session.appendCustomEntry(customType, data);
     },
     latest(session: StateSession, options?: { readonly onIssue?: OnIssue }): OutputOf<Schema> | undefined {
+      assertSession(session);
       for (const entry of session.walkUp?.({ type: "custom" }) ?? [...session.getBranch()].reverse()) {
         if (!isOurs(entry)) continue;
         const reading = readEntry(session, entry, options);
@@ -156,6 +159,7 @@ export function defineEntryType<Schema extends StandardSchema>(
       return undefined;
     },
     all(session: StateSession, options?: { readonly onIssue?: OnIssue }): OutputOf<Schema>[] {
+      assertSession(session, "getEntries");
       return session
         .getEntries()
         .filter(isOurs)

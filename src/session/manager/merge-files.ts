@@ -1,3 +1,4 @@
+import { assertOptions } from "../../core/format/options.ts";
 import type { LineSource } from "../../core/jsonl/line-source.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import {
@@ -62,6 +63,7 @@ export function mergeCopies(
   copyB: string | LineSource,
   options: MergeFilesOptions,
 ): MergeFilesResult {
+  assertOptions<object>(options, {});
   const { fs = realFileSystem } = options;
   const path = "to" in options && options.to !== undefined ? toAbsolutePath(options.to) : undefined;
   if ((path !== undefined) === ("inPlace" in options && options.inPlace === true)) {

@@ -1,5 +1,7 @@
+import { assertArgument } from "../../core/format/arguments.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { getErrorTrace } from "../../core/format/errors.ts";
+import { CALLBACK, makeChoiceRule } from "../../core/format/options.ts";
 
 /** Events of a session, by name. */
 export interface SessionEventMap {
@@ -37,6 +39,8 @@ export class SessionEvents {
 
   /** @returns A function that removes the listener. */
   on<Name extends keyof SessionEventMap>(name: Name, listener: SessionListener<Name>): () => void {
+    assertArgument("name", name, makeChoiceRule(...Object.keys(this.#listeners)));
+    assertArgument("listener", listener, CALLBACK);
     const listeners: Set<SessionListener<Name>> = this.#listeners[name];
     listeners.add(listener);
     return () => {

@@ -8,6 +8,7 @@ import {
 } from "../../core/context/session-context.ts";
 import { foldSystemMessages } from "../../core/context/system-message.ts";
 import { onAbort } from "../../core/format/abort.ts";
+import { ARRAY, assertArgument, assertText, OBJECTS } from "../../core/format/arguments.ts";
 import type { ImageContent, TextContent, ToolCall, Usage } from "../../core/format/content.ts";
 import {
   type AnySessionEntry,
@@ -23,7 +24,7 @@ import type { SessionIssue } from "../../core/format/issue.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import type { AssistantMessage } from "../../core/format/message.ts";
 import { assertMessage } from "../../core/format/message-check.ts";
-import { assertOptions } from "../../core/format/options.ts";
+import { assertOptions, OBJECT, SIGNAL } from "../../core/format/options.ts";
 import { assertRedactable, REDACTED_TEXT, redactEntry } from "../../core/format/redact-entry.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { type LineChange, parseCurrentLine } from "../../core/jsonl/entry-body.ts";
@@ -38,6 +39,7 @@ import { getProjectFolder, toAbsolutePath } from "../log/session-paths.ts";
 import {
   assertEditable,
   assertReplacement,
+  checkArguments,
   hasOnlyResultsSince,
   isToolResult,
   toEditableContent,
@@ -257,6 +259,7 @@ export class SessionManager {
     options: NewSessionOptions & Pick<SessionOptions, "now" | "beforePersist"> = {},
     entries?: readonly (SessionEntry | SessionHeader)[],
   ): SessionManager {
+    if (entries !== undefined) assertArgument("entries", entries, OBJECTS);
     const session = new SessionManager(makeMemoryLog(cwd, options, options, entries), cwd, "", options);
     if (entries !== undefined)
       session.#state.cache.adoptGiven(entries.filter((entry) => entry.type !== "session"));
@@ -341,6 +344,7 @@ export class SessionManager {
    * Fills in the line and offset if the issue has an entry id but no line.
    */
   reportIssue(issue: SessionIssue): void {
+    assertArgument("issue", issue, OBJECT);
     const { index } = this.#state.log;
     const ordinal = issue.line === 0 && issue.entryId !== undefined ? index.tree.find(issue.entryId) : NONE;
     index.report(ordinal === NONE ? issue : { ...issue, ...index.spans.at(ordinal) });
@@ -429,6 +433,7 @@ export class SessionManager {
    * @remarks Cost: O(path) head reads at worst; less if the caller stops early.
    */
   *walkUp(options: { type?: string; fromId?: string } = {}): Generator<SessionEntry, void> {
+    assertOptions<object>(options, {});
     const { tree, leaf } = this.#state;
     const { type, fromId } = options;
     let at = fromId === undefined ? leaf : tree.find(fromId);
@@ -487,6 +492,7 @@ export class SessionManager {
    * @remarks Cost: O(1) memory per step, without recursion.
    */
   *walk(fromId?: string, options: { type?: string } = {}): Generator<SessionEntry, void> {
+    assertOptions<object>(options, {});
     const { tree } = this.#state;
     const { type } = options;
     const start = fromId === undefined ? NONE : tree.find(fromId);
@@ -569,6 +575,7 @@ export class SessionManager {
    * @remarks Uses file system events, or checks once per second if events are unavailable.
    */
   watch(options: { signal?: AbortSignal } = {}): AsyncGenerator<SessionEntry, void> {
+    assertOptions(options, { signal: SIGNAL });
     return makeEndable((end) => this.#watched(end), options.signal);
   }
 
@@ -634,24 +641,18 @@ export class SessionManager {
 
   /** Appends the thinking level for subsequent entries. */
   appendThinkingLevelChange(thinkingLevel: string): string {
-    return this.#state.append({ type: "thinking_level_change", thinkingLevel }).id;
+    return this.#state.append(checkArguments({ type: "thinking_level_change", thinkingLevel })).id;
   }
 
   /** Appends the model for subsequent entries. */
   appendModelChange(provider: string, modelId: string): string {
-    return this.#state.append({ type: "model_change", provider, modelId }).id;
+    return this.#state.append(checkArguments({ type: "model_change", provider, modelId })).id;
   }
 
   /** Records tokens used outside the conversation, and returns the entry. */
   appendUsage(kind: string, provider: string, model: string, usage: Usage, note?: string): UsageEntry {
-    const entry = this.#state.append({
-      type: "usage",
-      kind,
-      provider,
-      model,
-      usage,
-      ...dropUndefined({ note }),
-    });
+    const fields = checkArguments({ type: "usage", kind, provider, model, usage });
+    const entry = this.#state.append({ ...fields, ...dropUndefined({ note }) });
     if (!isUsageEntry(entry))
       throw new TypeError("beforePersist removed the usage of a usage entry; keep that field");
     return entry;
@@ -671,6 +672,7 @@ export class SessionManager {
     fromHook?: boolean,
     usage?: Usage,
   ): string {
+    checkArguments({ type: "compaction", summary, firstKeptEntryId: firstKeptEntryId ?? "" });
     const { messages } = this.buildSessionContext();
     return this.#state.append((id, timestampMs) => ({
       type: "compaction",
@@ -688,7 +690,7 @@ export class SessionManager {
 
   /** Appends an extension's state, which is never part of the context. */
   appendCustomEntry(customType: string, data?: unknown): string {
-    return this.#state.append({ type: "custom", customType, ...dropUndefined({ data }) }).id;
+    return this.#state.append(checkArguments({ type: "custom", customType, ...dropUndefined({ data }) })).id;
   }
 
   /** Appends an extension's message, which is part of the context. */
@@ -698,17 +700,13 @@ export class SessionManager {
     display: boolean,
     details?: T,
   ): string {
-    return this.#state.append({
-      type: "custom_message",
-      customType,
-      content,
-      display,
-      ...dropUndefined({ details }),
-    }).id;
+    const fields = checkArguments({ type: "custom_message", customType, content, display });
+    return this.#state.append({ ...fields, ...dropUndefined({ details }) }).id;
   }
 
   /** Sets the display name. An empty name clears the display name. Line breaks are replaced with spaces. */
   appendSessionInfo(name: string): string {
+    assertText("name", name);
     return this.#state.append({ type: "session_info", name: name.replace(/[\r\n]+/g, " ").trim() }).id;
   }
 
@@ -719,6 +717,7 @@ export class SessionManager {
    */
   appendLabelChange(targetId: string, label: string | undefined): string {
     this.#state.require(targetId);
+    if (label) assertText("label", label);
     return this.#state.append({ type: "label", targetId, ...dropUndefined({ label: label || undefined }) })
       .id;
   }
@@ -760,6 +759,7 @@ export class SessionManager {
    * @throws {SessionError} `ENTRY_INVALID`, `STALE_LEAF`, `ENTRY_NOT_FOUND`, or `WRITE_FAILED`; nothing was written.
    */
   appendAll(drafts: readonly (EntryDraft | DraftMaker)[], options: AppendOptions = {}): string[] {
+    assertArgument("drafts", drafts, ARRAY);
     const fields = drafts.map((draft) =>
       typeof draft === "function"
         ? (id: string, timestampMs: number) => toEntryFields(draft(id, timestampMs))
@@ -771,10 +771,9 @@ export class SessionManager {
   }
 
   /** @throws {SessionError} `STALE_LEAF` or `ENTRY_NOT_FOUND` */
-  #parentFor(
-    { expectedLeafId, parentId }: AppendOptions,
-    drafts: readonly (EntryFields | FieldsMaker)[],
-  ): number {
+  #parentFor(options: AppendOptions, drafts: readonly (EntryFields | FieldsMaker)[]): number {
+    assertOptions<object>(options, {});
+    const { expectedLeafId, parentId } = options;
     const isStale = expectedLeafId !== undefined && expectedLeafId !== this.getLeafId();
     if (isStale && !(drafts.every(isToolResult) && hasOnlyResultsSince(this.walkUp(), expectedLeafId)))
       throw staleLeaf(expectedLeafId, this.getLeafId());
@@ -845,10 +844,8 @@ export class SessionManager {
   ): string {
     const place = branchFromId === null ? NONE : this.#state.require(branchFromId);
     const fromId = this.getLeafId() ?? "root";
-    return this.#state.append(
-      { type: "branch_summary", fromId, summary, ...dropUndefined({ details, usage, fromHook }) },
-      place,
-    ).id;
+    const fields = checkArguments({ type: "branch_summary", fromId, summary });
+    return this.#state.append({ ...fields, ...dropUndefined({ details, usage, fromHook }) }, place).id;
   }
 
   /** Records the leaf for the next time the session is opened, in an entry that every reader of the format supports. */

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { describeValue } from "../../core/format/describe-value.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { createSessionId } from "../../core/format/ids.ts";
@@ -99,7 +100,7 @@ export function toSessionOptions(given: string | SessionOptions | undefined): Se
 export function assertCwd(cwd: unknown, name: string): asserts cwd is string {
   if (typeof cwd === "string") return;
   throw new TypeError(
-    `SessionManager.${name} needs cwd, the working directory of the project, as a string, such as process.cwd(); it is ${cwd === null ? "null" : `of type ${typeof cwd}`}.`,
+    `SessionManager.${name} needs cwd, the working directory of the project, as a string, such as process.cwd(); it is ${describeValue(cwd)}.`,
   );
 }
 

@@ -1,13 +1,20 @@
 import { refuseAborted } from "../../core/format/abort.ts";
+import { assertArgument } from "../../core/format/arguments.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
+import type { OptionRule } from "../../core/format/options.ts";
 import { detectForeignSource } from "../../core/jsonl/foreign-source.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
 
 /** Maximum number of bytes searched for a header, which must be at the very beginning. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
+
+const PIECES: OptionRule = {
+  fits: (value) => typeof Reflect.get(Object(value), Symbol.asyncIterator) === "function",
+  words: "an async iterable of bytes",
+};
 
 /** Bytes of a session whose header has already been read. */
 export interface HeadedBytes {
@@ -23,6 +30,7 @@ export async function readHeaderFirst(
   pieces: AsyncIterable<Uint8Array>,
   signal?: AbortSignal,
 ): Promise<HeadedBytes> {
+  assertArgument("pieces", pieces, PIECES);
   const index = new SessionIndex({ readBytes: () => new Uint8Array(0) });
   const front: Uint8Array[] = [];
   const iterator = pieces[Symbol.asyncIterator]();

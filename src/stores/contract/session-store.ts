@@ -1,5 +1,7 @@
 import type { SearchHit, SearchSessionOptions } from "../../catalog/search/search.ts";
+import { assertStore } from "../../core/format/arguments.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { assertOptions } from "../../core/format/options.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import type { SessionManager } from "../../session/manager/session-manager.ts";
 import type { NewSessionOptions, SessionOptions } from "../../session/manager/session-options.ts";
@@ -202,5 +204,8 @@ export function copySession(
   to: SessionStore,
   options: ImportIntoStoreOptions = {},
 ): Promise<string> {
+  assertStore("from", from);
+  assertStore("to", to);
+  assertOptions<object>(options, {});
   return to.importBytes(from.exportBytes(id, options), options);
 }

@@ -12,6 +12,7 @@ import {
 import { NEW_SESSION_RULES, SESSION_RULES } from "../../session/manager/session-options.ts";
 import type {
   CreateInStoreOptions,
+  ImportIntoStoreOptions,
   ListInStoreOptions,
   OpenInStoreOptions,
   OpenOrCreateOptions,
@@ -49,6 +50,9 @@ export const OPEN_OR_CREATE_RULES: OptionRules<OpenOrCreateOptions> = {
   cwd: TEXT,
   signal: SIGNAL,
 };
+
+/** Validation rules for the options of `importBytes` and `exportBytes` in every store. */
+export const IMPORT_RULES: OptionRules<ImportIntoStoreOptions> = { signal: SIGNAL };
 
 /** Validation rules for the options of `list` in every store. */
 export const LIST_RULES: OptionRules<ListInStoreOptions> = {

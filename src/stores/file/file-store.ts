@@ -4,6 +4,7 @@ import { type SearchHit, searchSessions } from "../../catalog/search/search.ts";
 import { deleteSession } from "../../catalog/trash/trash.ts";
 import { makeHeaderFacts } from "../../core/facts/session-facts.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
+import { assertArgument, assertText, OBJECTS } from "../../core/format/arguments.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError } from "../../core/format/errors.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
@@ -47,6 +48,7 @@ import type {
 import { sessionExists, sessionNotFound } from "../contract/store-errors.ts";
 import {
   CREATE_RULES,
+  IMPORT_RULES,
   LIST_RULES,
   OPEN_OR_CREATE_RULES,
   OPEN_RULES,
@@ -171,16 +173,18 @@ export class FileStore implements SessionStore {
 
   async *exportBytes(
     id: string,
-    { signal }: ImportIntoStoreOptions = {},
+    options: ImportIntoStoreOptions = {},
   ): AsyncGenerator<Uint8Array, void, undefined> {
-    yield* readFileBytes(this.#require(id), signal);
+    assertOptions(options, IMPORT_RULES);
+    yield* readFileBytes(this.#require(id), options.signal);
   }
 
   async importBytes(
     pieces: AsyncIterable<Uint8Array>,
-    { signal }: ImportIntoStoreOptions = {},
+    options: ImportIntoStoreOptions = {},
   ): Promise<string> {
-    const headed = await readHeaderFirst(pieces, signal);
+    assertOptions(options, IMPORT_RULES);
+    const headed = await readHeaderFirst(pieces, options.signal);
     try {
       return await this.#import(headed);
     } finally {
@@ -211,6 +215,7 @@ export class FileStore implements SessionStore {
   }
 
   async appendEntries(id: string, entries: readonly AnySessionEntry[]): Promise<void> {
+    assertArgument("entries", entries, OBJECTS);
     const log = appendEntriesToFile(this.#require(id), entries);
     if (log === undefined) throw sessionNotFound(id);
     await log.close();
@@ -234,6 +239,7 @@ export class FileStore implements SessionStore {
   }
 
   #find(id: string): string | undefined {
+    assertText("id", id);
     return findSessionById(this.#scope(undefined), id);
   }
 

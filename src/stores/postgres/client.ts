@@ -1,3 +1,5 @@
+import { assertArgument } from "../../core/format/arguments.ts";
+import type { OptionRule } from "../../core/format/options.ts";
 /** Rows returned by a statement. */
 export interface PostgresResult {
   readonly rows: unknown[];
@@ -44,7 +46,13 @@ export interface PostgresEmbedded extends PostgresQueries {
 /** Database client. The host provides the driver; this package does not include one. */
 export type PostgresClient = PostgresPool | PostgresEmbedded;
 
+const CLIENT: OptionRule = {
+  fits: (value) => ["connect", "transaction"].some((name) => name in Object(value)),
+  words: "a pool of pg or a PGlite database",
+};
+
 /** Returns whether a client is a pool. */
 export function isPool(client: PostgresClient): client is PostgresPool {
+  assertArgument("client", client, CLIENT);
   return "connect" in client && !("transaction" in client);
 }

@@ -1,4 +1,5 @@
 import { SessionError } from "../../core/format/errors.ts";
+import { assertOptions } from "../../core/format/options.ts";
 import { type Row, readNumber, readRequiredText } from "../contract/rows.ts";
 import type { PostgresClient } from "./client.ts";
 import { Database, type RunSql, withDatabase } from "./database.ts";
@@ -121,6 +122,7 @@ export interface MigrationResult {
  * @throws The client's error if the connection is lost.
  */
 export async function migrateDatabase(options: MigrateOptions): Promise<MigrationResult> {
+  assertOptions<object>(options, {});
   const { client, schema = DEFAULT_SCHEMA, to = SCHEMA_VERSION, searchIndex } = options;
   const names = quoteNames(schema);
   assertVersion(to);
@@ -148,6 +150,7 @@ export async function migrateDatabase(options: MigrateOptions): Promise<Migratio
  * @throws The same errors as `migrateDatabase`.
  */
 export async function migrationSql(options: MigrateOptions): Promise<string[]> {
+  assertOptions<object>(options, {});
   const { client, schema = DEFAULT_SCHEMA, to = SCHEMA_VERSION, searchIndex } = options;
   const names = quoteNames(schema);
   assertVersion(to);

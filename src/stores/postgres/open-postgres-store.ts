@@ -1,4 +1,5 @@
 import { toRecord } from "../../core/context/entry-fields.ts";
+import { assertText } from "../../core/format/arguments.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import { assertOptions, FLAG, makeNumberRule } from "../../core/format/options.ts";
 import type { SessionStore } from "../contract/session-store.ts";
@@ -68,6 +69,7 @@ export async function openPostgresStore(
     migrate: FLAG,
     maxConnections: makeNumberRule(1, "connections"),
   });
+  assertText("url", url);
   const { address, ...own } = readAddress(url);
   const { migrate: isMigrated = false, maxConnections = 4, ...given } = options;
   // Listening requires a separate connection.

@@ -3,11 +3,13 @@ import { isEmptySearch } from "../../catalog/query/entry-search.ts";
 import { getLimit, isQuestion, makePlan, orderHits, type SearchHit } from "../../catalog/search/search.ts";
 import { withBranches } from "../../catalog/search/search-file.ts";
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
+import { assertArgument, assertText, OBJECTS } from "../../core/format/arguments.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError, SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
-import { assertOptions, makeNumberRule, type OptionRules } from "../../core/format/options.ts";
+import { isJsonRecord } from "../../core/format/json.ts";
+import { assertOptions, FLAG, makeNumberRule, type OptionRules } from "../../core/format/options.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { makeSessionRow, type SessionRow } from "../../session/files/session-row.ts";
 import { openOverLog, type SessionManager } from "../../session/manager/session-manager.ts";
@@ -30,6 +32,7 @@ import type {
 import { sessionNotFound, storeClosed } from "../contract/store-errors.ts";
 import {
   CREATE_RULES,
+  IMPORT_RULES,
   LIST_RULES,
   OPEN_OR_CREATE_RULES,
   OPEN_RULES,
@@ -65,8 +68,13 @@ const PAGE = 100;
  * @remarks Source: docs/stores.md
  */
 export function remoteStore(backend: SessionBackend, options: RemoteStoreOptions = {}): SessionStore {
+  assertArgument("backend", backend, { fits: isBackend, words: "a SessionBackend" });
   assertOptions<RemoteStoreOptions>(options, REMOTE_RULES);
   return new RemoteStore(backend, options, true);
+}
+
+function isBackend(value: unknown): boolean {
+  return isJsonRecord(value) && isJsonRecord(value["supports"]);
 }
 
 /**
@@ -113,12 +121,14 @@ class RemoteStore implements SessionStore {
 
   async open(id: string, options: OpenInStoreOptions = {}): Promise<SessionManager> {
     assertOptions(options, OPEN_RULES);
+    assertText("id", id);
     const { signal, mode = "read-write", mustExist = false, ...session } = options;
     const log = await this.#load(id, { ...this.#options, mode, mustExist }, signal);
     return openOverLog(log, { ...session, derivedSessions: this.#derivedSessions });
   }
 
   async openOrCreate(id: string, options: OpenOrCreateOptions): Promise<SessionManager> {
+    assertText("id", id);
     assertOptions<OpenOrCreateOptions>(options, OPEN_OR_CREATE_RULES);
     const { cwd, parentSession, ...opening } = options;
     try {
@@ -206,6 +216,7 @@ class RemoteStore implements SessionStore {
   }
 
   async delete(id: string): Promise<void> {
+    assertText("id", id);
     let attempts = 0;
     const isDeleted = await this.#ask(() => {
       attempts++;
@@ -217,8 +228,11 @@ class RemoteStore implements SessionStore {
 
   async *exportBytes(
     id: string,
-    { signal }: ImportIntoStoreOptions = {},
+    options: ImportIntoStoreOptions = {},
   ): AsyncGenerator<Uint8Array, void, undefined> {
+    assertOptions(options, IMPORT_RULES);
+    const { signal } = options;
+    assertText("id", id);
     let revision: number | undefined;
     for (let [afterSeq, isEnd] = [0, false]; !isEnd; ) {
       const page = await this.#ask(() => this.#backend.read(id, afterSeq, PAGE_LINES), signal);
@@ -232,9 +246,10 @@ class RemoteStore implements SessionStore {
 
   async importBytes(
     pieces: AsyncIterable<Uint8Array>,
-    { signal }: ImportIntoStoreOptions = {},
+    options: ImportIntoStoreOptions = {},
   ): Promise<string> {
-    const headed = await readHeaderFirst(pieces, signal);
+    assertOptions(options, IMPORT_RULES);
+    const headed = await readHeaderFirst(pieces, options.signal);
     const lines = splitLineBatches(headed.pieces, this.#backend.supports.search);
     try {
       await this.#backend.create(makeStorableFacts(headed.header), lines);
@@ -248,6 +263,8 @@ class RemoteStore implements SessionStore {
   }
 
   async appendEntries(id: string, entries: readonly AnySessionEntry[]): Promise<void> {
+    assertText("id", id);
+    assertArgument("entries", entries, OBJECTS);
     this.#assertOpen();
     const { search } = this.#backend.supports;
     for (let from = 0; from < entries.length; from += PAGE) {
@@ -257,7 +274,9 @@ class RemoteStore implements SessionStore {
     }
   }
 
-  async close({ discard = false }: CloseStoreOptions = {}): Promise<void> {
+  async close(options: CloseStoreOptions = {}): Promise<void> {
+    assertOptions(options, { discard: FLAG });
+    const { discard = false } = options;
     if (this.#closing.signal.aborted) return;
     // Includes entries appended in the meantime.
     while (!discard && this.#busy.size > 0) {

@@ -36,7 +36,7 @@ export function isObjectStorage(client: SqliteClient): client is SqliteObjectSto
  * @throws {TypeError}
  */
 export function assertSqliteClient(client: SqliteClient): void {
-  const has = (name: string) => typeof Reflect.get(client, name) === "function";
+  const has = (name: string) => typeof Reflect.get(Object(client), name) === "function";
   if (has("prepare") || has("transactionSync")) return;
   const advice = has("exec")
     ? "pass ctx.storage instead of ctx.storage.sql, because only ctx.storage provides transactions"

@@ -4,8 +4,10 @@ import { createOpenAI as createOpenAI2 } from "ai-sdk-openai-2";
 import { createOpenAI as createOpenAI3 } from "ai-sdk-openai-3";
 import { generateText as generateText5, validateUIMessages as validateUIMessages5 } from "ai5";
 import { generateText as generateText6, validateUIMessages as validateUIMessages6 } from "ai6";
+import { SessionManager } from "sessiontree";
 import {
   type AiSdkMajor,
+  appendConversation,
   fromModelMessages,
   fromModelMessagesResponse,
   fromUIMessages,
@@ -260,5 +262,42 @@ describe("a prompt of any version", () => {
     );
     expect(messages).toMatchObject([{ role: "system", content: "Be brief." }, { role: "user" }]);
     expect(fromModelMessages(toModelMessages(messages), { timestamp: 1 }).messages).toEqual(messages);
+  });
+
+  const marked = {
+    role: "system" as const,
+    content: "Be brief.",
+    providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } },
+  };
+  const plain = { role: "system" as const, content: "Be kind." };
+
+  it.each([
+    ["a system message", marked, ["Be brief."]],
+    ["system messages", [marked, plain], ["Be brief.", "Be kind."]],
+    ["no system messages", [], []],
+  ])(
+    "has %s as instructions, without the marks for a cache, which apply to one request",
+    (_, said, texts) => {
+      const question = { role: "user" as const, content: "Hi" };
+      for (const field of ["system", "instructions"]) {
+        const { messages, issues } = fromModelMessages(
+          { [field]: said, messages: [question] },
+          { timestamp: 1 },
+        );
+        expect(messages.map(({ content }) => content)).toEqual([...texts, "Hi"]);
+        expect(issues).toEqual([]);
+        const session = SessionManager.inMemory();
+        appendConversation(session, messages);
+        // A request contains one text, which is the same conversation.
+        const again = fromModelMessages(toModelMessages(session), { timestamp: 1 }).messages;
+        expect(appendConversation(session, again)).toEqual({ entryIds: [], matched: 1, hasBranched: false });
+      }
+    },
+  );
+
+  it("reports other options of a system message among the instructions", () => {
+    const instructions = { ...plain, providerOptions: { openai: { other: true } } };
+    const { issues } = fromModelMessages({ instructions, messages: [] }, { timestamp: 1 });
+    expect(issues).toMatchObject([{ code: "FLAG_DROPPED", index: -1 }]);
   });
 });

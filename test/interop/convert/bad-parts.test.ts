@@ -194,11 +194,26 @@ describe("an argument of the wrong type", () => {
     expect(messages).toMatchObject([{ role: "system", content: "Be brief." }]);
   });
 
-  it.each(["system", "instructions"])("is named instead of being stored as %s", (field) => {
-    const request = { [field]: { role: "system", content: "Be brief." }, messages: [] };
-    expect(() => fromModelMessages(request, options)).toThrow(
-      new TypeError(`\`${field}\` is an object, not a string. Pass the text.`),
-    );
+  it.each([
+    [5, "", "is 5"],
+    [["Be brief."], "[0]", "is a string"],
+    [
+      [
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "Hi" },
+      ],
+      "[1]",
+      "is an object",
+    ],
+    [{ role: "system", content: [{ type: "text", text: "Be brief." }] }, "", "is an object"],
+  ])("is named instead of being stored as instructions: %j", (said, place, is) => {
+    for (const field of ["system", "instructions"]) {
+      expect(() => fromModelMessages(given({ [field]: said, messages: [] }), options)).toThrow(
+        new TypeError(
+          `\`${field}${place}\` ${is}, not a system message. Pass the text, or system messages with text.`,
+        ),
+      );
+    }
   });
 
   it("is not a response without an answer", () => {

@@ -1,6 +1,6 @@
-import type { GenerateTextResult, ModelMessage as SdkModelMessage, ToolSet } from "ai";
-import type { ModelMessage as SdkModelMessage5 } from "ai5";
-import type { ModelMessage as SdkModelMessage6 } from "ai6";
+import type { GenerateTextResult, generateText, ModelMessage as SdkModelMessage, ToolSet } from "ai";
+import type { generateText as generateText5, ModelMessage as SdkModelMessage5 } from "ai5";
+import type { generateText as generateText6, ModelMessage as SdkModelMessage6 } from "ai6";
 import type { ModelMessage, ModelMessagesRequest } from "sessiontree/convert";
 import { expectTypeOf, test } from "vitest";
 import type {
@@ -28,7 +28,24 @@ test("fromModelMessages accepts the SDK's types", () => {
   expectTypeOf<SdkModelMessage6>().toExtend<ModelMessageLike>();
 });
 
+test("fromModelMessages accepts the SDK's instructions, as text and as system messages", () => {
+  type Instructions = "system" | "instructions";
+  expectTypeOf<Pick<Parameters<typeof generateText>[0], Instructions>>().toExtend<
+    Pick<ModelMessagesRequestLike, Instructions>
+  >();
+  expectTypeOf<Pick<Parameters<typeof generateText6>[0], "system">>().toExtend<
+    Pick<ModelMessagesRequestLike, "system">
+  >();
+  expectTypeOf<Pick<Parameters<typeof generateText5>[0], "system">>().toExtend<
+    Pick<ModelMessagesRequestLike, "system">
+  >();
+});
+
 test("both reject other values", () => {
   expectTypeOf<{ role: "robot"; content: string }>().not.toExtend<ModelMessageLike>();
   expectTypeOf<{ role: "tool"; content: string }>().not.toExtend<ModelMessage>();
+  expectTypeOf<{
+    system: { role: "user"; content: string };
+    messages: [];
+  }>().not.toExtend<ModelMessagesRequestLike>();
 });

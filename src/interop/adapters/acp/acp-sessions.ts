@@ -1,6 +1,7 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
+import { assertArgument, assertStore } from "../../../core/format/arguments.ts";
 import { isSessionError, makeEntryNotFoundError } from "../../../core/format/errors.ts";
-import { assertOptions, makeNumberRule } from "../../../core/format/options.ts";
+import { assertOptions, makeNumberRule, OBJECT } from "../../../core/format/options.ts";
 import { toWellFormedText } from "../../../core/format/well-formed-text.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { isConversation } from "../../../session/manager/entry-maker.ts";
@@ -44,9 +45,12 @@ const PAGE_SIZE = 50;
  */
 async function listAcpSessions(
   store: SessionStore,
-  { cwd, cursor }: AcpListRequest = {},
+  request: AcpListRequest = {},
   options: { readonly pageSize?: number } = {},
 ): Promise<AcpSessionPage> {
+  assertStore("store", store);
+  assertArgument("request", request, OBJECT);
+  const { cwd, cursor } = request;
   assertOptions(options, { pageSize: makeNumberRule(1, "sessions") });
   const pageSize = Math.floor(options.pageSize ?? PAGE_SIZE);
   const after = typeof cursor === "string" ? decodeCursor(cursor) : undefined;
@@ -78,8 +82,11 @@ async function listAcpSessions(
  */
 async function newAcpSession(
   store: SessionStore,
-  { cwd }: { readonly cwd: string },
+  request: { readonly cwd: string },
 ): Promise<SessionManager> {
+  assertStore("store", store);
+  assertArgument("request", request, OBJECT);
+  const { cwd } = request;
   const session = store.create({ cwd, createAtOnce: true, mustExist: true });
   await session.flush();
   return session;
@@ -94,10 +101,10 @@ async function newAcpSession(
  * @throws {SessionError} `SESSION_NOT_FOUND`, `ENTRY_NOT_FOUND`, `STORE_UNAVAILABLE` or `WRITE_FAILED`.
  * @remarks Source: docs/adapters.md#agent-client-protocol
  */
-async function forkAcpSession(
-  store: SessionStore,
-  { sessionId, cwd, _meta }: AcpForkRequest,
-): Promise<SessionManager> {
+async function forkAcpSession(store: SessionStore, request: AcpForkRequest): Promise<SessionManager> {
+  assertStore("store", store);
+  assertArgument("request", request, OBJECT);
+  const { sessionId, cwd, _meta } = request;
   const entryId = toRecord(_meta)[ENTRY_META];
   if (entryId !== undefined && typeof entryId !== "string")
     throw new TypeError(`_meta["${ENTRY_META}"] must be the id of an entry.`);
@@ -127,12 +134,11 @@ function hasMessages(session: SessionManager, leafId: string): boolean {
  *
  * @throws {SessionError} The same errors as the store's `delete`, except `SESSION_NOT_FOUND`.
  */
-async function deleteAcpSession(
-  store: SessionStore,
-  { sessionId }: { readonly sessionId: string },
-): Promise<void> {
+async function deleteAcpSession(store: SessionStore, request: { readonly sessionId: string }): Promise<void> {
+  assertStore("store", store);
+  assertArgument("request", request, OBJECT);
   try {
-    await store.delete(sessionId);
+    await store.delete(request.sessionId);
   } catch (error) {
     if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
   }

@@ -1,5 +1,6 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import { toImageAddress } from "../../../core/facts/images.ts";
+import { ARRAY, assertArgument } from "../../../core/format/arguments.ts";
 import type { JsonObject } from "../../../core/format/json.ts";
 import type { UserMessage } from "../../../core/format/message.ts";
 import { toWellFormedText } from "../../../core/format/well-formed-text.ts";
@@ -102,6 +103,7 @@ type Question = Pick<UserMessage, "role" | "content"> & { details?: JsonObject }
  * @throws {TypeError} If a block is not a valid protocol block.
  */
 export function fromAcpPrompt(prompt: readonly object[]): Question {
+  assertArgument("prompt", prompt, ARRAY);
   return makeQuestion(
     prompt.map((part, at) => {
       const block = readBlock(part);

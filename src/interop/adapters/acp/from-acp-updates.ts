@@ -1,5 +1,7 @@
 import { sumStatedCost } from "../../../core/facts/usage.ts";
+import { assertArgument, assertSession } from "../../../core/format/arguments.ts";
 import type { Message } from "../../../core/format/message.ts";
+import { assertOptions, type OptionRule } from "../../../core/format/options.ts";
 import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import { isSameMessage } from "../../convert/append-conversation.ts";
@@ -30,6 +32,8 @@ export function fromAcpUpdates(
   updates: Iterable<AcpUpdateLike>,
   options: MessageImportOptions,
 ): ConvertedAcpUpdates {
+  assertOptions<object>(options, {});
+  assertArgument("updates", updates, UPDATES);
   const entries: (EntryDraft | DraftMaker)[] = [];
   const messages: Message[] = [];
   const reader = new UpdateReader(makeUpdateSource(options), (entry, message) => {
@@ -40,6 +44,11 @@ export function fromAcpUpdates(
   reader.end();
   return { entries, messages, issues: reader.issues.list() };
 }
+
+const UPDATES: OptionRule = {
+  fits: (value) => typeof Reflect.get(Object(value), Symbol.iterator) === "function",
+  words: "an array of updates",
+};
 
 /** Records an Agent Client Protocol agent's work in a session, message by message, while the agent is running. */
 export class AcpRecorder {
@@ -52,6 +61,7 @@ export class AcpRecorder {
    * @param options - Model that responds. `timestamp` defaults to the current time.
    */
   constructor(session: SessionManager, options: Partial<MessageImportOptions> = {}) {
+    assertSession(session);
     this.#session = session;
     const cost = sumStatedCost(session.getEntries());
     const source = makeUpdateSource({ timestamp: () => Date.now(), ...options });

@@ -5,6 +5,7 @@ import { buildSessionProjection } from "../../../core/context/session-context.ts
 import { formatOutputTitle, getEntryContent, getMessageContent } from "../../../core/facts/entry-content.ts";
 import { toShortLine } from "../../../core/facts/plain-text.ts";
 import { sumStatedCost } from "../../../core/facts/usage.ts";
+import { assertSession } from "../../../core/format/arguments.ts";
 import type { SessionEntry, SessionMessageEntry } from "../../../core/format/entry.ts";
 import { makeEntryNotFoundError } from "../../../core/format/errors.ts";
 import { assertOptions, makeNumberRule, OBJECT } from "../../../core/format/options.ts";
@@ -49,6 +50,7 @@ export function toAcpUpdates(
   leafId?: string,
   options: AcpReplayOptions = {},
 ): AcpUpdate[] {
+  assertSession(session);
   assertOptions(options, { contextWindow: makeNumberRule(0, "tokens"), clientCapabilities: OBJECT });
   if (leafId !== undefined && session.getEntry(leafId) === undefined) throw makeEntryNotFoundError(leafId);
   const branch = session.getBranch(leafId);

@@ -1,3 +1,4 @@
+import { assertSession } from "../../../core/format/arguments.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import { type ChatMessage, readChat } from "./chat-entries.ts";
 
@@ -16,6 +17,7 @@ export function chatVersions(
   session: SessionManager,
   messageId: string,
 ): { id: string; leafId: string; isActive: boolean }[] {
+  assertSession(session);
   const active = session.getLeafId();
   const leafIds = session.getLeaves().map(({ id }) => id);
   // The active leaf may have children, if it was moved back.

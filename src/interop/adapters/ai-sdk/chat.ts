@@ -1,6 +1,8 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
+import { assertSession } from "../../../core/format/arguments.ts";
 import { LEAF_CUSTOM_TYPE } from "../../../core/format/entry.ts";
 import type { Message } from "../../../core/format/message.ts";
+import { assertOptions } from "../../../core/format/options.ts";
 import { getRedactedIds } from "../../../core/format/redaction.ts";
 import { encodeRecord } from "../../../core/jsonl/encode.ts";
 import type { EntryDraft } from "../../../session/manager/entry-draft.ts";
@@ -41,6 +43,7 @@ export type SaveChatOptions = Partial<MessageImportOptions>;
  * @remarks Cost: O(branch). Source: docs/adapters.md#ai-sdk
  */
 export function loadChat(session: SessionManager): UIMessage[] {
+  assertSession(session);
   return readChat(session.getBranch()).map(({ message }) => message);
 }
 
@@ -62,6 +65,8 @@ export async function saveChat(
   messages: readonly UIMessageLike[],
   options: SaveChatOptions = {},
 ): Promise<SavedChat> {
+  assertSession(session);
+  assertOptions<object>(options, {});
   return save(session, messages, options, (drafts, leafBefore) => writeDrafts(session, drafts, leafBefore));
 }
 

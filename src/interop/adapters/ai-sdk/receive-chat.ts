@@ -1,6 +1,7 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
+import { assertOptions } from "../../../core/format/options.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type {
   AiSdkMajor,
@@ -54,6 +55,7 @@ export async function receiveChat<Major extends AiSdkMajor = 7>(
   openCalls: string[];
   issues: ConversionIssue[];
 }> {
+  assertOptions<object>(options, {});
   const { messages: sent, message = toArray(sent).at(-1) } = toRecord(body);
   const stored = loadChat(session);
   const { id, role, parts } = toRecord(message);

@@ -1,4 +1,6 @@
+import { assertStore } from "../../../core/format/arguments.ts";
 import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
+import { assertOptions } from "../../../core/format/options.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { SessionStore } from "../../../stores/contract/session-store.ts";
 import { type OpenSession, OpenSessions, Turns } from "../session-pool.ts";
@@ -89,6 +91,8 @@ export function claudeSessionStore(
   store: SessionStore,
   options: ClaudeSessionStoreOptions & { readonly foldSessionSummary?: FoldSessionSummary } = {},
 ): ClaudeSessionStore {
+  assertStore("store", store);
+  assertOptions<object>(options, {});
   const transcripts = new Transcripts(store, options);
   return {
     append: (key, entries) => transcripts.append(key, entries),

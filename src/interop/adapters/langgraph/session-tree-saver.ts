@@ -18,10 +18,12 @@ import {
   writesSortKey,
 } from "@langchain/langgraph-checkpoint";
 import { toRecord } from "../../../core/context/entry-fields.ts";
+import { assertArgument, assertStore, assertText } from "../../../core/format/arguments.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import { hashText } from "../../../core/format/ids.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { assertOptions, OBJECT } from "../../../core/format/options.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { SessionStore } from "../../../stores/contract/session-store.ts";
 import { isSameJson } from "../../convert/raw-form.ts";
@@ -94,7 +96,10 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   /** Undefined with a custom serializer, because its message lists are stored like any other value. */
   readonly #messages: MessageCache | undefined;
 
-  constructor(store: SessionStore, { cwd = "/langgraph", serde }: SessionTreeSaverOptions = {}) {
+  constructor(store: SessionStore, options: SessionTreeSaverOptions = {}) {
+    assertStore("store", store);
+    assertOptions<object>(options, {});
+    const { cwd = "/langgraph", serde } = options;
     super(serde);
     this.#store = store;
     this.#cwd = cwd;
@@ -105,6 +110,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
 
   /** Returns the id of the session that contains a thread. Thread ids may contain any characters, but session ids may not. */
   sessionIdOf(threadId: string): string {
+    assertText("threadId", threadId);
     return `${ID_PREFIX}${hashText(threadId)}`;
   }
 
@@ -378,6 +384,7 @@ const ADVICE = 'Run the graph with { configurable: { thread_id: "…" } }.';
 
 /** Reads an address. The thread id may be missing. */
 function readAddress(config: RunnableConfig): Omit<Address, "threadId"> & { threadId: string | undefined } {
+  assertArgument("config", config, OBJECT);
   const { thread_id, checkpoint_ns = "" } = toRecord(config.configurable);
   const id: unknown = getCheckpointId(config);
   return {

@@ -1,12 +1,14 @@
 import { estimateContextTokens } from "../../../core/compaction/tokens.ts";
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { isContextEdit } from "../../../core/context/project-entry.ts";
+import { ARRAY, assertArgument } from "../../../core/format/arguments.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { asSessionEntry, type SessionEntry } from "../../../core/format/entry.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import { hashText } from "../../../core/format/ids.ts";
 import { isJsonRecord, type JsonObject, toSafeString } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
+import { assertOptions } from "../../../core/format/options.ts";
 import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import { toUsage } from "../../convert/answer.ts";
@@ -76,6 +78,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
    * @param session - You may also use it directly, but not for two conversations at the same time.
    */
   constructor(session: SessionManager, options: OpenAIAgentsSessionOptions = {}) {
+    assertOptions<object>(options, {});
     const { api = "openai-responses", provider = "openai", model = UNKNOWN_NAME } = options;
     this.#session = session;
     this.#answerer = { api, provider, model };
@@ -114,6 +117,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
    * @throws {TypeError} If an item cannot be represented as JSON.
    */
   async addItems(items: Item[], run?: object): Promise<void> {
+    assertArgument("items", items, ARRAY);
     const added = items.map(toStoredItem);
     await this.#update();
     if (added.length > 0)
@@ -149,6 +153,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
    * @throws {TypeError} If the first item is not a compaction.
    */
   async replaceHistoryWithCompaction(items: Item[], run?: object): Promise<void> {
+    assertArgument("items", items, ARRAY);
     const [compaction, ...rest] = items.map(toStoredItem);
     if (compaction?.["type"] !== "compaction") {
       throw new TypeError(

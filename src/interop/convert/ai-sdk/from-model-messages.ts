@@ -1,5 +1,6 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
+import { describeValue } from "../../../core/format/describe-value.ts";
 import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { type AnswerFields, type StopReasons, toUsage } from "../answer.ts";
@@ -8,7 +9,6 @@ import {
   assertMessages,
   assertRequest,
   assertResponse,
-  assertStringOrMissing,
   type ConvertedMessages,
   History,
   isList,
@@ -20,6 +20,7 @@ import type {
   ModelMessageLike,
   ModelMessagesRequestLike,
   ModelMessagesResponseLike,
+  ModelSystemMessageLike,
 } from "./model-message-types.ts";
 import {
   normalizePart,
@@ -60,7 +61,8 @@ const PROVIDER_APIS: ReadonlyMap<string, string> = new Map([
  * output, in `details`. A `generateText` result can be passed instead of its messages; its answers then include the
  * model and usage.
  *
- * @param request - Messages, `{ instructions, messages }`, or, before version 7, `{ system, messages }`.
+ * @param request - Messages, `{ instructions, messages }`, or, before version 7, `{ system, messages }`. The
+ *   instructions are a string, a system message, or an array of system messages.
  * @throws {TypeError} If a message has an unknown role, or the time is missing.
  * @remarks Cost: O(messages and parts). Source: docs/messages.md#ai-sdk
  */
@@ -71,15 +73,32 @@ export function fromModelMessages(
   assertRequest(request);
   const { system, instructions = system, messages } = isList(request) ? { messages: request } : request;
   const reader = new ModelMessageReader(options);
-  assertStringOrMissing(system, "system");
-  assertStringOrMissing(instructions, "instructions");
-  if (instructions) reader.history.system(-1, instructions);
+  for (const message of listInstructions(instructions, instructions === system ? "system" : "instructions"))
+    reader.read(message, -1);
   assertMessages(messages, "Message", "messages");
   messages.forEach((message, index) => {
     if (isResult(message)) reader.readResult(message, () => index);
     else reader.read(message, index);
   });
   return reader.history.done();
+}
+
+/** Returns the instructions of a request as system messages. */
+function listInstructions(instructions: unknown, field: string): readonly ModelSystemMessageLike[] {
+  if (instructions == null || instructions === "") return [];
+  if (typeof instructions === "string") return [{ role: "system", content: instructions }];
+  const all: readonly unknown[] = Array.isArray(instructions) ? instructions : [instructions];
+  const wrong = all.findIndex((one) => !isSystemMessage(one));
+  if (wrong === -1) return all.filter(isSystemMessage);
+  const name = Array.isArray(instructions) ? `${field}[${wrong}]` : field;
+  throw new TypeError(
+    `\`${name}\` is ${describeValue(all[wrong])}, not a system message. Pass the text, or system messages with text.`,
+  );
+}
+
+function isSystemMessage(value: unknown): value is ModelSystemMessageLike {
+  const { role, content } = toRecord(value);
+  return role === "system" && typeof content === "string";
 }
 
 function isResult(message: object): message is ModelMessagesResponseLike {

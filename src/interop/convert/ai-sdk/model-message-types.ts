@@ -126,10 +126,16 @@ export type ModelMessageLike = Open<{
   readonly content: string | readonly Open<{ readonly type: string }>[];
 }>;
 
-/** Prompt as returned by `toModelMessages`. */
+/** System message from the SDK. */
+export type ModelSystemMessageLike = Open<{ readonly role: "system"; readonly content: string }>;
+
+/** Instructions as passed to the SDK. Since version 6, they may be system messages. */
+type ModelInstructionsLike = string | ModelSystemMessageLike | readonly ModelSystemMessageLike[];
+
+/** Prompt as returned by `toModelMessages` or as passed to the SDK. */
 export type ModelMessagesRequestLike = Open<{
-  readonly system?: string | undefined;
-  readonly instructions?: string | undefined;
+  readonly system?: ModelInstructionsLike | undefined;
+  readonly instructions?: ModelInstructionsLike | undefined;
   readonly messages: readonly (ModelMessageLike | ModelMessagesResponseLike)[];
 }>;
 

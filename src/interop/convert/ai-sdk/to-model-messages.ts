@@ -2,6 +2,7 @@ import { isStoredMessage, toArray, toContentBlocks, toRecord } from "../../../co
 import { toText } from "../../../core/context/message-parts.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
+import { assertOptions } from "../../../core/format/options.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
 import { endsWithType, findRaw } from "../raw-form.ts";
@@ -77,6 +78,7 @@ export function toModelMessages(
   source: RequestSource,
   options: ModelMessagesOptions = {},
 ): ModelMessagesRequest<AiSdkMajor> {
+  assertOptions<object>(options, {});
   const messages = getMessages(source, options.leafId);
   const kept = withKeptParts(messages);
   const { calls, superseded } = kept;

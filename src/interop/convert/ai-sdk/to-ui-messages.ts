@@ -2,6 +2,7 @@ import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { hashText } from "../../../core/format/ids.ts";
 import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
+import { assertOptions } from "../../../core/format/options.ts";
 import type { AnswerBlock, Dialect } from "../dialect.ts";
 import { isSameJson } from "../raw-form.ts";
 import { type PlannedAnswer, type PlannedUser, planMessages, type RequestPlan } from "../request-plan.ts";
@@ -68,6 +69,7 @@ const UI_MESSAGES: Dialect = {
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#ai-sdk
  */
 export function toUIMessages(source: RequestSource, options: UIMessagesOptions = {}): UIMessagesResult {
+  assertOptions<object>(options, {});
   const messages = getMessages(source, options.leafId);
   const { written, ...result } = writeUIMessages(messages, options, () => false);
   return { ...result, messages: written.map(({ message }) => message) };

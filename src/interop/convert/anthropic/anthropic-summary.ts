@@ -1,11 +1,14 @@
 import { type CompactionPreparation, planCompaction } from "../../../core/compaction/plan.ts";
 import { DEFAULT_COMPACTION_SETTINGS } from "../../../core/compaction/settings.ts";
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { assertArgument, assertSession } from "../../../core/format/arguments.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
+import { assertOptions, type OptionRule } from "../../../core/format/options.ts";
 import type { ConversationSession } from "../append-conversation.ts";
 import type { ConversionIssue } from "../conversion-issue.ts";
+import { assertResponse } from "../message-history.ts";
 import { bindsThinking } from "../session/claude-model.ts";
 import type { SourcePlan } from "../session/plan-source.ts";
 import { keepSummary, type SummaryRecord } from "../session/provider-summary.ts";
@@ -54,6 +57,11 @@ interface SummarizedSession extends ConversationSession {
   ): string;
 }
 
+const SUMMARY_REQUEST: OptionRule = {
+  fits: (value) => isJsonRecord(value) && isJsonRecord(value["record"]),
+  words: "what requestAnthropicSummary returned",
+};
+
 /**
  * Creates a request for Anthropic to summarize the older part of a session. The retained turns then keep their thinking,
  * which any other summary would invalidate.
@@ -68,6 +76,8 @@ export function requestAnthropicSummary(
   session: ConversationSession,
   options: AnthropicOptions & { readonly keepRecentTokens?: number; readonly instructions?: string } = {},
 ): AnthropicSummaryRequest {
+  assertSession(session);
+  assertOptions<object>(options, {});
   const { keepRecentTokens, instructions, ...rest } = options;
   const leafId = options.leafId ?? session.getLeafId() ?? "";
   const preparation = prepare(session, leafId, keepRecentTokens);
@@ -111,9 +121,13 @@ export function requestAnthropicSummary(
  */
 export function appendAnthropicSummary(
   session: SummarizedSession,
-  { firstKeptEntryId, tokensBefore, leafId, record }: AnthropicSummaryRequest,
+  request: AnthropicSummaryRequest,
   response: AnthropicResponseLike,
 ): string {
+  assertSession(session);
+  assertArgument("request", request, SUMMARY_REQUEST);
+  assertResponse(response);
+  const { firstKeptEntryId, tokensBefore, leafId, record } = request;
   const block: unknown = toArray(response.content).find((one) => toRecord(one)["type"] === "compaction");
   const { content } = toRecord(block);
   if (!isJsonRecord(block) || typeof content !== "string" || content.trim() === "")

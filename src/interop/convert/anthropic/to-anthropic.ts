@@ -1,5 +1,6 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { toSafeString } from "../../../core/format/json.ts";
+import { assertOptions } from "../../../core/format/options.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import { type Dialect, isBlank, isSigned, USUAL_DIALECT } from "../dialect.ts";
 import { endsWithType } from "../raw-form.ts";
@@ -98,6 +99,7 @@ export function toAnthropic(source: RequestSource, options: AnthropicOptions = {
 
 /** Plans a request and writes its messages. */
 export function planAnthropic(source: RequestSource, options: AnthropicOptions) {
+  assertOptions<object>(options, {});
   const { dialect, write } = options.systemMessages === "inline" ? INLINE : FRONT;
   const plan = planRequest(source, dialect, options, { write });
   return { plan, written: write(plan) };

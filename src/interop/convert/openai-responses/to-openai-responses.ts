@@ -1,4 +1,5 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
+import { assertOptions } from "../../../core/format/options.ts";
 import { type Dialect, NO_ORIGINALS, USUAL_DIALECT } from "../dialect.ts";
 import { endsWithType } from "../raw-form.ts";
 import {
@@ -84,6 +85,7 @@ export function planOpenAIResponses(
   options: OpenAIResponsesOptions,
   { isPortable = false }: { readonly isPortable?: boolean } = {},
 ): { readonly plan: RequestPlan; readonly written: WrittenItems[] } {
+  assertOptions<object>(options, {});
   const isStored = options.store ?? true;
   const dialect: Dialect = {
     ...OPENAI_RESPONSES,

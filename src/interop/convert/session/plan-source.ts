@@ -1,4 +1,5 @@
 import type { AgentMessage } from "../../../core/format/message.ts";
+import { assertOptions } from "../../../core/format/options.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import { type Dialect, findTarget } from "../dialect.ts";
 import { planMessages, type RequestPlan } from "../request-plan.ts";
@@ -37,6 +38,7 @@ export function planRequest(
   options: RequestOptions,
   { prepare = AS_IS, write }: RequestForm = {},
 ): SourcePlan {
+  assertOptions<object>(options, {});
   if (!isSession(source))
     return {
       ...planMessages(prepare(source).map(withTypedFields), dialect, options),

@@ -3,6 +3,7 @@ import { makeEntryPath } from "../../../core/context/entry-path.ts";
 import { toText } from "../../../core/context/message-parts.ts";
 import { RESET_TYPE } from "../../../core/context/select-entries.ts";
 import { type ProjectedSessionEntry, projectPath } from "../../../core/context/session-context.ts";
+import { assertSession } from "../../../core/format/arguments.ts";
 import type { SessionEntry } from "../../../core/format/entry.ts";
 import { makeEntryNotFoundError } from "../../../core/format/errors.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
@@ -74,6 +75,7 @@ export function requestChanges(
   fromId: string,
   toId: string | null = session.getLeafId(),
 ): RequestChange | undefined {
+  assertSession(session);
   const [from, to] = [requestAt(session, fromId), requestAt(session, toId ?? "")];
   return changeInFront(from.answer, to.answer) ?? changeInMessages(session, from, to);
 }

@@ -1,4 +1,5 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { assertText } from "../../../core/format/arguments.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { isAtifDocument } from "../../../core/jsonl/foreign-source.ts";
@@ -32,6 +33,7 @@ export interface AtifInput {
 
 /** Parses the content of a file. Returns undefined if it is not an ATIF document. */
 export function readAtifText(text: string): JsonRecord | undefined {
+  assertText("text", text);
   const value = parseJson(text.replace(/^\uFEFF/, ""))?.value;
   return isAtifDocument(value) ? value : undefined;
 }

@@ -1,4 +1,5 @@
 import { toArray, toCount, toRecord } from "../../../core/context/entry-fields.ts";
+import { assertText } from "../../../core/format/arguments.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
@@ -83,6 +84,7 @@ export function importCline(input: ClineInput): ImportedSession[] {
 
 /** Parses a file of messages. If the file is truncated, returns only the complete messages. */
 export function readClineText(text: string): ClineDocument {
+  assertText("text", text);
   const parsed = parseJson(text);
   if (parsed !== undefined) return { document: parsed.value };
   const list = text.search(/"messages":\s*\[/);

@@ -1,4 +1,5 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
+import { assertText } from "../../../core/format/arguments.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
@@ -13,6 +14,7 @@ export interface CodexRolloutText extends SourceText {
 
 /** Parses the single JSON object that the first versions of Codex wrote; undefined if the text is not such an object. */
 export function readOldCodexText(text: string): SourceText | undefined {
+  assertText("text", text);
   const { session, items } = toRecord(parseJson(text)?.value);
   if (!isJsonRecord(session) || !Array.isArray(items)) return undefined;
   const values = [session, ...items.filter(isJsonRecord)];

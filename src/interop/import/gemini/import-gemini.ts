@@ -1,4 +1,5 @@
 import { toArray, toCount, toRecord } from "../../../core/context/entry-fields.ts";
+import { assertText } from "../../../core/format/arguments.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
@@ -42,6 +43,7 @@ export interface GeminiInput extends SourceText {
 
 /** Parses a Gemini CLI file: a log of patches, or the single JSON object that older versions wrote. */
 export function readGeminiText(text: string): SourceText {
+  assertText("text", text);
   const whole = parseJson(text)?.value;
   const isDocument = Array.isArray(toRecord(whole)["messages"]);
   return isDocument
