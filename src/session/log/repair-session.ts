@@ -3,7 +3,7 @@ import { isKnownEntryType } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import type { IssueCode, SessionIssue } from "../../core/format/issue.ts";
-import { assertOptions, FLAG, OBJECT } from "../../core/format/options.ts";
+import { assertKnownOptions, FLAG, OBJECT } from "../../core/format/options.ts";
 import { toIsoText } from "../../core/format/timestamps.ts";
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import { decodeEntry } from "../../core/jsonl/entry-body.ts";
@@ -89,7 +89,7 @@ export function repairSession(
   path: string,
   options: { isDryRun?: boolean; fs?: FileSystem } = {},
 ): RepairReport {
-  assertOptions(options, { isDryRun: FLAG, fs: OBJECT });
+  assertKnownOptions(options, { isDryRun: FLAG, fs: OBJECT });
   const { fs = realFileSystem, isDryRun = false } = options;
   const absolute = toAbsolutePath(path);
   try {

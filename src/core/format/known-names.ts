@@ -1,0 +1,64 @@
+import { describeShortValue } from "./describe-value.ts";
+
+/** Maximum number of changed characters in a misspelled name. */
+const MAX_CHANGES = 2;
+
+/** Minimum length of a name that is recognized as a part of a longer one. */
+const MIN_PART = 3;
+
+/**
+ * Creates the error for a name that is not one of the known names, with the name that was probably meant.
+ *
+ * @param noun - Kind of name, such as "option".
+ */
+export function makeUnknownNameError(noun: string, name: unknown, known: readonly string[]): TypeError {
+  const similar = typeof name === "string" ? findSimilarName(name, known) : undefined;
+  const advice = similar === undefined ? "" : `; did you mean ${JSON.stringify(similar)}?`;
+  const names = known.map((one) => JSON.stringify(one)).join(", ");
+  return new TypeError(
+    `Unknown ${noun} ${describeShortValue(name)}${advice || "."} The ${noun}s are ${names}.`,
+  );
+}
+
+/**
+ * Throws if a name is not one of the known names.
+ *
+ * @param noun - Kind of name, such as "event".
+ * @throws {TypeError} With the name that was probably meant.
+ */
+export function assertKnownName(noun: string, name: unknown, known: readonly string[]): void {
+  if (typeof name !== "string" || !known.includes(name)) throw makeUnknownNameError(noun, name, known);
+}
+
+/** Returns the known name that a misspelled name resembles; undefined if there is none, or if several contain it. */
+function findSimilarName(name: string, known: readonly string[]): string | undefined {
+  const plain = toPlain(name);
+  const distances = known.map((one) => ({ one, changes: countChanges(plain, toPlain(one)) }));
+  const nearest = distances.reduce((a, b) => (b.changes < a.changes ? b : a), { one: "", changes: Infinity });
+  if (nearest.changes <= MAX_CHANGES) return nearest.one;
+  const parts = known.filter((one) => isPart(plain, toPlain(one)) || isPart(toPlain(one), plain));
+  return parts.length === 1 ? parts[0] : undefined;
+}
+
+/** Removes the differences between conventions: `sessionDir`, `session_dir`, and `session-dir` are the same. */
+function toPlain(name: string): string {
+  return name.toLowerCase().replace(/[^\p{L}\d]/gu, "");
+}
+
+function isPart(part: string, whole: string): boolean {
+  return part.length >= MIN_PART && whole.includes(part);
+}
+
+/** Returns the number of characters to insert, delete, or replace in a string to get another. */
+function countChanges(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [i, char] of [...from].entries()) {
+    const next = [i + 1];
+    for (let j = 1; j <= to.length; j += 1) {
+      const replaced = (row[j - 1] ?? 0) + (char === to[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}
