@@ -11,7 +11,7 @@ const SOURCE_TESTS = ["test/contract/{adapter-lines,api-reference,docs,public-na
 const cache = fileURLToPath(new URL("./node_modules/.cache/sessiontree/xdg", import.meta.url));
 
 /**
- * What a short run leaves out: who imports what, compiling the documents and their API reference, the examples as programs, other
+ * What a short run leaves out: who imports what, compiling the documents and their API reference, the examples as programs, wrong arguments, other
  * packages' types and suites, real files, servers for a chat, whether the suite for stores notices wrong ones, PGlite, whose start takes seconds for each
  * file, what waits for clocks, threads and collected garbage, and sources that must neither take long nor end a process, however large or hostile.
  */
@@ -21,7 +21,7 @@ const ONLY_FULL = [
   "test/catalog/search/question-files.test.ts",
   "test/apps/cli/{deep-data,hostile-entries,keep}.test.ts",
   "test/compat/corpus.test.ts",
-  "test/contract/{adapter-lines,api-reference,architecture,chat-app,docs,docs-checks,documented-names,first-agent,function-lines,function-names,other-runtimes,public-names,readme,unknown-values}.test.ts",
+  "test/contract/{adapter-lines,api-reference,architecture,chat-app,docs,docs-checks,documented-names,first-agent,function-lines,function-names,other-runtimes,public-names,readme,unknown-values,wrong-arguments}.test.ts",
   "test/examples/{main-job,session-examples}.test.ts",
   "test/fault/{full-disk,interleaving-upgrades,stress}.test.ts",
   "test/session/fs/descriptors.test.ts",

@@ -151,14 +151,16 @@ async function findError({ call }: ExportedCall, args: readonly unknown[]): Prom
   }
 }
 
-/** Returns the errors of the engine, by position, of a call with each value in each position. */
+/** Returns the errors of the engine, by position, of a call with each value in each position, with and without the arguments after it. */
 async function findEngineErrors(one: ExportedCall): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for (const position of one.makeArgs().keys()) {
     for (const [value, make] of VALUES) {
-      const error = await findError(one, one.makeArgs().with(position, make()));
-      if (error === undefined || error === OWN_ERROR || isTypedError(error)) continue;
-      found.set(`${one.name} ${position}`, `${value}: ${error instanceof Error ? error.stack : error}`);
+      for (const end of [undefined, position + 1]) {
+        const error = await findError(one, one.makeArgs().with(position, make()).slice(0, end));
+        if (error === undefined || error === OWN_ERROR || isTypedError(error)) continue;
+        found.set(`${one.name} ${position}`, `${value}: ${error instanceof Error ? error.stack : error}`);
+      }
     }
   }
   return found;

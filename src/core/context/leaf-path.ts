@@ -1,4 +1,4 @@
-import { assertMethod } from "../format/arguments.ts";
+import { ARRAY, assertArgument, assertMethod } from "../format/arguments.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
 import type { SessionHeader } from "../format/header.ts";
 import { toRecord } from "./entry-fields.ts";
@@ -21,6 +21,7 @@ export function findLeafPath(
   leafId?: string | null,
   byId?: ReadonlyMap<string, AnySessionEntry>,
 ): AnySessionEntry[] {
+  assertArgument("entries", records, ARRAY);
   if (byId !== undefined) assertMethod("byId", byId, "a Map of entries by id", "get");
   if (leafId === null) return [];
   if (byId === undefined) return climbByPlace(records.filter(isNotHeader), leafId);

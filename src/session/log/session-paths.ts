@@ -44,9 +44,7 @@ export function toAbsolutePath(path: string): string {
 }
 
 function makePathError(path: unknown): TypeError {
-  return new TypeError(
-    `A path must be a string, but is ${describeValue(path)}. Pass the path of the file or folder.`,
-  );
+  return new TypeError(`A path must be a string, but is ${describeValue(path)}.`);
 }
 
 /** Returns the folder that contains one folder per project. */

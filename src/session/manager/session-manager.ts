@@ -24,7 +24,7 @@ import type { SessionIssue } from "../../core/format/issue.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import type { AssistantMessage } from "../../core/format/message.ts";
 import { assertMessage } from "../../core/format/message-check.ts";
-import { assertOptions, OBJECT, SIGNAL } from "../../core/format/options.ts";
+import { assertOptions, CALLBACK, OBJECT, SIGNAL } from "../../core/format/options.ts";
 import { assertRedactable, REDACTED_TEXT, redactEntry } from "../../core/format/redact-entry.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { type LineChange, parseCurrentLine } from "../../core/jsonl/entry-body.ts";
@@ -143,8 +143,8 @@ export function openOverLog(log: SessionLog, options: LogSessionOptions): Sessio
  *
  * An append writes the entry to the file, adds it to the tree as a child of the leaf, and makes it the new leaf. If it fails with
  * `WRITE_FAILED`, nothing was changed. Entries are never changed or removed. Looking up an unknown id returns undefined or an
- * empty array instead of throwing. Entries are shared objects; do not modify them. Methods are synchronous unless they return a
- * promise.
+ * empty array instead of throwing; an argument of the wrong type throws a `TypeError` that names it. Entries are shared objects; do
+ * not modify them. Methods are synchronous unless they return a promise.
  *
  * @remarks Source: docs/guide.md
  */
@@ -302,6 +302,7 @@ export class SessionManager {
     signal?: AbortSignal,
   ): Promise<SessionInfo[]> {
     assertCwd(cwd, "list");
+    if (onProgress !== undefined) assertArgument("onProgress", onProgress, CALLBACK);
     // Loaded on demand, because opening a session does not require the catalog.
     const { listInfos } = await import("../../catalog/list/list-infos.ts");
     const scope = getSessionScope(cwd, toSessionOptions(sessionDir));

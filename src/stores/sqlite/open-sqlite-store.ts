@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { toRecord } from "../../core/context/entry-fields.ts";
+import { assertText } from "../../core/format/arguments.ts";
 import { getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
 import { assertOptions, FLAG } from "../../core/format/options.ts";
 import type { SessionStore } from "../contract/session-store.ts";
@@ -61,6 +62,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
  * damaged, or belongs to another program; `VERSION_TOO_NEW`; `READ_ONLY`.
  */
 export async function openSqliteStore(path: string, options: OpenSqliteOptions = {}): Promise<SessionStore> {
+  assertText("path", path);
   assertOptions<Pick<OpenSqliteOptions, "mustExist">>(options, { mustExist: FLAG });
   const { mustExist = false, ...settings } = options;
   if (mustExist && !existsSync(path)) throw makeMissingTablesError(path, "There is no database");

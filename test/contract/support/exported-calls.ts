@@ -135,7 +135,7 @@ const signal = () => AbortSignal.abort();
 const MISSING = "missing.jsonl";
 const NEVER = "never-created";
 const importOptions = () => ({ paths: [], sources: ["codex"], env: {}, cacheDir: "cache" });
-const answerOf = (content: object) => ({ role: "assistant", ...content });
+const makeAnswer = (content: object) => ({ role: "assistant", ...content });
 const record = () => ({
   text: { records: [] },
   sessionId: "s1",
@@ -200,7 +200,7 @@ export const FUNCTION_ARGS: { readonly [name: string]: MakeArgs } = {
     OPTIONS,
   ],
   fromAnthropic: () => [{ system: "Be brief.", messages: [{ role: "user", content: "Hi" }] }, OPTIONS],
-  fromAnthropicResponse: () => [answerOf({ content: [], stop_reason: "end_turn" }), OPTIONS],
+  fromAnthropicResponse: () => [makeAnswer({ content: [], stop_reason: "end_turn" }), OPTIONS],
   fromBedrock: () => [{ messages: [{ role: "user", content: [{ text: "Hi" }] }] }, OPTIONS],
   fromBedrockResponse: () => [{ output: { message: { role: "assistant", content: [] } } }, OPTIONS],
   fromGemini: () => [{ contents: [{ role: "user", parts: [{ text: "Hi" }] }] }, OPTIONS],
@@ -209,7 +209,7 @@ export const FUNCTION_ARGS: { readonly [name: string]: MakeArgs } = {
   fromModelMessages: () => [{ messages: [{ role: "user", content: "Hi" }] }, OPTIONS],
   fromModelMessagesResponse: () => [{ steps: [], responseMessages: [] }, OPTIONS],
   fromOpenAIChat: () => [{ messages: [{ role: "user", content: "Hi" }] }, OPTIONS],
-  fromOpenAIChatResponse: () => [{ choices: [{ message: answerOf({ content: "Yes" }) }] }, OPTIONS],
+  fromOpenAIChatResponse: () => [{ choices: [{ message: makeAnswer({ content: "Yes" }) }] }, OPTIONS],
   fromOpenAIResponses: () => [{ input: [{ role: "user", content: "Hi" }] }, OPTIONS],
   fromOpenAIResponsesResponse: () => [{ output: [] }, OPTIONS],
   fromUIMessages: () => [ui(), OPTIONS],

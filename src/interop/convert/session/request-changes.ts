@@ -73,10 +73,13 @@ const NEUTRAL: Dialect = {
 export function requestChanges(
   session: ConversationSession,
   fromId: string,
-  toId: string | null = session.getLeafId(),
+  toId?: string | null,
 ): RequestChange | undefined {
   assertSession(session);
-  const [from, to] = [requestAt(session, fromId), requestAt(session, toId ?? "")];
+  const [from, to] = [
+    requestAt(session, fromId),
+    requestAt(session, (toId === undefined ? session.getLeafId() : toId) ?? ""),
+  ];
   return changeInFront(from.answer, to.answer) ?? changeInMessages(session, from, to);
 }
 

@@ -1,0 +1,110 @@
+import { SessionManager } from "sessiontree";
+import { loadChat } from "sessiontree/adapters";
+import {
+  appendAnthropicSummary,
+  appendConversation,
+  fromAnthropic,
+  requestAnthropicSummary,
+  requestChanges,
+} from "sessiontree/convert";
+import { copySession, memoryStore } from "sessiontree/stores";
+import { describe, expect, it } from "vitest";
+import { user } from "../../support/messages.ts";
+
+/** Passes a value that the type of a function does not allow. */
+function callWith(call: (...args: never[]) => unknown, ...args: readonly unknown[]): () => unknown {
+  return () => Reflect.apply(call, undefined, [...args]);
+}
+
+const session = () => SessionManager.inMemory();
+const answer = { content: [{ type: "compaction", content: "Summary" }] };
+
+describe("an argument of the wrong type is named with what is expected:", () => {
+  const expected = "a session, such as SessionManager.inMemory() returns";
+  const notAwaited = `The argument session must be ${expected}, but is a promise. Await the promise and pass its result.`;
+
+  it.each([
+    ["appendConversation", callWith(appendConversation, Promise.resolve(session()), [])],
+    ["requestAnthropicSummary", callWith(requestAnthropicSummary, Promise.resolve(session()))],
+    ["appendAnthropicSummary", callWith(appendAnthropicSummary, Promise.resolve(session()), {}, answer)],
+    ["requestChanges", callWith(requestChanges, Promise.resolve(session()), "aaaaaaaa")],
+    ["loadChat", callWith(loadChat, Promise.resolve(session()))],
+  ])("a session that was not awaited, by %s", (_, call) => {
+    expect(call).toThrow(new TypeError(notAwaited));
+  });
+
+  it("a converter's result in place of its messages", () => {
+    const converted = fromAnthropic([{ role: "user", content: "Hi" }], { timestamp: 1 });
+    expect(callWith(appendConversation, session(), converted)).toThrow(
+      new TypeError("The list of messages is an object, not an array. Pass the messages as an array."),
+    );
+  });
+
+  it("a request for a summary, and its response", () => {
+    expect(callWith(appendAnthropicSummary, session(), undefined, answer)).toThrow(
+      new TypeError("The argument request must be what requestAnthropicSummary returned, but is undefined."),
+    );
+    expect(callWith(appendAnthropicSummary, session(), { record: {} }, Promise.resolve(answer))).toThrow(
+      new TypeError("The response is a promise, not an object. Await the SDK's response and pass it."),
+    );
+  });
+
+  it("a store", () => {
+    expect(callWith(copySession, memoryStore(), "s1", null)).toThrow(
+      new TypeError("The argument to must be a store, such as fileStore() returns, but is null."),
+    );
+  });
+
+  it("a path", () => {
+    expect(callWith(SessionManager.open, undefined)).toThrow(
+      new TypeError("A path must be a string, but is undefined."),
+    );
+  });
+
+  it("an event", () => {
+    const made = session();
+    expect(callWith(made.on.bind(made), "append", () => undefined)).toThrow(
+      /^The argument name must be "entry_appended", .* or "closed", but is a string\.$/,
+    );
+  });
+});
+
+describe("a session writes nothing if an argument is invalid:", () => {
+  it.each([
+    ["thinkingLevel", "appendThinkingLevelChange", [undefined]],
+    ["provider", "appendModelChange", [undefined, "m1"]],
+    ["modelId", "appendModelChange", ["acme", 5]],
+    ["usage", "appendUsage", ["title", "acme", "m1", null]],
+    ["summary", "appendCompaction", [undefined, null, 1]],
+    ["customType", "appendCustomEntry", [undefined, {}]],
+    ["content", "appendCustomMessageEntry", ["note", { text: "Hi" }, true]],
+    ["name", "appendSessionInfo", [undefined]],
+    ["summary", "branchWithSummary", [null, undefined]],
+    ["drafts", "appendAll", [{}]],
+  ])("%s of %s", (argument, method, args) => {
+    const made = session();
+    const entryId = made.appendMessage(user("Hi"));
+    const call: unknown = Reflect.get(made, method);
+    expect(() => Reflect.apply(Object(call), made, args)).toThrow(`The argument ${argument} must be `);
+    expect([made.getEntryCount(), made.getLeafId()]).toEqual([1, entryId]);
+  });
+
+  it("a label that is not a string", () => {
+    const made = session();
+    const entryId = made.appendMessage(user("Hi"));
+    expect(callWith(made.appendLabelChange.bind(made), entryId, { text: "x" })).toThrow(
+      new TypeError("The argument label must be a string, but is an object."),
+    );
+    expect(made.getEntryCount()).toBe(1);
+  });
+});
+
+it("a session finds no entry for an id that is not a string", () => {
+  const made = session();
+  made.appendMessage(user("Hi"));
+  for (const id of [null, 5, {}]) {
+    expect(callWith(made.getEntry.bind(made), id)()).toBeUndefined();
+    expect(callWith(made.getBranch.bind(made), id)()).toEqual([]);
+    expect(callWith(made.branch.bind(made), id)).toThrow(/^Entry .* not found/);
+  }
+});
