@@ -292,6 +292,21 @@ test.each(WRITERS)(
   },
 );
 
+test.each([
+  ["create", (options: Wrong) => SessionManager.create("/project", options), "sessionsDir", "sessionDir"],
+  ["open", (options: Wrong) => SessionManager.open(path, options), "durabilty", "durability"],
+  [
+    "continueRecent",
+    (options: Wrong) => SessionManager.continueRecent("/project", options),
+    "session_dir",
+    "sessionDir",
+  ],
+] as const)("SessionManager.%s rejects a misspelled option", (_name, call, misspelled, meant) => {
+  const refused = expect(() => call({ [misspelled]: folder }));
+  refused.toThrow(TypeError);
+  refused.toThrow(`Unknown option "${misspelled}"; did you mean "${meant}"?`);
+});
+
 test("missing options, and unknown options of other functions, are ignored", () => {
   const options: Wrong = {
     lease: undefined,

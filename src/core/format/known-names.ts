@@ -1,7 +1,10 @@
 import { describeShortValue } from "./describe-value.ts";
 
-/** Maximum number of changed characters in a misspelled name. */
+/** Maximum number of changed characters in a misspelled name; in a short name, a third of its characters. */
 const MAX_CHANGES = 2;
+
+/** Maximum length of a name that is compared with others. */
+const MAX_LENGTH = 100;
 
 /** Minimum length of a name that is recognized as a part of a longer one. */
 const MIN_PART = 3;
@@ -12,7 +15,8 @@ const MIN_PART = 3;
  * @param noun - Kind of name, such as "option".
  */
 export function makeUnknownNameError(noun: string, name: unknown, known: readonly string[]): TypeError {
-  const similar = typeof name === "string" ? findSimilarName(name, known) : undefined;
+  const similar =
+    typeof name === "string" ? (findMisspelledName(name, known) ?? findPart(name, known)) : undefined;
   const advice = similar === undefined ? "" : `; did you mean ${JSON.stringify(similar)}?`;
   const names = known.map((one) => JSON.stringify(one)).join(", ");
   return new TypeError(
@@ -30,12 +34,18 @@ export function assertKnownName(noun: string, name: unknown, known: readonly str
   if (typeof name !== "string" || !known.includes(name)) throw makeUnknownNameError(noun, name, known);
 }
 
-/** Returns the known name that a misspelled name resembles; undefined if there is none, or if several contain it. */
-function findSimilarName(name: string, known: readonly string[]): string | undefined {
+/** Returns the known name of which a name is a misspelling; undefined if there is none. */
+export function findMisspelledName(name: string, known: readonly string[]): string | undefined {
   const plain = toPlain(name);
+  if (plain.length > MAX_LENGTH) return undefined;
   const distances = known.map((one) => ({ one, changes: countChanges(plain, toPlain(one)) }));
   const nearest = distances.reduce((a, b) => (b.changes < a.changes ? b : a), { one: "", changes: Infinity });
-  if (nearest.changes <= MAX_CHANGES) return nearest.one;
+  return nearest.changes <= Math.min(MAX_CHANGES, Math.floor(plain.length / 3)) ? nearest.one : undefined;
+}
+
+/** Returns the only known name that contains a name or is contained in it. */
+function findPart(name: string, known: readonly string[]): string | undefined {
+  const plain = toPlain(name);
   const parts = known.filter((one) => isPart(plain, toPlain(one)) || isPart(toPlain(one), plain));
   return parts.length === 1 ? parts[0] : undefined;
 }

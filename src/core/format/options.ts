@@ -1,5 +1,5 @@
 import { describeShortValue } from "./describe-value.ts";
-import { makeUnknownNameError } from "./known-names.ts";
+import { findMisspelledName, makeUnknownNameError } from "./known-names.ts";
 
 /** Valid values of an option. */
 export interface OptionRule {
@@ -91,8 +91,27 @@ export function assertKnownOptions<Options extends object>(
   rules: OptionRules<Options>,
 ): void {
   assertOptions(options, rules);
-  const unknown = Object.entries(options).find(
-    ([name, value]) => value !== undefined && !Object.hasOwn(rules, name),
-  );
-  if (unknown !== undefined) throw makeUnknownNameError("option", unknown[0], Object.keys(rules));
+  const [unknown] = listUnknownOptions(options, rules);
+  if (unknown !== undefined) throw makeUnknownNameError("option", unknown, Object.keys(rules));
+}
+
+/**
+ * Throws if an option is invalid or is a misspelling of one with a rule. Other options are ignored, because callers also pass
+ * objects that contain options of other functions.
+ *
+ * @throws {TypeError} With the option's name, and the name that was probably meant.
+ */
+export function assertSpelledOptions<Options extends object>(
+  options: Options,
+  rules: OptionRules<Options>,
+): void {
+  assertOptions(options, rules);
+  const known = Object.keys(rules);
+  const misspelled = listUnknownOptions(options, rules).find((name) => findMisspelledName(name, known));
+  if (misspelled !== undefined) throw makeUnknownNameError("option", misspelled, known);
+}
+
+function listUnknownOptions(options: object, rules: object): string[] {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return given.map(([name]) => name).filter((name) => !Object.hasOwn(rules, name));
 }

@@ -18,12 +18,13 @@ test.each([
 test.each([
   ["a name that resembles no other", "folder", 'Unknown option "folder". '],
   ["a name that several names contain", "dir", 'Unknown option "dir". '],
+  ["a short name, of which every other is a change", "cwd", 'Unknown option "cwd". '],
   ["a part that is too short", "s", 'Unknown option "s". '],
   ["a value that is not a string", null, "Unknown option null. "],
   ["a long string, which may be private", "x".repeat(50), "Unknown option a longer string. "],
 ])("an error for %s only lists the names", (_case, name, message) => {
-  expect(getMessage(name, ["sessionDir", "cacheDir"])).toBe(
-    `${message}The options are "sessionDir", "cacheDir".`,
+  expect(getMessage(name, ["sessionDir", "cacheDir", "now"])).toBe(
+    `${message}The options are "sessionDir", "cacheDir", "now".`,
   );
 });
 
