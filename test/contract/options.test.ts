@@ -274,7 +274,7 @@ const WRITERS: readonly [name: string, call: (options: Wrong) => unknown, unknow
       "allowDifferentId",
       "allowDifferentIds",
     ],
-    ["deleteTenant", (options) => deleteTenant({ tenant: "a", ...options }), "batch", "batchSize"],
+    ["deleteTenant", (options) => deleteTenant({ tenant: "a", ...options }), "batchsize", "batchSize"],
     [
       "deleteSessionsBefore",
       (options) => deleteSessionsBefore({ before: new Date(0), ...options }),

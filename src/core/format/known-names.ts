@@ -6,17 +6,13 @@ const MAX_CHANGES = 2;
 /** Maximum length of a name that is compared with others. */
 const MAX_LENGTH = 100;
 
-/** Minimum length of a name that is recognized as a part of a longer one. */
-const MIN_PART = 3;
-
 /**
  * Creates the error for a name that is not one of the known names, with the name that was probably meant.
  *
  * @param noun - Kind of name, such as "option".
  */
 export function makeUnknownNameError(noun: string, name: unknown, known: readonly string[]): TypeError {
-  const similar =
-    typeof name === "string" ? (findMisspelledName(name, known) ?? findPart(name, known)) : undefined;
+  const similar = typeof name === "string" ? findMisspelledName(name, known) : undefined;
   const advice = similar === undefined ? "" : `; did you mean ${JSON.stringify(similar)}?`;
   const names = known.map((one) => JSON.stringify(one)).join(", ");
   return new TypeError(
@@ -43,20 +39,9 @@ export function findMisspelledName(name: string, known: readonly string[]): stri
   return nearest.changes <= Math.min(MAX_CHANGES, Math.floor(plain.length / 3)) ? nearest.one : undefined;
 }
 
-/** Returns the only known name that contains a name or is contained in it. */
-function findPart(name: string, known: readonly string[]): string | undefined {
-  const plain = toPlain(name);
-  const parts = known.filter((one) => isPart(plain, toPlain(one)) || isPart(toPlain(one), plain));
-  return parts.length === 1 ? parts[0] : undefined;
-}
-
 /** Removes the differences between conventions: `sessionDir`, `session_dir`, and `session-dir` are the same. */
 function toPlain(name: string): string {
-  return name.toLowerCase().replace(/[^\p{L}\d]/gu, "");
-}
-
-function isPart(part: string, whole: string): boolean {
-  return part.length >= MIN_PART && whole.includes(part);
+  return name.toLowerCase().replace(/\W|_/g, "");
 }
 
 /** Returns the number of characters to insert, delete, or replace in a string to get another. */

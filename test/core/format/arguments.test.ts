@@ -64,7 +64,7 @@ describe("an argument of the wrong type is named with what is expected:", () => 
   it("an event", () => {
     const made = session();
     expect(callWith(made.on.bind(made), "append", () => undefined)).toThrow(
-      /^Unknown event "append"; did you mean "entry_appended"\? The events are "entry_appended", .*, "closed"\.$/,
+      /^Unknown event "append"\. The events are "entry_appended", .*, "closed"\.$/,
     );
   });
 });

@@ -17,7 +17,7 @@ test.each([
 
 test.each([
   ["a name that resembles no other", "folder", 'Unknown option "folder". '],
-  ["a name that several names contain", "dir", 'Unknown option "dir". '],
+  ["a part of a name", "dir", 'Unknown option "dir". '],
   ["a short name, of which every other is a change", "cwd", 'Unknown option "cwd". '],
   ["a part that is too short", "s", 'Unknown option "s". '],
   ["a value that is not a string", null, "Unknown option null. "],
