@@ -3,7 +3,16 @@
  * runs its command, compiles against its declarations, and bundles it. Needs a build.
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -124,6 +133,25 @@ function runExamples(project: string): void {
   }
 }
 
+/** Size of a file that another process reads. */
+const LARGE_BYTES = 66 * 1024 ** 2;
+
+/** Imports a session of Claude Code that is so large that another process reads it. */
+function runLargeImport(project: string): void {
+  const sessionId = "11111111-2222-4333-8444-555555555555";
+  const folder = join(project, ".claude/projects/-large");
+  const said = { role: "user", content: "x".repeat(LARGE_BYTES) };
+  const record = { type: "user", uuid: "a", parentUuid: null, sessionId, cwd: "/large", message: said };
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    join(folder, `${sessionId}.jsonl`),
+    `${JSON.stringify({ ...record, timestamp: "2026-02-03T04:05:06.000Z" })}\n`,
+  );
+  const result = runAtHome(project, "npx", "--no-install", "sessiontree", "import", "--all");
+  if (!/1 new/.test(result)) throw new Error(`the import of a large session printed: ${result}`);
+  console.log("a large session is imported by another process");
+}
+
 function check(project: string): void {
   const packed = npm(root, "pack", "--ignore-scripts", `--pack-destination=${project}`).trim();
   const tarball = join(project, packed.split("\n").at(-1) ?? "");
@@ -156,6 +184,7 @@ function check(project: string): void {
     console.log(`$ sessiontree ${args.join(" ")}\n${command(...args)}`);
   }
 
+  runLargeImport(project);
   runExamples(project);
   compile(project, "types.ts", { module: "NodeNext", moduleResolution: "NodeNext", types: ["node"] });
   compile(project, "core-types.ts", {

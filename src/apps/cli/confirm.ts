@@ -15,3 +15,14 @@ export async function confirmQuestion({ get, io }: CommandCall, question: string
   }
   return /^\s*y(?:es)?\s*$/i.test(await io.ask(`${question} [y/N] `));
 }
+
+/** Requests confirmation of a change as `confirmQuestion` does. If the user declines, reports that nothing happened. */
+export async function confirmChange(
+  call: CommandCall,
+  question: string,
+  declined = "Nothing was changed.",
+): Promise<boolean> {
+  const isConfirmed = await confirmQuestion(call, question);
+  if (!isConfirmed) call.warn(declined);
+  return isConfirmed;
+}

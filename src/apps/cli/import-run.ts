@@ -1,6 +1,6 @@
 import { formatCount, formatCounted } from "../../core/facts/number-text.ts";
 import { toPlainLine } from "../../core/facts/plain-text.ts";
-import { getErrorMessage, isSessionError } from "../../core/format/errors.ts";
+import { callUnless, getErrorMessage } from "../../core/format/errors.ts";
 import {
   type ImportSessionsOptions,
   importSessions,
@@ -49,9 +49,8 @@ export async function runImport(call: CommandCall, options: ImportSessionsOption
   const signal = io.untilInterrupted?.();
   const tallies = new Map<SourceName, Tally>();
   const told: [path: string, issue: string][] = [];
-  let isWhole = true;
-  try {
-    await withProgress(call, "Importing sessions", async (onProgress) => {
+  const importAll = () =>
+    withProgress(call, "Importing sessions", async (onProgress) => {
       for await (const one of importSessions({ ...options, onProgress, ...(signal && { signal }) })) {
         if (json) out.json(toImportJson(one));
         const tally = tallies.get(one.source) ?? { ...NO_SESSIONS };
@@ -61,11 +60,9 @@ export async function runImport(call: CommandCall, options: ImportSessionsOption
           told.push([one.sourcePath ?? one.sourceId, `line ${line}: ${code}: ${message}`]);
         tallies.set(one.source, tally);
       }
+      return true;
     });
-  } catch (error) {
-    if (!isSessionError(error, "ABORTED")) throw error;
-    isWhole = false;
-  }
+  const isWhole = (await callUnless("ABORTED", importAll)) === true;
   if (!json && (isWhole || tallies.size > 0)) writeTallies(call, tallies, told, options.dryRun === true);
   if (!isWhole) warn("The import was interrupted; run it again to continue.");
   return isWhole;

@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import type { PriceFunction } from "../../catalog/usage/usage-groups.ts";
 import { toRecord } from "../../core/context/entry-fields.ts";
+import { getOrAdd } from "../../core/format/group-by.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 
 /** Kinds of tokens that have a price, in US dollars per million. */
@@ -30,107 +31,78 @@ export function sumAt(
 
 /** Creates a function that returns the price of a call from the package's table, which is loaded on first use. */
 export function makeTablePrices(): PriceFunction {
-  const models = new Map<string, ModelPrices>();
+  const models = new Map<string, ModelPrice>();
   let ask: AskPackage | undefined;
   return (provider, model, usage, time) => {
-    const key = `${provider}/${model}`;
-    let prices = models.get(key);
-    if (prices === undefined) {
+    const getPrice = getOrAdd(models, `${provider}/${model}`, () => {
       ask ??= loadPackage();
-      prices = new ModelPrices(ask, provider, model);
-      models.set(key, prices);
-    }
-    return prices.getPrice(usage, time);
+      return makeModelPrice(ask, provider, model);
+    });
+    return getPrice(usage, time);
   };
 }
 
 /** US dollars per token of each kind; null if no price is known. */
 type Rates = PricedTokens | null;
 
-/** Prices of one model, requested from the package once for each period and call size with different prices. */
-class ModelPrices {
-  readonly #ask: AskPackage;
-  readonly #provider: string | null;
-  readonly #model: string;
-  /** Days on which prices change, in ascending order; undefined if they change within a day. */
-  readonly #changes: readonly string[] | undefined;
-  readonly #periods = new Map<number, PeriodPrices>();
+/** Returns the price of a call of one model at a time. */
+type ModelPrice = (tokens: PricedTokens, time: Date | null) => number | undefined;
 
-  constructor(ask: AskPackage, provider: string | null, model: string) {
-    this.#ask = ask;
-    this.#provider = provider;
-    this.#model = model;
-    this.#changes = getChanges(
-      toRecord(this.#askAt(null)({ input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }).model),
-    );
-  }
+/** Requests the price of a call of one model from the package. */
+type AskModel = (tokens: PricedTokens) => Found;
 
-  getPrice(tokens: PricedTokens, time: Date | null): number | undefined {
-    if (this.#changes === undefined) return toPrice(this.#askAt(time)(tokens));
-    const day = time?.toISOString().slice(0, 10);
-    const period = day === undefined ? -1 : this.#changes.filter((change) => change <= day).length;
-    let prices = this.#periods.get(period);
-    if (prices === undefined) {
-      prices = new PeriodPrices(this.#askAt(time));
-      this.#periods.set(period, prices);
-    }
-    return prices.getPrice(tokens);
-  }
+const NO_TOKENS: PricedTokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
-  /**
-   * Creates a function that returns the prices at a given time. If the provider does not list the model, looks the model up
-   * without the provider, because providers also resell other providers' models.
-   */
-  #askAt(time: Date | null): (tokens: PricedTokens) => Found {
+/** Tokens of a call whose price shows when and from which size on the prices of its model change. */
+const PROBE: PricedTokens = { ...NO_TOKENS, input: 1, output: 1 };
+
+/** Creates the prices of one model, requested from the package once for each period and call size with different prices. */
+function makeModelPrice(ask: AskPackage, provider: string | null, model: string): ModelPrice {
+  // If the provider does not list the model, looks it up without the provider, because providers also resell others' models.
+  const askAt = (time: Date | null): AskModel => {
     const options = time === null ? {} : { timestamp: time };
     return (tokens) => {
-      const named =
-        this.#provider === null
-          ? null
-          : this.#ask(toPackageTokens(tokens), this.#model, { ...options, providerId: this.#provider });
-      return toRecord(named ?? this.#ask(toPackageTokens(tokens), this.#model, options));
+      const given = toPackageTokens(tokens);
+      const named = provider === null ? null : ask(given, model, { ...options, providerId: provider });
+      return toRecord(named ?? ask(given, model, options));
     };
-  }
+  };
+  const changes = getChanges(toRecord(askAt(null)(PROBE).model));
+  const periods = new Map<number, AskRates>();
+  return (tokens, time) => {
+    if (changes === undefined) return toPrice(askAt(time)(tokens));
+    const day = time?.toISOString().slice(0, 10);
+    const period = day === undefined ? -1 : changes.filter((change) => change <= day).length;
+    const rates = getOrAdd(periods, period, () => makePeriodRates(askAt(time)))(tokens);
+    return rates === null ? undefined : sumAt(rates, tokens);
+  };
 }
 
-/** Prices of one model during a period without price changes. */
-class PeriodPrices {
-  readonly #ask: (tokens: PricedTokens) => Found;
-  /** Numbers of input tokens above which different prices apply, in ascending order. */
-  readonly #starts: readonly number[];
-  readonly #rates = new Map<number, Rates>();
+/** Returns the rates for a call of this size. */
+type AskRates = (tokens: PricedTokens) => Rates;
 
-  constructor(ask: (tokens: PricedTokens) => Found) {
-    this.#ask = ask;
-    this.#starts = getStarts(toRecord(ask({ input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }).model_price));
-  }
+/** Creates the rates of one model during a period without price changes. */
+function makePeriodRates(ask: AskModel): AskRates {
+  const starts = getStarts(toRecord(ask(PROBE).model_price));
+  const rates = new Map<number, Rates>();
+  return ({ input, cacheRead, cacheWrite }) => {
+    const size = starts.filter((start) => input + cacheRead + cacheWrite > start).length;
+    const first = size === 0 ? Math.min(MILLION, starts[0] ?? MILLION) : (starts[size - 1] ?? 0) + 1;
+    return getOrAdd(rates, size, () => askRates(ask, first));
+  };
+}
 
-  getPrice(tokens: PricedTokens): number | undefined {
-    const all = tokens.input + tokens.cacheRead + tokens.cacheWrite;
-    const size = this.#starts.filter((start) => all > start).length;
-    let rates = this.#rates.get(size);
-    if (rates === undefined) {
-      rates = this.#getRates(size);
-      this.#rates.set(size, rates);
-    }
-    return rates === null ? undefined : sumAt(rates, tokens);
-  }
-
-  /** Requests the price of each kind of token, for calls of one size. */
-  #getRates(size: number): Rates {
-    const input =
-      size === 0 ? Math.min(MILLION, this.#starts[0] ?? MILLION) : (this.#starts[size - 1] ?? 0) + 1;
-    const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-    const price = (tokens: Partial<PricedTokens>) => toPrice(this.#ask({ ...none, ...tokens })) ?? 0;
-    if (toPrice(this.#ask({ ...none, input })) === undefined) return null;
-    const ofInput = price({ input });
-    return {
-      input: ofInput / input,
-      output: (price({ input, output: MILLION }) - ofInput) / MILLION,
-      cacheRead: price({ cacheRead: input }) / input,
-      cacheWrite: price({ cacheWrite: input }) / input,
-    };
-  }
+/** Requests the price of each kind of token, for calls with this number of input tokens. */
+function askRates(ask: AskModel, input: number): Rates {
+  const price = (tokens: Partial<PricedTokens>) => toPrice(ask({ ...NO_TOKENS, ...tokens })) ?? 0;
+  if (toPrice(ask({ ...NO_TOKENS, input })) === undefined) return null;
+  const ofInput = price({ input });
+  return {
+    input: ofInput / input,
+    output: (price({ input, output: MILLION }) - ofInput) / MILLION,
+    cacheRead: price({ cacheRead: input }) / input,
+    cacheWrite: price({ cacheWrite: input }) / input,
+  };
 }
 
 /** The package's result; an empty record if no price is known. */

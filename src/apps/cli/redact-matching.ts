@@ -14,7 +14,7 @@ import { groupBy } from "../../core/format/group-by.ts";
 import type { CatalogScope } from "../../session/files/session-files.ts";
 import { sessionNotFound } from "../../session/manager/open-session.ts";
 import type { CommandCall } from "./command.ts";
-import { confirmQuestion } from "./confirm.ts";
+import { confirmChange } from "./confirm.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import { getScope } from "./session-argument.ts";
 import { asUsage, UsageError } from "./usage-error.ts";
@@ -54,10 +54,7 @@ export async function redactMatching(call: CommandCall, request: MatchingRequest
   }
   call.out.flush();
   const question = `Redact the text in ${formatCounted(found.changed.length, "place")}? Backups change as well, so the text cannot be restored.`;
-  if (!(await confirmQuestion(call, question))) {
-    call.warn("Nothing was changed.");
-    return EXIT_CODES.failed;
-  }
+  if (!(await confirmChange(call, question))) return EXIT_CODES.failed;
   const { changed, standing } = await redact(reach, false);
   const elsewhere = await findElsewhere(call, request, found, redact);
   return writeOutcome(call, { changed, pending: [], standing: [...standing, ...elsewhere] });

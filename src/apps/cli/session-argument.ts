@@ -6,6 +6,7 @@ import { SessionError } from "../../core/format/errors.ts";
 import { findOpenClaw } from "../../interop/history/openclaw.ts";
 import type { CatalogScope } from "../../session/files/session-files.ts";
 import type { FileRow } from "../../session/files/session-row.ts";
+import { isFolder } from "../../session/fs/file-system.ts";
 import { toAbsolutePath } from "../../session/log/session-paths.ts";
 import { quoteForShell } from "../text/shell-quoting.ts";
 import type { CliIo } from "./io.ts";
@@ -105,10 +106,6 @@ export function makeFailuresCommand(name: string): string {
 /** Returns whether the name of a session is a path, regardless of whether a file exists there. */
 export function isLikePath(name: string): boolean {
   return LOOKS_LIKE_PATH.test(name);
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { PriceFunction } from "../../catalog/usage/usage-groups.ts";
+import { pickDefined } from "../../core/format/json.ts";
 import { assertOptions, CALLBACK, OBJECT, type OptionRules, TEXT } from "../../core/format/options.ts";
 import { PLACES_RULES, type SessionPlaces } from "../../session/log/session-paths.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
@@ -55,11 +56,7 @@ export function makeRecall(options: RecallOptions): Recall {
   assertOptions(options, RECALL_RULES);
   const { cwd, store, sessionDir, places, hideSecrets, prices, env = process.env, now = Date.now } = options;
   if (places !== undefined) assertOptions<SessionPlaces>(places, PLACES_RULES);
-  const scope = {
-    ...(sessionDir !== undefined && { sessionDir }),
-    ...(places !== undefined && { places }),
-    includeImported: sessionDir === undefined,
-  };
+  const scope = { ...pickDefined({ sessionDir, places }), includeImported: sessionDir === undefined };
   const source = store === undefined ? makeFileSource(scope) : makeStoreSource(store);
   return new Recall({
     source,

@@ -240,10 +240,8 @@ async function loadIfInstalled<T>(load: () => Promise<T>): Promise<T> {
     return await load();
   } catch (error) {
     if (toRecord(error)["code"] !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw new SessionError(
-      "PACKAGE_MISSING",
-      "The package @modelcontextprotocol/server, which implements MCP, is not installed; run npm install @modelcontextprotocol/server, or start it with npx --prefer-offline -y -p sessiontree -p @modelcontextprotocol/server sessiontree mcp.",
-      { cause: error },
-    );
+    const message =
+      "The package @modelcontextprotocol/server, which implements MCP, is not installed; run npm install @modelcontextprotocol/server, or start it with npx --prefer-offline -y -p sessiontree -p @modelcontextprotocol/server sessiontree mcp.";
+    throw new SessionError("PACKAGE_MISSING", message, { cause: error });
   }
 }

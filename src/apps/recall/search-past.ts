@@ -5,6 +5,7 @@ import { getExcerpt } from "../../core/facts/excerpt.ts";
 import { formatCount } from "../../core/facts/number-text.ts";
 import { toShortLine } from "../../core/facts/plain-text.ts";
 import { isSessionError } from "../../core/format/errors.ts";
+import { pickDefined } from "../../core/format/json.ts";
 import { getMessageKind } from "../text/entry-kind.ts";
 import type { Answer } from "./answer.ts";
 import { type Arguments, choiceArgument, choicesArgument, optionalText, switchArgument } from "./argument.ts";
@@ -128,10 +129,7 @@ function makeQuery(recall: Recall, call: Arguments): SourceQuery {
     regex: get(REGEX),
     branch: get(BRANCH),
     ...recall.getTimes(call),
-    ...(roles && { roles }),
-    ...(tool !== undefined && { tools: [tool] }),
-    ...(path !== undefined && { path }),
-    ...(source !== undefined && { source }),
+    ...pickDefined({ roles, path, source, tools: tool === undefined ? undefined : [tool] }),
   };
 }
 

@@ -12,12 +12,11 @@ import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
 import { getDataFolder } from "../../session/files/user-folders.ts";
 import {
   callIfPresent,
-  closeQuietly,
   hasErrorCode,
   makeFolder,
-  openForReading,
   readRange,
   realFileSystem,
+  withOpenFile,
 } from "../../session/fs/file-system.ts";
 import { writeWhole } from "../../session/fs/write-whole.ts";
 import { retryAfterReplacement } from "../../session/log/replace-file.ts";
@@ -52,17 +51,15 @@ export function markedOriginsInFront(bytes: Uint8Array): readonly ImportOrigin[]
  * is missing.
  */
 export function readFront(path: string): Uint8Array | undefined {
-  const open = () => openForReading(realFileSystem, path);
-  const fd = callIfPresent(() => retryAfterReplacement(realFileSystem, path, open));
-  if (fd === undefined) return undefined;
-  try {
+  const read = (fd: number) => {
     const front = readRange(realFileSystem, fd, 0, FRONTS[0]);
     return isWholeFront(front) || front.length < FRONTS[0]
       ? front
       : readRange(realFileSystem, fd, 0, FRONTS[1]);
-  } finally {
-    closeQuietly(realFileSystem, fd);
-  }
+  };
+  return callIfPresent(() =>
+    retryAfterReplacement(realFileSystem, path, () => withOpenFile(realFileSystem, path, read)),
+  );
 }
 
 /** Reads the beginning of a session until its first entry is complete or more than 256 KiB have been read. */

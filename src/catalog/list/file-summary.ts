@@ -15,6 +15,7 @@ import {
   readFilePieces,
   type ScannedFile,
   toFileMark,
+  withScannedFile,
 } from "../../session/files/file-mark.ts";
 import {
   type FileFacts,
@@ -113,12 +114,7 @@ export function isStillTrue(path: string, known: FileSummary): boolean {
     const stats = statSync(path);
     if (isUnchanged(stats, known)) return true;
     if (!stats.isFile()) return false;
-    const file = openToScan(path);
-    try {
-      return hasGrown(file, known);
-    } finally {
-      closeFile(file);
-    }
+    return withScannedFile(path, (file) => hasGrown(file, known));
   } catch (error) {
     // The file no longer exists, or can no longer be read.
     if (!isSystemError(error) && !(error instanceof NotAPlainFileError)) throw error;

@@ -1,5 +1,6 @@
 import { getMessageFields } from "../../core/context/entry-fields.ts";
 import { getMessageText } from "../../core/facts/session-facts.ts";
+import { getOrAdd } from "../../core/format/group-by.ts";
 import { decodeEntry } from "../../core/jsonl/entry-body.ts";
 import { EntryHeadReader } from "../../core/jsonl/entry-head.ts";
 import type { LineSource } from "../../core/jsonl/line-source.ts";
@@ -23,11 +24,7 @@ export async function listInfos(
   onProgress?: SessionListProgress,
 ): Promise<SessionInfo[]> {
   const known = new Map<FileRow, SessionInfo>();
-  const toInfo = (row: FileRow) => {
-    const info = known.get(row) ?? makeSessionInfo(row);
-    known.set(row, info);
-    return info;
-  };
+  const toInfo = (row: FileRow) => getOrAdd(known, row, () => makeSessionInfo(row));
   if (onProgress === undefined) return (await listSessions(options)).map(makeSessionInfo);
   const rows = await listSessions({
     ...options,
@@ -44,9 +41,7 @@ const TEXT_WHEN_ASKED: PropertyDescriptor & ThisType<SessionInfo> = {
   enumerable: true,
   configurable: true,
   get() {
-    const text = textsAskedFor.get(this) ?? readMessagesText(this.path);
-    textsAskedFor.set(this, text);
-    return text;
+    return getOrAdd(textsAskedFor, this, () => readMessagesText(this.path));
   },
 };
 

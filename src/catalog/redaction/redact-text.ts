@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { refuseAborted } from "../../core/format/abort.ts";
 import { getErrorMessage, isSessionError } from "../../core/format/errors.ts";
+import { pickDefined } from "../../core/format/json.ts";
 import {
   assertKnownOptions,
   assertOptions,
@@ -21,15 +22,14 @@ import { isSystemError } from "../../session/files/skipped-files.ts";
 import { type FileState, findFileState, getOpenState, isSameState } from "../../session/fs/file-identity.ts";
 import {
   callIfPresent,
-  closeQuietly,
   realFileSystem as fs,
   getPlainFileMode,
   NotAPlainFileError,
-  openForReading,
   readPieces,
   realFileSystem,
   retryWhileHeld,
   syncFolder,
+  withOpenFile,
 } from "../../session/fs/file-system.ts";
 import { BESIDE_DATABASE, removeLeftovers, removeTemporary } from "../../session/fs/temporary-files.ts";
 import { writeTemporary } from "../../session/fs/write-whole.ts";
@@ -141,12 +141,7 @@ export function redactEverywhere(
   assertKnownOptions<RedactEverywhereOptions>(options, RULES);
   const { cwd, sessionDir, places, includeImported = sessionDir === undefined } = options;
   if (places !== undefined) assertOptions<SessionPlaces>(places, PLACES_RULES);
-  const scope = {
-    ...(cwd !== undefined && { cwd }),
-    ...(sessionDir !== undefined && { sessionDir }),
-    ...(places !== undefined && { places }),
-    includeImported,
-  };
+  const scope = { ...pickDefined({ cwd, sessionDir, places }), includeImported };
   return redactTextInScopes([scope], matching, options);
 }
 
@@ -385,8 +380,7 @@ function redactIdleFile(path: string, redactor: TextRedactor): void {
  */
 function writeRedacted(path: string, redactor: TextRedactor): { temporary: string; before: FileState } {
   const mode = getPlainFileMode(fs, path);
-  const fd = openForReading(fs, path);
-  try {
+  return withOpenFile(fs, path, (fd) => {
     const before = getOpenState(fs, fd);
     const edits: Edit[] = [];
     eachRawLine(fs, path, (line, span) => {
@@ -397,9 +391,7 @@ function writeRedacted(path: string, redactor: TextRedactor): { temporary: strin
       temporary: writeTemporary({ fs, path, mode, pieces: applyEdits(fd, before.size, edits) }),
       before,
     };
-  } finally {
-    closeQuietly(fs, fd);
-  }
+  });
 }
 
 function* applyEdits(fd: number, size: number, edits: readonly Edit[]): Generator<Uint8Array | string, void> {

@@ -8,13 +8,7 @@ import { DATABASE_FRONT } from "../../core/jsonl/foreign-source.ts";
 import type { TextRedactor } from "../../core/jsonl/text-redactor.ts";
 import { parseCacheName, readCached } from "../../session/files/folder-cache.ts";
 import { SUMMARIES } from "../../session/files/summary-columns.ts";
-import {
-  closeQuietly,
-  NotAPlainFileError,
-  openForReading,
-  readRange,
-  realFileSystem,
-} from "../../session/fs/file-system.ts";
+import { NotAPlainFileError, readRange, realFileSystem, withOpenFile } from "../../session/fs/file-system.ts";
 import { eachRawLine, scanRawLines } from "../../session/log/raw-lines.ts";
 import { readCallNames } from "../list/session-calls.ts";
 import type { TextPlace } from "./text-places.ts";
@@ -78,13 +72,10 @@ export function lookAtFile({ kind, path }: TextPlace, redactor: TextRedactor): S
 }
 
 function readFileFront(path: string): string {
-  const fd = openForReading(realFileSystem, path);
-  try {
+  return withOpenFile(realFileSystem, path, (fd) => {
     if (!realFileSystem.fstatSync(fd).isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
     return readRange(realFileSystem, fd, 0, DATABASE_FRONT.length).toString("latin1");
-  } finally {
-    closeQuietly(realFileSystem, fd);
-  }
+  });
 }
 
 function lookAtLine(line: string, redactor: TextRedactor, sight: Sight): void {

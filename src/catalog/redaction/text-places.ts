@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isSessionError } from "../../core/format/errors.ts";
+import { callUnless } from "../../core/format/errors.ts";
 import { canHoldText, listCacheFiles } from "../../session/files/cache-files.ts";
 import { cacheFolders } from "../../session/files/forget-session.ts";
 import { listPages } from "../../session/files/page-files.ts";
@@ -119,12 +119,8 @@ function* findBeside(
 
 /** Returns the sessions in the trash; empty on systems where programs cannot read the trash. */
 async function findTrashed(folders: readonly string[]): Promise<TrashedSession[]> {
-  try {
-    return await listTrashed(folders.length > 0 ? { folders } : {});
-  } catch (error) {
-    if (isSessionError(error, "SESSION_NOT_FOUND")) return [];
-    throw error;
-  }
+  const list = () => listTrashed(folders.length > 0 ? { folders } : {});
+  return (await callUnless("SESSION_NOT_FOUND", list)) ?? [];
 }
 
 /**

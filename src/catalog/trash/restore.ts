@@ -21,11 +21,11 @@ import {
   callIfPresent,
   hasErrorCode,
   makeFolder,
-  openForReading,
   readPieces,
   realFileSystem,
   removeQuietly,
   syncFolder,
+  withOpenFile,
 } from "../../session/fs/file-system.ts";
 import { removeFile } from "../../session/fs/temporary-files.ts";
 import { writeWhole } from "../../session/fs/write-whole.ts";
@@ -208,14 +208,11 @@ function placeFile(trashPath: string, path: string): void {
   } catch (error) {
     if (hasErrorCode(error, "EEXIST", "ENOENT")) throw error;
   }
-  const fd = openForReading(realFileSystem, trashPath);
-  try {
+  withOpenFile(realFileSystem, trashPath, (fd) => {
     const { size, atime, mtime } = realFileSystem.fstatSync(fd);
     writeWhole({ fs: realFileSystem, path, pieces: readPieces(realFileSystem, fd, 0, size) });
     utimesSync(path, atime, mtime);
-  } finally {
-    realFileSystem.closeSync(fd);
-  }
+  });
 }
 
 /** Yields the contents of the info files in a trash folder, except info files whose described files are missing. */

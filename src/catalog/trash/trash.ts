@@ -201,12 +201,6 @@ async function putIntoTrash(path: string, trash: Trash): Promise<void> {
 
 function makeRefusedError(path: string, what: string, advice: string, cause: unknown): SessionError {
   const [reason = ""] = getErrorMessage(cause).split(/\.?(?:\n|$)/, 1);
-  return new SessionError(
-    "WRITE_FAILED",
-    `${path} was not deleted, because the system did not ${what}: ${reason}. ${advice}`,
-    {
-      details: { path },
-      cause,
-    },
-  );
+  const message = `${path} was not deleted, because the system did not ${what}: ${reason}. ${advice}`;
+  return new SessionError("WRITE_FAILED", message, { details: { path }, cause });
 }

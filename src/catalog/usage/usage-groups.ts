@@ -2,7 +2,7 @@ import { formatModelName } from "../../core/facts/usage.ts";
 import { getDollars, type ModelNames, makeEmptySpent, type Spent } from "../../core/facts/usage-tally.ts";
 import type { Usage } from "../../core/format/content.ts";
 import { getErrorMessage, SessionError } from "../../core/format/errors.ts";
-import { addTo, groupBy } from "../../core/format/group-by.ts";
+import { addTo, getOrAdd, groupBy } from "../../core/format/group-by.ts";
 import { toSafeString } from "../../core/format/json.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import type { CallTable } from "../list/call-table.ts";
@@ -102,9 +102,9 @@ export function groupCalls(
   const nodes = sessions.map(makeNode);
   const descent = new Descent(nodes);
   const grouping = new Grouping(options, descent);
-  const seen = new SeenCalls(nodes.map(({ recorded }) => recorded.calls));
+  const takeOwn = makeCopyFilter(nodes.map(({ recorded }) => recorded.calls));
   for (const node of orderParentsFirst(nodes, descent)) {
-    const own = seen.add(node.recorded.calls);
+    const own = takeOwn(node.recorded.calls);
     if (node.isOutside !== true && isWanted(node, options.source)) grouping.add(node, own);
   }
   const { groups, total } = grouping;
@@ -180,7 +180,7 @@ class Grouping {
   readonly #options: GroupOptions;
   readonly #by: readonly UsageKey[];
   readonly #descent: Descent<Node>;
-  readonly #calendar: Calendar;
+  readonly #getCalendarNames: (timeMs: number) => CalendarNames;
   readonly #total = makeGroup();
   readonly #groups = new Map<string, GrowingGroup>();
   readonly #bills = new Map<Node, Bills>();
@@ -189,7 +189,7 @@ class Grouping {
     this.#options = options;
     this.#by = options.by ?? [];
     this.#descent = descent;
-    this.#calendar = new Calendar(options.utc === true);
+    this.#getCalendarNames = makeCalendar(options.utc === true);
   }
 
   /**
@@ -224,7 +224,7 @@ class Grouping {
     let byModel: GrowingGroup[][] = [];
     return (i) => {
       const timeMs = hasTime ? calls.timeAt(i) : Number.NaN;
-      const at = Number.isNaN(timeMs) ? undefined : this.#calendar.of(timeMs);
+      const at = Number.isNaN(timeMs) ? undefined : this.#getCalendarNames(timeMs);
       if (at !== times) byModel = [];
       times = at;
       const model = calls.modelAt(i);
@@ -260,9 +260,7 @@ class Grouping {
   }
 
   #getBills(node: Node): Bills {
-    const known = this.#bills.get(node) ?? countBills(node.recorded.calls);
-    this.#bills.set(node, known);
-    return known;
+    return getOrAdd(this.#bills, node, () => countBills(node.recorded.calls));
   }
 
   #getGroup(call: CallKeys, of: Node, parent: Node | undefined): GrowingGroup {
@@ -270,12 +268,10 @@ class Grouping {
     const keyFor = (session: Node) => JSON.stringify([session.path, ...values]);
     const hasSession = this.#by.includes("session");
     const key = hasSession ? keyFor(of) : JSON.stringify(values);
-    const known = this.#groups.get(key);
-    if (known !== undefined) return known;
-    const named = this.#by.map((name, i) => [name, name === "session" ? of.row : values[i]]);
-    const group = makeGroup(Object.fromEntries(named), parent?.row, parent && keyFor(parent));
-    this.#groups.set(key, group);
-    return group;
+    return getOrAdd(this.#groups, key, () => {
+      const named = this.#by.map((name, i) => [name, name === "session" ? of.row : values[i]]);
+      return makeGroup(Object.fromEntries(named), parent?.row, parent && keyFor(parent));
+    });
   }
 
   #compare(a: GrowingGroup, b: GrowingGroup): number {
@@ -400,36 +396,29 @@ function findRepeatedTimes(tables: readonly CallTable[]): ReadonlySet<number> {
   return repeated;
 }
 
-/** Calls of the sessions added so far, used to recognize copies. */
-class SeenCalls {
-  readonly #repeated: ReadonlySet<number>;
-  /** Calls that may have copies, by time. */
-  readonly #byTime = new Map<number, { readonly calls: CallTable; readonly i: number }[]>();
-
-  /** @param tables - Calls of all sessions that will be added. */
-  constructor(tables: readonly CallTable[]) {
-    this.#repeated = findRepeatedTimes(tables);
-  }
-
-  /** Adds the calls of a session, and returns the indexes of the calls that no earlier session contains. */
-  add(calls: CallTable): number[] {
+/**
+ * Creates a function that returns the indexes of the calls in a session's table that no earlier table contains.
+ *
+ * @param tables - Tables of all sessions.
+ */
+function makeCopyFilter(tables: readonly CallTable[]): (calls: CallTable) => number[] {
+  const repeated = findRepeatedTimes(tables);
+  const byTime = new Map<number, { readonly calls: CallTable; readonly i: number }[]>();
+  const isCopy = (calls: CallTable, i: number) =>
+    byTime.get(calls.timeAt(i))?.some((other) => calls.isCopy(i, other.calls, other.i)) === true;
+  return (calls) => {
     const own: number[] = [];
     const added: number[] = [];
     for (let i = 0; i < calls.size; i++) {
-      const mayBeCopied = this.#repeated.size > 0 && this.#repeated.has(calls.timeAt(i));
-      if (mayBeCopied && this.#has(calls, i)) continue;
+      const mayBeCopied = repeated.size > 0 && repeated.has(calls.timeAt(i));
+      if (mayBeCopied && isCopy(calls, i)) continue;
       own.push(i);
       if (mayBeCopied) added.push(i);
     }
     // Adds these only now, because two calls with the same time in one session are not copies.
-    for (const i of added) addTo(this.#byTime, calls.timeAt(i), { calls, i });
+    for (const i of added) addTo(byTime, calls.timeAt(i), { calls, i });
     return own;
-  }
-
-  #has(calls: CallTable, i: number): boolean {
-    const known = this.#byTime.get(calls.timeAt(i));
-    return known?.some((other) => calls.isCopy(i, other.calls, other.i)) === true;
-  }
+  };
 }
 
 /** Names of a day, its week, and its month. */
@@ -443,29 +432,21 @@ interface CalendarNames {
 const QUARTER_MS = 15 * 60_000;
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Names of days, weeks, and months in the system's time zone or in UTC, with one object per day. */
-class Calendar {
-  readonly #isUtc: boolean;
-  readonly #byQuarter = new Map<number, CalendarNames>();
-  readonly #byDate = new Map<number, CalendarNames>();
-
-  constructor(isUtc: boolean) {
-    this.#isUtc = isUtc;
-  }
-
-  of(timeMs: number): CalendarNames {
-    const quarter = Math.floor(timeMs / QUARTER_MS);
-    const known = this.#byQuarter.get(quarter);
-    if (known !== undefined) return known;
-    const time = new Date(timeMs);
-    const dateMs = this.#isUtc
-      ? Math.floor(timeMs / DAY_MS) * DAY_MS
-      : Date.UTC(time.getFullYear(), time.getMonth(), time.getDate());
-    const names = this.#byDate.get(dateMs) ?? getCalendarNames(dateMs);
-    this.#byDate.set(dateMs, names);
-    this.#byQuarter.set(quarter, names);
-    return names;
-  }
+/**
+ * Creates a function that returns the names of a time's day, week, and month, in the system's time zone or in UTC, with one
+ * object per day.
+ */
+function makeCalendar(isUtc: boolean): (timeMs: number) => CalendarNames {
+  const byQuarter = new Map<number, CalendarNames>();
+  const byDate = new Map<number, CalendarNames>();
+  return (timeMs) =>
+    getOrAdd(byQuarter, Math.floor(timeMs / QUARTER_MS), () => {
+      const time = new Date(timeMs);
+      const dateMs = isUtc
+        ? Math.floor(timeMs / DAY_MS) * DAY_MS
+        : Date.UTC(time.getFullYear(), time.getMonth(), time.getDate());
+      return getOrAdd(byDate, dateMs, () => getCalendarNames(dateMs));
+    });
 }
 
 /**

@@ -220,9 +220,6 @@ function assertNothingLeftOut(
   budget: number,
 ) {
   if (messages.length === prepareBranchEntries(entries).messages.length) return;
-  throw new SessionError(
-    "SUMMARY_FAILED",
-    `No summary was written: the newest message of the branch does not fit into ${budget} tokens. Nothing was changed; use a model with a larger context window.`,
-    { details: { kind: "branch", budget } },
-  );
+  const message = `No summary was written: the newest message of the branch does not fit into ${budget} tokens. Nothing was changed; use a model with a larger context window.`;
+  throw new SessionError("SUMMARY_FAILED", message, { details: { kind: "branch", budget } });
 }

@@ -31,9 +31,6 @@ export interface LocatedEntry {
   readonly entry: AnySessionEntry;
 }
 
-/** Tool call, and the assistant message that contains it. */
-interface LocatedCall extends LocatedEntry, StoredCall {}
-
 type CallSource = Pick<ViewSource, "entryAt" | "tree">;
 
 /** Returns the tool calls of an entry; empty unless it is an assistant message. */
@@ -61,7 +58,7 @@ export function getResultToolName(entry: AnySessionEntry | undefined): string {
  * Finds the call of a tool result among the 50 entries above it. Returns undefined if the entry is not a result or its call is
  * not found.
  */
-export function findCall(session: CallSource, ordinal: number): LocatedCall | undefined {
+export function findCall(session: CallSource, ordinal: number): (LocatedEntry & StoredCall) | undefined {
   const id = getResultCallId(session.entryAt(ordinal));
   if (id === "") return undefined;
   let at = session.tree.parentAt(ordinal);

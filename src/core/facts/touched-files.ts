@@ -53,12 +53,6 @@ function findPatchedFiles(input: unknown): TouchedFile[] {
     );
 }
 
-/** Replacement requested from an edit tool. */
-interface TextEdit {
-  readonly before: string;
-  readonly after: string;
-}
-
 /** Argument names that tools use for the old and the new text. */
 const OLD_NAMES = ["oldText", "old_string", "old_str", "oldString", "old_text", "old"];
 const NEW_NAMES = ["newText", "new_string", "new_str", "newString", "new_text", "new"];
@@ -67,7 +61,7 @@ const NEW_NAMES = ["newText", "new_string", "new_str", "newString", "new_text", 
  * Returns the changes requested from an edit tool: the old and new text in its arguments, or an `edits` array of such pairs.
  * Empty for other tools.
  */
-export function findCallEdits(input: unknown): TextEdit[] {
+export function findCallEdits(input: unknown): { readonly before: string; readonly after: string }[] {
   const fields = toRecord(input);
   const edits = Array.isArray(fields["edits"]) ? toArray(fields["edits"]) : [input];
   return edits.flatMap((edit) => {

@@ -150,19 +150,22 @@ export type AnySessionEntry = SessionEntry | UnknownEntry;
 /** Record of a session file. */
 export type FileEntry = SessionHeader | SessionEntry;
 
-const KNOWN_TYPES: ReadonlySet<string> = new Set<SessionEntry["type"]>([
+/** The eleven known types, the most frequent type first. */
+export const KNOWN_ENTRY_TYPES: readonly SessionEntry["type"][] = [
   "message",
-  "thinking_level_change",
-  "model_change",
-  "usage",
-  "compaction",
-  "branch_summary",
-  "custom",
   "custom_message",
-  "context_edit",
+  "custom",
+  "compaction",
+  "model_change",
+  "thinking_level_change",
   "label",
+  "branch_summary",
   "session_info",
-]);
+  "usage",
+  "context_edit",
+];
+
+const KNOWN_TYPES: ReadonlySet<string> = new Set(KNOWN_ENTRY_TYPES);
 
 /** Returns whether a type is one of the eleven known types. */
 export function isKnownEntryType(type: string): type is SessionEntry["type"] {

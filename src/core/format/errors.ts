@@ -81,6 +81,26 @@ export function makeEntryNotFoundError(entryId: string): SessionError {
   return new SessionError("ENTRY_NOT_FOUND", message, { details: { entryId } });
 }
 
+/** Returns the result of a call, or undefined if it fails with a `SessionError` that has the given code. */
+export async function callUnless<T>(code: SessionErrorCode, call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (isSessionError(error, code)) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the result of a call, or undefined if it throws an error that is harmless or that is reported elsewhere. */
+export function callQuietly<T>(call: () => T): T | undefined {
+  try {
+    return call();
+  } catch (error) {
+    if (error instanceof Error) return undefined;
+    throw error;
+  }
+}
+
 /**
  * Returns whether a caught value is a `SessionError`, including one from another copy of this package.
  *

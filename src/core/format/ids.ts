@@ -42,11 +42,8 @@ export function createSessionId(): string {
  */
 export function assertValidSessionId(id: string): void {
   if (typeof id === "string" && SESSION_ID.test(id)) return;
-  throw new SessionError(
-    "INVALID_SESSION_ID",
-    `Invalid session id ${JSON.stringify(id)}: use letters, digits, ".", "_" and "-", with a letter or digit at both ends.`,
-    { details: { id } },
-  );
+  const message = `Invalid session id ${JSON.stringify(id)}: use letters, digits, ".", "_" and "-", with a letter or digit at both ends.`;
+  throw new SessionError("INVALID_SESSION_ID", message, { details: { id } });
 }
 
 /**

@@ -72,11 +72,8 @@ export function assertRedactable(entry: AnySessionEntry): void {
   const redacted = JSON.stringify(redactEntry(entry, ""));
   if (CONTENT_FIELDS.some((field) => field in entry) || redacted !== JSON.stringify(entry)) return;
   const fields = Object.keys(entry).filter((name) => !["id", "parentId", "timestamp"].includes(name));
-  throw new SessionError(
-    "ENTRY_INVALID",
-    `Entry ${entry.id} has nothing to redact: a redaction keeps settings (${fields.join(", ")}). To remove those, delete the session, or fork it from an earlier entry.`,
-    { details: { entryId: entry.id, fields } },
-  );
+  const message = `Entry ${entry.id} has nothing to redact: a redaction keeps settings (${fields.join(", ")}). To remove those, delete the session, or fork it from an earlier entry.`;
+  throw new SessionError("ENTRY_INVALID", message, { details: { entryId: entry.id, fields } });
 }
 
 /** Message fields that are strings. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { getOrAdd } from "./group-by.ts";
 import { isJsonObject, isJsonRecord, isJsonValue } from "./json.ts";
 import type { AnyField, AnyObjectShape } from "./shape.ts";
 import { describeType, type Problem, withArticle } from "./validation-problems.ts";
@@ -10,11 +11,7 @@ const made = new WeakMap<AnyField, z.ZodType>();
 
 /** Returns the zod schema for a shape, always the same schema for the same shape. Unknown fields are accepted. */
 export function toZodSchema(shape: AnyField): z.ZodType {
-  const known = made.get(shape);
-  if (known !== undefined) return known;
-  const schema = buildSchema(shape);
-  made.set(shape, schema);
-  return schema;
+  return getOrAdd(made, shape, () => buildSchema(shape));
 }
 
 /**

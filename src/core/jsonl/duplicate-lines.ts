@@ -1,3 +1,4 @@
+import { getOrAdd } from "../format/group-by.ts";
 import type { IdKey } from "../format/id-key.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import type { LineSpan, LineSpans } from "./line-spans.ts";
@@ -30,19 +31,18 @@ export class RepeatedLines {
     const line = this.#lineAt(place);
     const digest = hashBytes(line);
     const alike = bearers.get(digest) ?? [];
-    const same = alike.find((one) => isEqual(this.#lineAt(this.#places.at(one)), line));
+    const same = alike.find((one) => areEqualBytes(this.#lineAt(this.#places.at(one)), line));
     if (same !== undefined) return same;
     if (alike.length < MAX_COMPARED) bearers.set(digest, [...alike, next]);
     return NONE;
   }
 
   #getBearers(id: IdKey, first: number): Map<string, number[]> {
-    let bearers = this.#bearers.get(id);
-    if (bearers === undefined) {
-      bearers = new Map([[hashBytes(this.#lineAt(this.#places.at(first))), [first]]]);
-      this.#bearers.set(id, bearers);
-    }
-    return bearers;
+    return getOrAdd(
+      this.#bearers,
+      id,
+      () => new Map([[hashBytes(this.#lineAt(this.#places.at(first))), [first]]]),
+    );
   }
 
   /** Returns the bytes of a line without trailing white space, so that the result does not depend on whether its end was read. */
@@ -61,7 +61,8 @@ function hashBytes(bytes: Uint8Array): string {
   return `${bytes.length} ${hash}`;
 }
 
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+/** Returns whether two arrays contain the same bytes. */
+export function areEqualBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;

@@ -1,3 +1,4 @@
+import { KNOWN_ENTRY_TYPES } from "../format/entry.ts";
 import { type IdKey, toIdKey } from "../format/id-key.ts";
 import { BytePattern, MAX_HELD_BYTES } from "./byte-pattern.ts";
 import { getHexValue, isAt, toDataView, toSpelling, WORD } from "./escaped-words.ts";
@@ -10,20 +11,8 @@ const COMMA = 0x2c;
 const CLOSE_BRACE = 0x7d;
 const MAX_ID_BYTES = 256;
 
-/** Text before the id for each known type, the most frequent type first. */
-const OPENINGS = [
-  "message",
-  "custom_message",
-  "custom",
-  "compaction",
-  "model_change",
-  "thinking_level_change",
-  "label",
-  "branch_summary",
-  "session_info",
-  "usage",
-  "context_edit",
-].map((type) => ({ type, front: toSpelling(`{"type":"${type}","id":"`) }));
+/** Text before the id for each known type. */
+const OPENINGS = KNOWN_ENTRY_TYPES.map((type) => ({ type, front: toSpelling(`{"type":"${type}","id":"`) }));
 
 /** Names of the known types. All lines share the same string objects. */
 export const USUAL_TYPES: ReadonlyMap<string, string> = new Map(OPENINGS.map(({ type }) => [type, type]));

@@ -1,7 +1,6 @@
 import type { AnySessionEntry } from "../format/entry.ts";
 import { decodeEntry } from "./entry-body.ts";
 import { detectForeignSource, type ForeignSource } from "./foreign-source.ts";
-import { readLinesInMemory } from "./line-spans.ts";
 import { SessionIndex } from "./session-index.ts";
 
 /** Index of a session's lines, with a method to read them. Logs, copies, and files under repair implement it. */
@@ -23,7 +22,11 @@ export function makeLineSource(content: Uint8Array | string): LineSource {
   return {
     index,
     foreign: index.header === undefined ? detectForeignSource(() => [bytes]) : undefined,
-    readLines: (ordinals, take) => readLinesInMemory(readBytes, index.spans, ordinals, take),
+    readLines: (ordinals, take) => {
+      const { spans } = index;
+      for (const ordinal of ordinals)
+        take(ordinal, readBytes(spans.offsetAt(ordinal), spans.lengthAt(ordinal)));
+    },
   };
 }
 

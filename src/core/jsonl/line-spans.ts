@@ -80,13 +80,3 @@ export class SpanColumns implements LineSpans {
 
 /** Methods of `LineSpans` required to read lines. */
 export type SpansByOrdinal = Pick<LineSpans, "offsetAt" | "lengthAt">;
-
-/** Reads the lines of entries from bytes in memory, in the order of the ordinals. */
-export function readLinesInMemory(
-  readBytes: (offset: number, length: number) => Uint8Array,
-  spans: SpansByOrdinal,
-  ordinals: Iterable<number>,
-  take: (ordinal: number, bytes: Uint8Array) => void,
-): void {
-  for (const ordinal of ordinals) take(ordinal, readBytes(spans.offsetAt(ordinal), spans.lengthAt(ordinal)));
-}

@@ -36,11 +36,6 @@ const MAX_SHORT_FRONT = 255;
 /** Maximum number of entries for which arrays of strings take less time than columns and not much more memory. */
 const MAX_ENTRIES = 32_768;
 
-/** Record in the current version with its own id. */
-interface OrdinaryRecord extends UnknownEntry {
-  readonly parentId: string | null;
-}
-
 /**
  * Session without anomalies. Every line is a record in the current version with its own id and an earlier parent.
  *
@@ -453,7 +448,7 @@ function isCurrentHeader(record: unknown): record is JsonRecord & SessionHeader 
 }
 
 /** Returns whether a record is an entry that callers can receive unchanged, which requires a head and a body. */
-function isOrdinaryRecord(record: unknown): record is OrdinaryRecord {
+function isOrdinaryRecord(record: unknown): record is UnknownEntry & { readonly parentId: string | null } {
   if (!isJsonRecord(record)) return false;
   const { type, id, timestamp, message } = record;
   if (typeof id !== "string" || id === "" || typeof timestamp !== "string") return false;

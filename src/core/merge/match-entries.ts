@@ -1,6 +1,7 @@
 import type { AnySessionEntry } from "../format/entry.ts";
 import { toSafeString } from "../format/json.ts";
 import { decodeRecord } from "../jsonl/decode.ts";
+import { areEqualBytes } from "../jsonl/duplicate-lines.ts";
 import { encodeCurrentLine } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
 import { decodeEntryFrom, type LineSource, readLine } from "../jsonl/line-source.ts";
@@ -90,7 +91,7 @@ class Matcher {
         const line = lines[position] ?? bytes;
         position++;
         // Equal lines are different entries if the copies interpret them differently, for example after a duplicate id.
-        const isEqual = isSameVersion && areEqualEntries(line, bytes) && this.#hangAlike(other, ordinal);
+        const isEqual = isSameVersion && areEqualBytes(line, bytes) && this.#hangAlike(other, ordinal);
         const isDone = this.#redactions.isDone(a.index.tree.idAt(other));
         if (isEqual || isDone || this.#isSameEntry(other, line, ordinal, bytes)) {
           this.#union.unite(this.#union.at("a", other), this.#union.at("b", ordinal), !isEqual);
@@ -252,10 +253,4 @@ function findLostParents(source: LineSource, other: LineSource): LostParents {
     if (typeof parentId === "string" && other.index.tree.find(parentId) !== NONE) lost.set(ordinal, parentId);
   }
   return lost;
-}
-
-function areEqualEntries(one: Uint8Array, other: Uint8Array): boolean {
-  if (one.length !== other.length) return false;
-  for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false;
-  return true;
 }

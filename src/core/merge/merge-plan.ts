@@ -99,11 +99,8 @@ export function planMerge(a: LineSource, b: LineSource, options: MergeOptions = 
 
 function assertSameSession(a: SessionHeader, b: SessionHeader): void {
   if (a.id === b.id) return;
-  throw new SessionError(
-    "SESSIONS_DIFFER",
-    `These are not copies of one session: one has the id ${a.id}, the other ${b.id}. Merge copies of the same session, or allow different ids.`,
-    { details: { a: a.id, b: b.id } },
-  );
+  const message = `These are not copies of one session: one has the id ${a.id}, the other ${b.id}. Merge copies of the same session, or allow different ids.`;
+  throw new SessionError("SESSIONS_DIFFER", message, { details: { a: a.id, b: b.id } });
 }
 
 /** Returns whether a merge would rewrite a copy even without adding entries. */

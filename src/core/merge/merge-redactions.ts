@@ -111,11 +111,7 @@ const MAX_DEPTH = 100;
  *
  * Symmetric and associative, so that the order of merges does not matter.
  */
-export function keepCommonRecord(one: JsonRecord, other: JsonRecord): JsonRecord {
-  return keepCommonFields(one, other, 0);
-}
-
-function keepCommonFields(one: JsonRecord, other: JsonRecord, depth: number): JsonRecord {
+export function keepCommonFields(one: JsonRecord, other: JsonRecord, depth = 0): JsonRecord {
   const shared = Object.keys(one).filter((name) => Object.hasOwn(other, name));
   return Object.fromEntries(shared.map((name) => [name, keepCommon(one[name], other[name], depth + 1)]));
 }

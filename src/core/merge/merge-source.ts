@@ -25,11 +25,8 @@ export function getMergeableHeader({ index, foreign }: LineSource, side: MergeSi
     throw notASession(`Copy ${side}`, { side }, foreign);
   }
   if (version > CURRENT_SESSION_VERSION) {
-    throw new SessionError(
-      "VERSION_TOO_NEW",
-      `Copy ${side} has version ${version}, which is newer than this library supports; update sessiontree to merge it.`,
-      { details: { side, version } },
-    );
+    const message = `Copy ${side} has version ${version}, which is newer than this library supports; update sessiontree to merge it.`;
+    throw new SessionError("VERSION_TOO_NEW", message, { details: { side, version } });
   }
   return header;
 }

@@ -12,7 +12,7 @@ import { mapReferences } from "./entry-identity.ts";
 import type { Member } from "./entry-union.ts";
 import type { Matching } from "./match-entries.ts";
 import { getParent } from "./merge-order.ts";
-import { keepCommonRecord } from "./merge-redactions.ts";
+import { keepCommonFields } from "./merge-redactions.ts";
 import { type MergeSide, splitRunsToHold } from "./merge-source.ts";
 
 /** Content of a merged session. */
@@ -185,7 +185,9 @@ function keepCommonLine(spellings: readonly Spelling[]): Uint8Array | string {
     const record = parseRecord(asText(line));
     return record === undefined ? [] : [record];
   });
-  return records.length === 0 ? first : encodeRecord(records.reduce(keepCommonRecord));
+  return records.length === 0
+    ? first
+    : encodeRecord(records.reduce((one, other) => keepCommonFields(one, other)));
 }
 
 function asText(line: Uint8Array | string): string {

@@ -1,5 +1,5 @@
 import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { isSessionError, type SessionErrorCode } from "../../core/format/errors.ts";
+import { callUnless, isSessionError, type SessionErrorCode } from "../../core/format/errors.ts";
 import { isThere } from "../../session/log/replace-file.ts";
 import type { SessionManager } from "../../session/manager/session-manager.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
@@ -112,11 +112,7 @@ export class OpenSessions<State extends EntryTaker> {
     return this.#turns.take(id, async () => {
       this.#noteGone(id);
       await this.#close(id);
-      try {
-        await this.#store.delete(id);
-      } catch (error) {
-        if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
-      }
+      await callUnless("SESSION_NOT_FOUND", () => this.#store.delete(id));
     });
   }
 
@@ -168,13 +164,8 @@ export class OpenSessions<State extends EntryTaker> {
     if (open !== undefined) this.#onGone(id, open.state);
   }
 
-  async #find(id: string): Promise<SessionManager | undefined> {
-    try {
-      return await this.#store.open(id, { mustExist: true });
-    } catch (error) {
-      if (isSessionError(error, "SESSION_NOT_FOUND")) return undefined;
-      throw error;
-    }
+  #find(id: string): Promise<SessionManager | undefined> {
+    return callUnless("SESSION_NOT_FOUND", () => this.#store.open(id, { mustExist: true }));
   }
 
   async #begin(id: string, name: string): Promise<SessionManager> {

@@ -7,6 +7,7 @@ import { getSystemTexts } from "../../core/context/system-message.ts";
 import { isUsage } from "../../core/context/usage.ts";
 import { getModelNames } from "../../core/facts/usage.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { getOrAdd } from "../../core/format/group-by.ts";
 import { isJsonRecord, type JsonRecord, pickDefined } from "../../core/format/json.ts";
 import type { AgentMessage } from "../../core/format/message.ts";
 import { toWellFormedText } from "../../core/format/well-formed-text.ts";
@@ -17,12 +18,6 @@ import { toIsoTime } from "../import/source-text.ts";
 import type { ContentWriter } from "./content.ts";
 import { findMetrics } from "./metrics.ts";
 import type { AtifCall, AtifMetrics, AtifResult, AtifStep } from "./trajectory.ts";
-
-/** A call that a later result may answer. */
-interface WrittenCall {
-  readonly step: AtifStep;
-  readonly call: AtifCall;
-}
 
 /** Stop reasons of answers that ended normally. */
 const NORMAL_ENDS: ReadonlySet<string> = new Set(["", "stop", "toolUse"]);
@@ -37,7 +32,7 @@ export class StepWriter {
   /** Entries that are not steps, each with the number of the step it follows. */
   readonly state: JsonRecord[] = [];
   /** The latest call with each call id. */
-  readonly #calls = new Map<string, WrittenCall>();
+  readonly #calls = new Map<string, { readonly step: AtifStep; readonly call: AtifCall }>();
   /** For each entry, the number of the first step that begins at or after the entry. */
   readonly #stepIds = new Map<string, number>();
   readonly #content: ContentWriter;
@@ -290,11 +285,7 @@ function makeAnswerExtra(message: JsonRecord): JsonRecord | undefined {
 const ORDERS = new WeakMap<readonly AtifCall[], ReadonlyMap<string, number>>();
 
 function getCallOrder(calls: readonly AtifCall[] = []): ReadonlyMap<string, number> {
-  const known = ORDERS.get(calls);
-  if (known !== undefined) return known;
-  const order = new Map(calls.map(({ tool_call_id: id }, index) => [id, index]));
-  ORDERS.set(calls, order);
-  return order;
+  return getOrAdd(ORDERS, calls, () => new Map(calls.map(({ tool_call_id: id }, index) => [id, index])));
 }
 
 /** Adds a result, keeping results in the order of their calls. */

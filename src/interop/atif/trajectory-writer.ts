@@ -6,6 +6,7 @@ import { foldSystemMessages } from "../../core/context/system-message.ts";
 import { getToolCalls } from "../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
+import { getOrAdd } from "../../core/format/group-by.ts";
 import {
   FRONT_ENTRIES,
   findImportOrigin,
@@ -50,14 +51,10 @@ export class TrajectoryWriter {
     this.#steps = new StepWriter(content, issues);
     const leafId = options.leafId ?? session.getLeafId();
     this.#path = leafId === null ? [] : session.getBranch(leafId);
-    if (this.#path.length === 0 && options.leafId !== undefined)
-      throw new SessionError(
-        "ENTRY_NOT_FOUND",
-        `No entry has the id ${options.leafId}; specify a different id.`,
-        {
-          details: { entryId: options.leafId },
-        },
-      );
+    if (this.#path.length === 0 && options.leafId !== undefined) {
+      const message = `No entry has the id ${options.leafId}; specify a different id.`;
+      throw new SessionError("ENTRY_NOT_FOUND", message, { details: { entryId: options.leafId } });
+    }
     if (options.compacted === "context") this.#addContext();
     else for (const entry of this.#path) this.#steps.addEntry(entry, this.#isInherited(entry));
     this.#ids.take(this.id);
@@ -95,14 +92,11 @@ export class TrajectoryWriter {
 
   /** Returns the links to subagents on the path or in the whole session. */
   #findLinks(of: "path" | "session"): readonly JsonRecord[] {
-    const known = this.#links.get(of);
-    if (known !== undefined) return known;
-    const entries = of === "path" ? this.#path : this.#session.getEntries();
-    const links = entries
-      .filter((entry) => toRecord(entry)["customType"] === SUBAGENT_CUSTOM_TYPE)
-      .map(getSubagentLink);
-    this.#links.set(of, links);
-    return links;
+    return getOrAdd(this.#links, of, () =>
+      (of === "path" ? this.#path : this.#session.getEntries())
+        .filter((entry) => toRecord(entry)["customType"] === SUBAGENT_CUSTOM_TYPE)
+        .map(getSubagentLink),
+    );
   }
 
   #findCallIds(): ReadonlySet<string> {

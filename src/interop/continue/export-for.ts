@@ -99,11 +99,8 @@ function makeTarget(session: ReadonlySessionManager, options: ExportForOptions):
 }
 
 function makeNoMessageError(): SessionError {
-  return new SessionError(
-    "NOT_A_SESSION",
-    "The session has no messages to continue; choose a different session.",
-    {},
-  );
+  const message = "The session has no messages to continue; choose a different session.";
+  return new SessionError("NOT_A_SESSION", message, {});
 }
 
 /** Lists the losses that are the same for all programs. */

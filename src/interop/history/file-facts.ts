@@ -1,3 +1,4 @@
+import { callQuietly } from "../../core/format/errors.ts";
 import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
 import { DATABASE_FRONT } from "../../core/jsonl/foreign-source.ts";
 import { type ContinuedSession, findContinuedSession } from "../import/continued-session.ts";
@@ -69,13 +70,8 @@ function readTextFacts(file: SourceFile): readonly FileFacts[] {
 
 /** Detects the program that a file belongs to from its beginning; undefined if it is unknown or the path is not readable. */
 export function detectSourceOfFile(path: string): DetectedSource | undefined {
-  try {
-    return detectSource(decodeText(readFront(path, FRONTS[1])));
-  } catch (error) {
-    // The error is reported when the file itself is read.
-    if (!(error instanceof Error)) throw error;
-    return undefined;
-  }
+  // An error is reported when the file itself is read.
+  return callQuietly(() => detectSource(decodeText(readFront(path, FRONTS[1]))));
 }
 
 /** Returns whether all facts that the file can provide have been found. */

@@ -3,7 +3,7 @@ import { uptime } from "node:os";
 import { dirname, join } from "node:path";
 import { readFront, readFrontBytes } from "../../catalog/list/deleted-imports.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { isSessionError } from "../../core/format/errors.ts";
+import { callUnless } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
@@ -11,15 +11,14 @@ import { type LineSource, makeLineSource } from "../../core/jsonl/line-source.ts
 import { getImportedRoot } from "../../session/files/user-folders.ts";
 import {
   callIfPresent,
-  closeQuietly,
   type FileSystem,
   hasErrorCode,
   makeFolder,
   NotAPlainFileError,
-  openForReading,
   readPieces,
   readRange,
   realFileSystem,
+  withOpenFile,
 } from "../../session/fs/file-system.ts";
 import { writeWhole } from "../../session/fs/write-whole.ts";
 import { AppendFile } from "../../session/log/append-file.ts";
@@ -41,6 +40,7 @@ import {
 import { findOldFileName } from "../../session/log/written-names.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
 import { FileStore } from "../../stores/file/file-store.ts";
+import { once } from "../../stores/remote/line-codec.ts";
 import { findStrayLeaf, getEntryIds } from "./sync-plan.ts";
 
 /** State of a session after an import. */
@@ -229,7 +229,7 @@ export class FileTarget implements ImportTarget {
     // While a file is being replaced, its path may not exist.
     if (!isPlainFile(fs, path)) awaitFile(fs, path);
     if (!isPlainFile(fs, path)) return undefined;
-    return callIfPresent(() => withFile(fs, path, (fd) => readRange(fs, fd, 0, fs.fstatSync(fd).size)));
+    return callIfPresent(() => withOpenFile(fs, path, (fd) => readRange(fs, fd, 0, fs.fstatSync(fd).size)));
   }
 
   async create(path: string, lines: Iterable<string>): Promise<boolean> {
@@ -268,7 +268,7 @@ export class FileTarget implements ImportTarget {
       return true;
     };
     const exclusive = () =>
-      retryUntilUnchanged(() => replaceExclusively(fs, path, () => withFile(fs, path, replace)));
+      retryUntilUnchanged(() => replaceExclusively(fs, path, () => withOpenFile(fs, path, replace)));
     return writeUnlessRemoved(fs, path, exclusive) ?? false;
   }
 }
@@ -340,16 +340,6 @@ function withoutFlush(fs: FileSystem): FileSystem {
   return { ...fs, fsyncSync: () => undefined };
 }
 
-/** Opens a file, runs a function, and closes the file. */
-function withFile<T>(fs: FileSystem, path: string, use: (fd: number) => T): T {
-  const fd = openForReading(fs, path);
-  try {
-    return use(fd);
-  } finally {
-    closeQuietly(fs, fd);
-  }
-}
-
 /** Runs a function that writes to a file. Returns undefined if the file was removed in the meantime. */
 function writeUnlessRemoved<T>(fs: FileSystem, path: string, write: () => T): T | undefined {
   try {
@@ -380,7 +370,7 @@ function isWholeFile(fs: FileSystem, path: string, size: number, isSuspect: bool
     return true;
   };
   // The file may be removed in the meantime.
-  return callIfPresent(() => withFile(fs, path, isWhole)) ?? false;
+  return callIfPresent(() => withOpenFile(fs, path, isWhole)) ?? false;
 }
 
 const LINE_FEED = 0x0a;
@@ -419,11 +409,11 @@ class StoreTarget implements ImportTarget {
   }
 
   readFront(id: string): Promise<Uint8Array | undefined> {
-    return askUnlessMissing(() => readFrontBytes(this.#store.exportBytes(id)));
+    return callUnless("SESSION_NOT_FOUND", () => readFrontBytes(this.#store.exportBytes(id)));
   }
 
   read(id: string): Promise<Uint8Array | undefined> {
-    return askUnlessMissing(async () => {
+    return callUnless("SESSION_NOT_FOUND", async () => {
       const pieces: Uint8Array[] = [];
       for await (const piece of this.#store.exportBytes(id)) pieces.push(piece.slice());
       return Buffer.concat(pieces);
@@ -431,14 +421,10 @@ class StoreTarget implements ImportTarget {
   }
 
   async create(id: string, lines: Iterable<string>): Promise<boolean> {
-    try {
-      await this.#store.importBytes(yieldPiece([...lines].join("")));
-      this.#ids?.add(id);
-      return true;
-    } catch (error) {
-      if (!isSessionError(error, "SESSION_EXISTS")) throw error;
-      return false;
-    }
+    const importLines = () => this.#store.importBytes(once(Buffer.from([...lines].join(""))));
+    if ((await callUnless("SESSION_EXISTS", importLines)) === undefined) return false;
+    this.#ids?.add(id);
+    return true;
   }
 
   async grow(id: string, entriesFor: EntriesFor<LineSource>): Promise<boolean> {
@@ -450,23 +436,10 @@ class StoreTarget implements ImportTarget {
       await this.#store.appendEntries(id, added);
       return true;
     };
-    if (!(await askUnlessMissing(() => append(entries)))) return false;
+    if (!(await callUnless("SESSION_NOT_FOUND", () => append(entries)))) return false;
     const now = await this.read(id);
     const stray = now && findStrayLeaf(makeLineSource(now), getEntryIds(session), entries);
-    if (stray !== undefined) await askUnlessMissing(() => append([stray]));
+    if (stray !== undefined) await callUnless("SESSION_NOT_FOUND", () => append([stray]));
     return true;
   }
-}
-
-async function askUnlessMissing<T>(ask: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (isSessionError(error, "SESSION_NOT_FOUND")) return undefined;
-    throw error;
-  }
-}
-
-async function* yieldPiece(text: string): AsyncGenerator<Uint8Array, void> {
-  yield new TextEncoder().encode(text);
 }

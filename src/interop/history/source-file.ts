@@ -1,11 +1,12 @@
 import { createRequire } from "node:module";
 import { toRecord } from "../../core/context/entry-fields.ts";
 import { SessionError } from "../../core/format/errors.ts";
+import { getOrAdd } from "../../core/format/group-by.ts";
 import { hashText } from "../../core/format/ids.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
 import { decodeText, parseJson } from "../../core/jsonl/decode.ts";
-import { closeFile, openToScan, readFilePieces, type ScannedFile } from "../../session/files/file-mark.ts";
+import { closeFile, openToScan, readFilePieces, withScannedFile } from "../../session/files/file-mark.ts";
 import { callIfPresent, readRange, realFileSystem } from "../../session/fs/file-system.ts";
 import { toFileError } from "../../session/log/file-errors.ts";
 import { makeLeftOutIssue, readSourceText, type SourceText } from "../import/source-text.ts";
@@ -54,7 +55,7 @@ export function readSource(path: string): Uint8Array {
 }
 
 function readAtMost(path: string, maxBytes: number): Uint8Array {
-  return withSource(path, ({ fd, size }) => {
+  return withScannedFile(path, ({ fd, size }) => {
     if (size > maxBytes) throw makeTooLargeError(path);
     return readRange(realFileSystem, fd, 0, size);
   });
@@ -89,21 +90,12 @@ export function parseSourceFile({ path }: Pick<SourceFile, "path">): SourceText 
 
 /** Reads part of an uncompressed file. */
 export function readSourceRange(path: string, offset: number, length: number): Uint8Array {
-  return withSource(path, ({ fd }) => readRange(realFileSystem, fd, offset, length));
+  return withScannedFile(path, ({ fd }) => readRange(realFileSystem, fd, offset, length));
 }
 
 /** Reads the beginning of an uncompressed file. */
 export function readFront(path: string, length: number): Uint8Array {
   return readSourceRange(path, 0, length);
-}
-
-function withSource<T>(path: string, read: (file: ScannedFile) => T): T {
-  const file = openToScan(path);
-  try {
-    return read(file);
-  } finally {
-    closeFile(file);
-  }
 }
 
 /** Returns the error for a file that is too large to read into memory. */
@@ -119,11 +111,8 @@ function unpackBytes(path: string, bytes: Uint8Array): Uint8Array {
   if (typeof zstdDecompressSync === "function") {
     return zstdDecompressSync(bytes, { maxOutputLength: MAX_SOURCE_BYTES });
   }
-  throw new SessionError(
-    "NOT_A_SESSION",
-    `${path} is compressed with zstd, which this version of Node cannot read. Use Node 22.15 or later, or decompress it.`,
-    { details: { path } },
-  );
+  const message = `${path} is compressed with zstd, which this version of Node cannot read. Use Node 22.15 or later, or decompress it.`;
+  throw new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
 
 /** Returns a function that adds unreadable files to the issues of a session. */
@@ -146,11 +135,7 @@ export class SideFiles {
 
   /** Returns the text of a file; empty if the file is missing, unreadable, or larger than 64 MB. */
   getText(path: string): string {
-    const known = this.#texts.get(path);
-    if (known !== undefined) return known;
-    const text = this.#read(path);
-    this.#texts.set(path, text);
-    return text;
+    return getOrAdd(this.#texts, path, () => this.#read(path));
   }
 
   /** Returns the value in a JSON file; undefined if the file is missing or does not contain valid JSON. */

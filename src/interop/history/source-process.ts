@@ -73,6 +73,8 @@ export class SourceProcess {
     this.#child = undefined;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const exit = once(child, "exit");
+    // Otherwise, a program that waits only for this would end here.
+    child.ref();
     child.kill("SIGKILL");
     await exit;
   }

@@ -1,10 +1,10 @@
 import { type BigIntStats, existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { isSessionError, SessionError } from "../../core/format/errors.ts";
-import { groupBy } from "../../core/format/group-by.ts";
+import { getOrAdd, groupBy } from "../../core/format/group-by.ts";
 import { makeSourceKey } from "../../core/format/import-origin.ts";
 import { makeProjectKey } from "../../session/files/session-files.ts";
-import { callIfPresent, hasErrorCode, NotAPlainFileError } from "../../session/fs/file-system.ts";
+import { callIfPresent, hasErrorCode, isFolder, NotAPlainFileError } from "../../session/fs/file-system.ts";
 import { toFileError } from "../../session/log/file-errors.ts";
 import { toAbsolutePath } from "../../session/log/session-paths.ts";
 import type { SourceName } from "../import/imported-session.ts";
@@ -116,11 +116,7 @@ export function selectSessions(
 ): SourceSession[] {
   const key = project === undefined ? undefined : makeProjectKey(project);
   const keys = new Map<string, string>();
-  const makeKey = (cwd: string) => {
-    const known = keys.get(cwd) ?? makeProjectKey(cwd);
-    keys.set(cwd, known);
-    return known;
-  };
+  const makeKey = (cwd: string) => getOrAdd(keys, cwd, () => makeProjectKey(cwd));
   return sessions.filter(({ source, cwd, modifiedMs }) => {
     if (sources !== undefined && !sources.includes(source)) return false;
     if (sinceMs !== undefined && modifiedMs < sinceMs) return false;
@@ -315,10 +311,6 @@ function toSourceFile(path: string, { size, mtimeNs, ctimeNs }: BigIntStats): So
 function mayHoldSessions(path: string): boolean {
   const answers = SOURCE_PROGRAMS.flatMap((program) => program.isOwn?.(path) ?? []);
   return answers.includes(true) || (/\.jsonl?$/.test(path) && !answers.includes(false));
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function makeFileIdentity({ dev, ino }: BigIntStats): string {

@@ -1,9 +1,10 @@
-import type { Usage } from "../../core/format/content.ts";
+import type { ToolCall, Usage } from "../../core/format/content.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
 import { type JsonRecord, pickDefined } from "../../core/format/json.ts";
 import type { AssistantMessage, StopReason, ToolResultMessage } from "../../core/format/message.ts";
 import type { AnswerBlock, UserBlock } from "../convert/dialect.ts";
-import { isPresent } from "./source-text.ts";
+import { parseArguments } from "../convert/tool-arguments.ts";
+import { isPresent, toNonemptyText } from "./source-text.ts";
 
 /** Body of an entry. */
 export interface EntryBody {
@@ -51,6 +52,16 @@ export function makeUsageEntry(
 /** Creates the body for a thinking level change. */
 export function makeThinkingChange(effort: string): EntryBody {
   return { type: "thinking_level_change", thinkingLevel: effort === "none" ? "off" : effort };
+}
+
+/** Creates the block of a tool call. */
+export function makeToolCall(id: unknown, name: unknown, args: unknown): ToolCall {
+  return {
+    type: "toolCall",
+    id: toNonemptyText(id) ?? "",
+    name: toNonemptyText(name) ?? "unknown",
+    arguments: parseArguments(args) ?? {},
+  };
 }
 
 interface ToolOutput {

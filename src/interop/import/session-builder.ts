@@ -20,9 +20,13 @@ import {
 } from "./imported-session.ts";
 import { findFirstFolder, toIsoTime } from "./source-text.ts";
 
-interface ImportInput {
+/** Fields of the input of most importers. */
+export interface BuilderInput {
+  /** Path of the file. */
   readonly path?: string;
+  /** Working directory to use if no record contains a working directory. */
   readonly cwd?: string;
+  /** ISO 8601. */
   readonly importedAt: string;
 }
 
@@ -133,7 +137,7 @@ export class SessionBuilder {
   #isCopy = false;
   #time: string;
 
-  constructor(input: ImportInput, origin: SessionOrigin) {
+  constructor(input: BuilderInput, origin: SessionOrigin) {
     this.#origin = { sourcePath: input.path, ...origin };
     const { cwd, issues } = findFirstFolder(origin.folders ?? []);
     this.#cwd = cwd ?? input.cwd ?? "";

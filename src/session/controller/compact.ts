@@ -324,9 +324,6 @@ function checkExtensionCompaction(
 }
 
 function makeUnusableError(why: string): SessionError {
-  return new SessionError(
-    "SUMMARY_FAILED",
-    `The compaction returned by a handler of session_before_compact cannot be used: ${why}. Nothing was changed; correct the extension.`,
-    { details: { kind: "history" } },
-  );
+  const message = `The compaction returned by a handler of session_before_compact cannot be used: ${why}. Nothing was changed; correct the extension.`;
+  return new SessionError("SUMMARY_FAILED", message, { details: { kind: "history" } });
 }

@@ -7,6 +7,7 @@ import { toRecord } from "../../core/context/entry-fields.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
 import type { BranchSummaryEntry, SessionEntry } from "../../core/format/entry.ts";
 import { isSessionError, SessionError } from "../../core/format/errors.ts";
+import { pickDefined } from "../../core/format/json.ts";
 import { assertOptions, FLAG, SIGNAL, TEXT } from "../../core/format/options.ts";
 import {
   assertNotLeft,
@@ -103,9 +104,7 @@ function prepareTree(host: ControllerHost, targetId: string, options: NavigateTr
     commonAncestorId,
     entriesToSummarize: entries,
     userWantsSummary: summarize,
-    ...(customInstructions !== undefined && { customInstructions }),
-    ...(replaceInstructions !== undefined && { replaceInstructions }),
-    ...(label !== undefined && { label }),
+    ...pickDefined({ customInstructions, replaceInstructions, label }),
   };
 }
 
@@ -137,11 +136,9 @@ async function makeSummary(
 function checkUsable(input: ExtensionBranchSummary): ExtensionBranchSummary {
   const text: unknown = input.summary;
   if (typeof text === "string" && text.trim() !== "") return input;
-  throw new SessionError(
-    "SUMMARY_FAILED",
-    "A handler of session_before_tree returned a summary without text; nothing was changed. Correct the extension.",
-    { details: { kind: "branch" } },
-  );
+  const message =
+    "A handler of session_before_tree returned a summary without text; nothing was changed. Correct the extension.";
+  throw new SessionError("SUMMARY_FAILED", message, { details: { kind: "branch" } });
 }
 
 function throwNoSummarizer(): never {
@@ -174,11 +171,7 @@ async function moveLeaf(
     oldLeafId,
     ...(summary && summaryEntry && { summaryEntry, fromExtension: summary.fromExtension }),
   });
-  return {
-    cancelled: false,
-    ...(editorText !== undefined && { editorText }),
-    ...(summaryEntry !== undefined && { summaryEntry }),
-  };
+  return { cancelled: false, ...pickDefined({ editorText, summaryEntry }) };
 }
 
 /**

@@ -113,11 +113,10 @@ function isSameSessionFile(path: string, other: string | undefined): boolean {
 
 function assertFolder(cwd: string, sessionFile: string, from: SessionManager): void {
   if (callIfPresent(() => statSync(cwd))?.isDirectory()) return;
-  throw new SessionError(
-    "CWD_MISSING",
-    `The session's working directory is ${cwd}, which does not exist; continue elsewhere with switchSession(path, { cwd }).`,
-    { details: { sessionFile, sessionCwd: cwd, fallbackCwd: from.getCwd() } },
-  );
+  const message = `The session's working directory is ${cwd}, which does not exist; continue elsewhere with switchSession(path, { cwd }).`;
+  throw new SessionError("CWD_MISSING", message, {
+    details: { sessionFile, sessionCwd: cwd, fallbackCwd: from.getCwd() },
+  });
 }
 
 /** Result of a fork. */
@@ -154,11 +153,8 @@ function forkPoint(session: SessionManager, entryId: string, position: "before" 
   const entry = requireEntry(session, entryId);
   if (position === "at") return { leafId: entryId };
   if (entry.type !== "message" || entry.message.role !== "user") {
-    throw new SessionError(
-      "ENTRY_INVALID",
-      `Entry ${entryId} is not a user message, so there is nothing to edit; fork with { position: "at" }.`,
-      { details: { entryId } },
-    );
+    const message = `Entry ${entryId} is not a user message, so there is nothing to edit; fork with { position: "at" }.`;
+    throw new SessionError("ENTRY_INVALID", message, { details: { entryId } });
   }
   return { leafId: entry.parentId, selectedText: getTexts(entry.message.content).join("") };
 }

@@ -74,6 +74,16 @@ export function openToScan(path: string): ScannedFile {
   }
 }
 
+/** Opens a plain file as `openToScan` does, calls a function, and closes the file. */
+export function withScannedFile<T>(path: string, use: (file: ScannedFile) => T): T {
+  const file = openToScan(path);
+  try {
+    return use(file);
+  } finally {
+    closeFile(file);
+  }
+}
+
 /** Closes a file that `openToScan` opened. */
 export function closeFile(file: ScannedFile): void {
   realFileSystem.closeSync(file.fd);

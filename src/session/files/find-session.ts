@@ -1,6 +1,6 @@
 import type { SessionHeader } from "../../core/format/header.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
-import { callIfPresent, openForReading, readPieces, readRange, realFileSystem } from "../fs/file-system.ts";
+import { callIfPresent, readPieces, readRange, realFileSystem, withOpenFile } from "../fs/file-system.ts";
 import { retryAfterReplacement } from "../log/replace-file.ts";
 import {
   type CatalogScope,
@@ -86,14 +86,8 @@ const FIRST_BYTES = 4096;
 
 /** Reads only the header of a session file. Returns undefined if the file does not exist or is not a session. */
 export function readFileHeader(path: string): SessionHeader | undefined {
-  const open = () => openForReading(realFileSystem, path);
-  const fd = callIfPresent(() => retryAfterReplacement(realFileSystem, path, open));
-  if (fd === undefined) return undefined;
-  try {
-    return readHeader(fd);
-  } finally {
-    realFileSystem.closeSync(fd);
-  }
+  const read = () => withOpenFile(realFileSystem, path, readHeader);
+  return callIfPresent(() => retryAfterReplacement(realFileSystem, path, read));
 }
 
 function readHeader(fd: number): SessionHeader | undefined {

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { getOrAdd } from "../../core/format/group-by.ts";
 import { hashText } from "../../core/format/ids.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import {
@@ -98,15 +99,14 @@ export class FolderCache<Known extends FileMark> {
 
   /** Returns the data about a folder's files; undefined if there is no cache folder. */
   of(folder: string): LoadedFolder<Known> | undefined {
-    if (this.#cacheFolder === undefined) return undefined;
-    const known = this.loaded.get(folder);
-    if (known !== undefined) return known;
-    const path = join(this.#cacheFolder, makeFolderCacheName(folder, this.#kind.suffix));
-    const cached = this.guarded(() => readCached(path, this.#kind));
-    const files = cached?.folder === folder ? cached.files : new Map<string, Known>();
-    const loaded = { path, files, unsaved: 0 };
-    this.loaded.set(folder, loaded);
-    return loaded;
+    const cacheFolder = this.#cacheFolder;
+    if (cacheFolder === undefined) return undefined;
+    return getOrAdd(this.loaded, folder, () => {
+      const path = join(cacheFolder, makeFolderCacheName(folder, this.#kind.suffix));
+      const cached = this.guarded(() => readCached(path, this.#kind));
+      const files = cached?.folder === folder ? cached.files : new Map<string, Known>();
+      return { path, files, unsaved: 0 };
+    });
   }
 
   /** Saves the data about a folder's files, excluding outdated data. */

@@ -10,9 +10,9 @@ import {
   closeQuietly,
   createFile,
   NotAPlainFileError,
-  openForReading,
   realFileSystem,
   retryWhileHeld,
+  withOpenFile,
   writeFully,
 } from "../fs/file-system.ts";
 import { isOwnOrLeft, makeTemporaryPath, removeTemporary } from "../fs/temporary-files.ts";
@@ -109,13 +109,10 @@ export function listPartialAnswers(path: string, sessionId: string | undefined):
 
 function readPartialAnswer(path: string): PartialAnswer | string {
   try {
-    const fd = openForReading(realFileSystem, path);
-    try {
+    return withOpenFile(realFileSystem, path, (fd) => {
       if (!realFileSystem.fstatSync(fd).isFile()) throw new NotAPlainFileError("it is not a plain file");
       return parsePartialAnswer(readFileSync(fd, "utf8"));
-    } finally {
-      closeQuietly(realFileSystem, fd);
-    }
+    });
   } catch (error) {
     if (!isSystemError(error) && !(error instanceof NotAPlainFileError)) throw error;
     return getErrorMessage(error);

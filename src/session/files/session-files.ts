@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, join, sep } from "node:path";
+import { getOrAdd } from "../../core/format/group-by.ts";
 import { realFileSystem } from "../fs/file-system.ts";
 import { retryAfterReplacement } from "../log/replace-file.ts";
 import {
@@ -117,9 +118,7 @@ export function makeScopeTest(scope: CatalogScope): (headerCwd: string, folder: 
   const keys = new Map<string, string>();
   return (headerCwd, folder) => {
     if (headerCwd === "") return folderNames.has(basename(folder));
-    const known = keys.get(headerCwd) ?? makeProjectKey(headerCwd);
-    keys.set(headerCwd, known);
-    return known === key;
+    return getOrAdd(keys, headerCwd, () => makeProjectKey(headerCwd)) === key;
   };
 }
 

@@ -3,14 +3,7 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { parseJson } from "../../core/jsonl/decode.ts";
 import { hashSha256 } from "./digest.ts";
-import {
-  callIfPresent,
-  closeQuietly,
-  FILE_MODE,
-  makeFolder,
-  openForReading,
-  realFileSystem,
-} from "./file-system.ts";
+import { callIfPresent, FILE_MODE, makeFolder, realFileSystem, withOpenFile } from "./file-system.ts";
 
 const PREFIX = `{"digest":"`;
 const BETWEEN = `","data":`;
@@ -117,12 +110,9 @@ function checkLazily(bytes: Uint8Array, digest: string | undefined): () => Uint8
 
 /** Reads a file. Returns undefined if it is missing, or if it is a pipe or device, which may never end. */
 function readToEnd(path: string): Buffer | undefined {
-  const fd = callIfPresent(() => openForReading(realFileSystem, path));
-  if (fd === undefined) return undefined;
-  try {
+  const read = (fd: number) => {
     const stats = fstatSync(fd);
     return stats.isFile() || stats.isDirectory() ? readFileSync(fd) : undefined;
-  } finally {
-    closeQuietly(realFileSystem, fd);
-  }
+  };
+  return callIfPresent(() => withOpenFile(realFileSystem, path, read));
 }

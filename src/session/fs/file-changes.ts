@@ -1,6 +1,7 @@
 import { type FSWatcher, type WatchListener, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 import { onAbort } from "../../core/format/abort.ts";
+import { callQuietly } from "../../core/format/errors.ts";
 import { WakeUps } from "./notifications.ts";
 
 /** Interval at which to check a file if the system does not report changes, in milliseconds. */
@@ -84,10 +85,5 @@ export async function* watchFolders(
 
 /** Watches a folder. If it is missing, or the system has no watchers left, only the timer reports changes. */
 function tryWatch(folder: string, listener: WatchListener<string>): FSWatcher | undefined {
-  try {
-    return watch(folder, listener);
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    return undefined;
-  }
+  return callQuietly(() => watch(folder, listener));
 }

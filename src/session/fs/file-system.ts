@@ -1,5 +1,6 @@
 import nodeFs from "node:fs";
 import { dirname } from "node:path";
+import { callQuietly } from "../../core/format/errors.ts";
 import { getMonotonicMs, sleepFor } from "./clock.ts";
 
 /** File system calls required for session files. `node:fs` provides all of them. Tests pass an implementation that fails. */
@@ -84,6 +85,16 @@ export function openFile(fs: FileSystem, path: string, flags: number): number {
   return retryWhileHeld(fs, () => fs.openSync(path, flags), ["EBUSY"]);
 }
 
+/** Opens a file for reading, calls a function, and closes the file. */
+export function withOpenFile<T>(fs: FileSystem, path: string, use: (fd: number) => T): T {
+  const fd = openForReading(fs, path);
+  try {
+    return use(fd);
+  } finally {
+    closeQuietly(fs, fd);
+  }
+}
+
 /** Returns the result of a call, or undefined if the file does not exist. No other function converts that error. */
 export function callIfPresent<T>(call: () => T): T | undefined {
   try {
@@ -92,6 +103,11 @@ export function callIfPresent<T>(call: () => T): T | undefined {
     if (hasErrorCode(error, "ENOENT", "ENOTDIR")) return undefined;
     throw error;
   }
+}
+
+/** Returns whether there is a folder at a path. */
+export function isFolder(path: string): boolean {
+  return nodeFs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** Reads exactly the given range, or less at the end of the file. */
@@ -193,13 +209,11 @@ export function createFile(fs: FileSystem, path: string): number {
  * the removal failed.
  */
 export function removeQuietly(fs: FileSystem, path: string): boolean {
-  try {
+  const remove = () => {
     callIfPresent(() => fs.unlinkSync(path));
     return true;
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    return false;
-  }
+  };
+  return callQuietly(remove) ?? false;
 }
 
 /** Closes a descriptor and ignores errors, because all written data has been passed to the system. */

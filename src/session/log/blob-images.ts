@@ -1,12 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { hashSha256 } from "../fs/digest.ts";
-import {
-  callIfPresent,
-  closeQuietly,
-  type FileSystem,
-  openForReading,
-  readRange,
-} from "../fs/file-system.ts";
+import { callIfPresent, type FileSystem, readRange, withOpenFile } from "../fs/file-system.ts";
 
 /** Maximum number of folders between a session file and the folder of all sessions. Files of subagents are nested deeper. */
 const MAX_DEPTH = 4;
@@ -40,10 +34,5 @@ function* listBlobFolders(sessionPath: string): Generator<string, void> {
 function readPlainFile(fs: FileSystem, path: string): Buffer | undefined {
   const stats = callIfPresent(() => fs.statSync(path));
   if (!stats?.isFile()) return undefined;
-  const fd = openForReading(fs, path);
-  try {
-    return readRange(fs, fd, 0, fs.fstatSync(fd).size);
-  } finally {
-    closeQuietly(fs, fd);
-  }
+  return withOpenFile(fs, path, (fd) => readRange(fs, fd, 0, fs.fstatSync(fd).size));
 }

@@ -1,3 +1,5 @@
+import type { SpansByOrdinal } from "../../core/jsonl/line-spans.ts";
+import type { TakeLine } from "./session-log.ts";
 /** Bytes of a file that is not on disk, in blocks at ascending offsets. */
 export class Blocks {
   readonly #blocks: { offset: number; bytes: Uint8Array }[] = [];
@@ -50,6 +52,12 @@ export class Blocks {
     const block = this.#blocks[low];
     const start = offset - (block?.offset ?? 0);
     return block?.bytes.subarray(start, start + length) ?? new Uint8Array(0);
+  }
+
+  /** Reads the lines of entries, in the order of the ordinals. Each line must be within one block. */
+  readLines(spans: SpansByOrdinal, ordinals: Iterable<number>, take: TakeLine): void {
+    for (const ordinal of ordinals)
+      take(ordinal, this.read(spans.offsetAt(ordinal), spans.lengthAt(ordinal)));
   }
 
   /** Returns all bytes, followed by `more`. */

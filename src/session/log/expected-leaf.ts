@@ -7,11 +7,8 @@ export const COMMUTING_TYPES: readonly string[] = ["label", "session_info", "usa
 
 /** Creates the error for an append whose expected leaf is no longer the leaf. */
 export function staleLeaf(expectedLeafId: string | null, leafId: string | null): SessionError {
-  return new SessionError(
-    "STALE_LEAF",
-    `The leaf is ${toSafeString(leafId)}, not ${toSafeString(expectedLeafId)}; read the session again, and retry.`,
-    { details: { expectedLeafId, leafId } },
-  );
+  const message = `The leaf is ${toSafeString(leafId)}, not ${toSafeString(expectedLeafId)}; read the session again, and retry.`;
+  return new SessionError("STALE_LEAF", message, { details: { expectedLeafId, leafId } });
 }
 
 /**

@@ -61,47 +61,32 @@ export function toFileError(path: string, intent: Intent, cause: unknown): Error
       { details, cause },
     );
   }
-  return new SessionError(
-    "WRITE_FAILED",
-    `Cannot write to ${path}: ${reason}. The session is intact; try again after fixing the cause.`,
-    { details, cause },
-  );
+  const message = `Cannot write to ${path}: ${reason}. The session is intact; try again after fixing the cause.`;
+  return new SessionError("WRITE_FAILED", message, { details, cause });
 }
 
 /** Creates the error for a file that was removed and is not open. */
 export function makeGoneError(path: string, cause?: unknown): SessionError {
-  return new SessionError(
-    "SESSION_NOT_FOUND",
-    `${path} no longer exists, and cannot be read or written. Restore it, or start a new session.`,
-    { details: { path }, cause },
-  );
+  const message = `${path} no longer exists, and cannot be read or written. Restore it, or start a new session.`;
+  return new SessionError("SESSION_NOT_FOUND", message, { details: { path }, cause });
 }
 
 /** Creates the error for writing to a session with a newer version. */
 export function makeTooNewError(path: string | undefined, version: number): SessionError {
-  return new SessionError(
-    "VERSION_TOO_NEW",
-    `The session has version ${version}, which is newer than this library supports; update sessiontree to write to it.`,
-    { details: { path, version } },
-  );
+  const message = `The session has version ${version}, which is newer than this library supports; update sessiontree to write to it.`;
+  return new SessionError("VERSION_TOO_NEW", message, { details: { path, version } });
 }
 
 /** Creates the error for writing to a file that another program wrote in its own format. */
 export function makeForeignFileError(path: string | undefined): SessionError {
-  return new SessionError(
-    "READ_ONLY",
-    `${path} belongs to another program: it contains no records in this format. Continue in a copy made with forkFrom(path, cwd).`,
-    { details: { path } },
-  );
+  const message = `${path} belongs to another program: it contains no records in this format. Continue in a copy made with forkFrom(path, cwd).`;
+  return new SessionError("READ_ONLY", message, { details: { path } });
 }
 
 /** Throws if a file contains a line that was too long to read, because rewriting the file would lose the line. */
 export function assertAllRead(path: string, { issues }: { readonly issues: readonly SessionIssue[] }): void {
   const tooLong = issues.find(({ code }) => code === "LINE_TOO_LONG");
   if (tooLong === undefined) return;
-  throw new SessionError(
-    "WRITE_FAILED",
-    `Line ${tooLong.line} of ${path} is longer than maxLineBytes, and rewriting would lose it. Raise maxLineBytes.`,
-    { details: { path, line: tooLong.line } },
-  );
+  const message = `Line ${tooLong.line} of ${path} is longer than maxLineBytes, and rewriting would lose it. Raise maxLineBytes.`;
+  throw new SessionError("WRITE_FAILED", message, { details: { path, line: tooLong.line } });
 }

@@ -1,12 +1,6 @@
 import { detectForeignSource, type ForeignSource } from "../../core/jsonl/foreign-source.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
-import {
-  closeQuietly,
-  type FileSystem,
-  openForReading,
-  readPieces,
-  realFileSystem,
-} from "../fs/file-system.ts";
+import { type FileSystem, readPieces, realFileSystem, withOpenFile } from "../fs/file-system.ts";
 import { toFileError } from "./file-errors.ts";
 
 /** Maximum number of bytes to search for records of another program, so that errors are reported quickly. */
@@ -21,12 +15,7 @@ export function detectFileSource(fs: FileSystem, fd: number, max = MAX_BYTES): F
 /** Creates the error for a file without a session header. The message names the program that wrote the file. */
 export function notASessionAt(path: string, fs: FileSystem = realFileSystem): Error {
   try {
-    const fd = openForReading(fs, path);
-    try {
-      return notASession(path, { path }, detectFileSource(fs, fd));
-    } finally {
-      closeQuietly(fs, fd);
-    }
+    return withOpenFile(fs, path, (fd) => notASession(path, { path }, detectFileSource(fs, fd)));
   } catch (error) {
     return toFileError(path, "read", error);
   }

@@ -1,7 +1,8 @@
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { SessionError } from "../../core/format/errors.ts";
-import { isJsonRecord } from "../../core/format/json.ts";
+import { toRecord } from "../../core/context/entry-fields.ts";
+import { callQuietly, SessionError } from "../../core/format/errors.ts";
+import { getOrAdd } from "../../core/format/group-by.ts";
 import { parseJson } from "../../core/jsonl/decode.ts";
 import { getMonotonicMs, sleepFor } from "../fs/clock.ts";
 import { loadCrypto } from "../fs/digest.ts";
@@ -12,9 +13,9 @@ import {
   type FileSystem,
   hasErrorCode,
   NotAPlainFileError,
-  openForReading,
   readRange,
   removeQuietly,
+  withOpenFile,
   writeFully,
 } from "../fs/file-system.ts";
 import { findProcessStart, getThread, hasStartedSince, isStillRunning } from "../fs/process-identity.ts";
@@ -218,13 +219,11 @@ function removeDead(
  */
 function giveUp(fs: FileSystem, path: string, { token }: LeaseOwner): void {
   givenUp.add(token);
-  try {
+  callQuietly(() => {
     const holder = callIfPresent(() => readOwner(fs, path));
     if (holder?.token === token) removeFile(fs, path);
     givenUp.delete(token);
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-  }
+  });
 }
 
 function isAlive(fs: FileSystem, path: string, { host, pid, thread, startedAt, token }: LeaseOwner): boolean {
@@ -244,15 +243,12 @@ function isAlive(fs: FileSystem, path: string, { host, pid, thread, startedAt, t
 
 /** Returns whether the process with an owner's number started later. Checks once per lease, because the check is slow. */
 function isLater(token: string, pid: number, beatAt: number): boolean {
-  const known = later.get(token);
-  const answer = known ?? hasStartedSince(pid, beatAt);
-  later.set(token, answer);
-  return answer;
+  return getOrAdd(later, token, () => hasStartedSince(pid, beatAt));
 }
 
 /** Removes files that dead processes abandoned while acquiring leases. Failures are harmless. */
 function removeDeadLeases(fs: FileSystem, folder: string, owner: LeaseOwner): void {
-  try {
+  callQuietly(() => {
     removeLeftovers(fs, folder);
     for (const name of fs.readdirSync(folder)) {
       if (!GUARD.test(name)) continue;
@@ -261,9 +257,7 @@ function removeDeadLeases(fs: FileSystem, folder: string, owner: LeaseOwner): vo
       if (holder === undefined || isAlive(fs, path, holder)) continue;
       removeDead(fs, path, holder, owner);
     }
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-  }
+  });
 }
 
 function tryCreate(fs: FileSystem, path: string, owner: LeaseOwner): boolean {
@@ -297,37 +291,27 @@ function writeOwner(fs: FileSystem, path: string, owner: LeaseOwner): void {
 /** Reads the owner of a lease. An invalid lease is treated as held by a dead owner. */
 function readOwner(fs: FileSystem, path: string): LeaseOwner {
   if (!fs.lstatSync(path).isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
-  const fd = openForReading(fs, path);
-  try {
-    const text = readRange(fs, fd, 0, Math.min(MAX_LEASE_BYTES, fs.fstatSync(fd).size)).toString();
-    const value = parseJson(text)?.value;
-    const { pid, thread, host, startedAt, token } = isJsonRecord(value) ? value : {};
-    return {
-      pid: typeof pid === "number" ? pid : 0,
-      thread: typeof thread === "number" ? thread : 0,
-      host: typeof host === "string" ? host : "",
-      startedAt: typeof startedAt === "string" ? startedAt : "",
-      // The token is used in a file name.
-      token: typeof token === "string" && TOKEN.test(token) ? token : NO_TOKEN,
-    };
-  } finally {
-    closeQuietly(fs, fd);
-  }
+  const bytes = withOpenFile(fs, path, (fd) =>
+    readRange(fs, fd, 0, Math.min(MAX_LEASE_BYTES, fs.fstatSync(fd).size)),
+  );
+  const { pid, thread, host, startedAt, token } = toRecord(parseJson(bytes.toString())?.value);
+  return {
+    pid: typeof pid === "number" ? pid : 0,
+    thread: typeof thread === "number" ? thread : 0,
+    host: typeof host === "string" ? host : "",
+    startedAt: typeof startedAt === "string" ? startedAt : "",
+    // The token is used in a file name.
+    token: typeof token === "string" && TOKEN.test(token) ? token : NO_TOKEN,
+  };
 }
 
 /** Creates the error for a lease that another owner took from this one. */
 export function makeLeaseTakenError(path: string, { pid, host }: LeaseOwner): SessionError {
-  return new SessionError(
-    "LEASE_HELD",
-    `Process ${pid} on ${host} has taken the lease of ${path}, because this one's heartbeat expired. Open the session again.`,
-    { details: { path, pid, host } },
-  );
+  const message = `Process ${pid} on ${host} has taken the lease of ${path}, because this one's heartbeat expired. Open the session again.`;
+  return new SessionError("LEASE_HELD", message, { details: { path, pid, host } });
 }
 
 function makeLeaseHeldError(path: string, { pid, host }: LeaseOwner): SessionError {
-  return new SessionError(
-    "LEASE_HELD",
-    `Process ${pid} on ${host} holds the lease of ${path}. Wait until it closes the session, or open it read-only.`,
-    { details: { path, pid, host } },
-  );
+  const message = `Process ${pid} on ${host} holds the lease of ${path}. Wait until it closes the session, or open it read-only.`;
+  return new SessionError("LEASE_HELD", message, { details: { path, pid, host } });
 }

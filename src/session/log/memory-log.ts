@@ -1,14 +1,13 @@
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import type { LineChange } from "../../core/jsonl/entry-body.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
-import { readLinesInMemory } from "../../core/jsonl/line-spans.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { Blocks } from "./blocks.ts";
 import { copyLines, planWholeCopy } from "./canonical-copy.ts";
 import { assertLeaf } from "./expected-leaf.ts";
 import { encodeLines, getBytes, indexWritten } from "./log-lines.ts";
 import { feedWhole } from "./read-session-file.ts";
-import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
+import type { LogChange, LogLine, SessionLog, TakeLine } from "./session-log.ts";
 
 /**
  * Session whose lines are in memory. Serves as the executable specification of a log.
@@ -44,13 +43,8 @@ export class MemoryLog implements SessionLog {
     return this.#blocks.join();
   }
 
-  readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
-    readLinesInMemory(
-      (offset, length) => this.#blocks.read(offset, length),
-      this.index.spans,
-      ordinals,
-      take,
-    );
+  readLines(ordinals: Iterable<number>, take: TakeLine): void {
+    this.#blocks.readLines(this.index.spans, ordinals, take);
   }
 
   checkReplaced(): boolean {

@@ -1,12 +1,6 @@
 import { decodeText } from "../../core/jsonl/decode.ts";
 import { DEFAULT_MAX_LINE_BYTES, LineScanner } from "../../core/jsonl/line-scanner.ts";
-import {
-  closeQuietly,
-  type FileSystem,
-  NotAPlainFileError,
-  openForReading,
-  readPieces,
-} from "../fs/file-system.ts";
+import { type FileSystem, NotAPlainFileError, readPieces, withOpenFile } from "../fs/file-system.ts";
 
 /** Position of a line in its file, in bytes. */
 export interface RawSpan {
@@ -27,14 +21,11 @@ export function eachRawLine(
   path: string,
   take: (line: string | undefined, span: RawSpan) => void,
 ): void {
-  const fd = openForReading(fs, path);
-  try {
+  withOpenFile(fs, path, (fd) => {
     const stats = fs.fstatSync(fd);
     if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
     scanRawLines(readPieces(fs, fd, 0, stats.size), take);
-  } finally {
-    closeQuietly(fs, fd);
-  }
+  });
 }
 
 /** Reads lines from bytes given in pieces, as `eachRawLine` does from a file. */

@@ -11,17 +11,13 @@ import {
   readPieces,
   readRange,
   realFileSystem,
+  withOpenFile,
 } from "../fs/file-system.ts";
 import { readEntryLines } from "./read-lines.ts";
 import { toAbsolutePath } from "./session-paths.ts";
 
-/** Session file that was read completely. Its descriptor is still open for reading lines. */
-interface ReadSession extends LineSource {
-  readonly fd: number;
-}
-
 /** Reads a session file. The caller must close `fd`. */
-export function readSessionFile(fs: FileSystem, path: string): ReadSession {
+export function readSessionFile(fs: FileSystem, path: string): LineSource & { readonly fd: number } {
   const fd = openForReading(fs, path);
   try {
     const index = readIndex(fs, fd);
@@ -97,12 +93,7 @@ export function loadEntriesFromFile(path: string): FileEntry[] {
   const absolute = toAbsolutePath(path);
   const stats = callIfPresent(() => fs.statSync(absolute));
   if (!stats?.isFile()) return [];
-  const fd = openForReading(fs, absolute);
-  try {
-    const records = parseRecords(readPieces(fs, fd, 0, stats.size));
-    const header = records.find((record) => record.type === "session");
-    return typeof header?.id === "string" ? records : [];
-  } finally {
-    fs.closeSync(fd);
-  }
+  const records = withOpenFile(fs, absolute, (fd) => parseRecords(readPieces(fs, fd, 0, stats.size)));
+  const header = records.find((record) => record.type === "session");
+  return typeof header?.id === "string" ? records : [];
 }

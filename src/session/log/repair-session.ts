@@ -18,10 +18,10 @@ import {
   createFile,
   type FileSystem,
   NotAPlainFileError,
-  openForReading,
   readRange,
   realFileSystem,
   removeQuietly,
+  withOpenFile,
   writeFully,
 } from "../fs/file-system.ts";
 import { makeUnderFreeName } from "../fs/write-whole.ts";
@@ -94,14 +94,10 @@ export function repairSession(
   const absolute = toAbsolutePath(path);
   try {
     assertRepairable(fs, absolute);
-    const repairOpen = () => {
-      const fd = openForReading(fs, absolute);
-      try {
-        return repairFile({ fs, fd, path: absolute, state: getOpenState(fs, fd) }, isDryRun);
-      } finally {
-        closeQuietly(fs, fd);
-      }
-    };
+    const repairOpen = () =>
+      withOpenFile(fs, absolute, (fd) =>
+        repairFile({ fs, fd, path: absolute, state: getOpenState(fs, fd) }, isDryRun),
+      );
     return isDryRun ? repairOpen() : replaceExclusively(fs, absolute, () => retryUntilUnchanged(repairOpen));
   } catch (error) {
     throw toFileError(absolute, isDryRun ? "read" : "write", error);
@@ -142,13 +138,8 @@ function readDamaged(file: DamagedFile): LineSource {
   const own = readIndex(fs, fd, {}, file.state.size);
   const index = own.header === undefined ? readHeaderless(file) : own;
   if (index.version > CURRENT_SESSION_VERSION) {
-    throw new SessionError(
-      "VERSION_TOO_NEW",
-      `${path} has a newer version; update sessiontree to repair it.`,
-      {
-        details: { path, version: index.version },
-      },
-    );
+    const message = `${path} has a newer version; update sessiontree to repair it.`;
+    throw new SessionError("VERSION_TOO_NEW", message, { details: { path, version: index.version } });
   }
   if (index.isForeign) throw makeForeignFileError(path);
   const source: LineSource = {
@@ -167,11 +158,8 @@ function readHeaderless(file: DamagedFile): SessionIndex {
   const index = readIndex(fs, fd, { header: makeHeaderFromName(path) }, state.size);
   const { tree } = index;
   if (Array.from(tree.ordinals()).some((ordinal) => isKnownEntryType(tree.typeAt(ordinal)))) return index;
-  throw new SessionError(
-    "NOT_A_SESSION",
-    `${path} contains no session entries; there is nothing to repair.`,
-    { details: { path } },
-  );
+  const message = `${path} contains no session entries; there is nothing to repair.`;
+  throw new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
 
 /** Creates a header with the id from the file's name. The working directory is unknown. */

@@ -1,19 +1,18 @@
 import { dirname, join } from "node:path";
-import { getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
+import { callQuietly, getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
 import { getMonotonicMs, sleepFor } from "../fs/clock.ts";
 import { findFileState, getOpenState, isSameFile } from "../fs/file-identity.ts";
 import {
   callIfPresent,
-  closeQuietly,
   type FileSystem,
   getPlainFileMode,
   hasErrorCode,
   isKeepingOpenFiles,
-  openForReading,
   readPieces,
   realFileSystem,
   retryWhileHeld,
   syncFolder,
+  withOpenFile,
 } from "../fs/file-system.ts";
 import { removeFile, removeLeftovers, removeTemporary } from "../fs/temporary-files.ts";
 import {
@@ -123,11 +122,7 @@ function moveToFree(fs: FileSystem, from: string, path: string): void {
 
 /** Undoes the first half of an exchange. If that fails, the next process that uses the file does so. */
 function putBack(fs: FileSystem, path: string): void {
-  try {
-    finishInterrupted(fs, path);
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-  }
+  callQuietly(() => finishInterrupted(fs, path));
 }
 
 /** Copies the last lines of the old file and removes its hidden name. Retries once. */
@@ -312,16 +307,13 @@ function takeOverFile(fs: FileSystem, from: string, path: string): void {
   const isReplaced =
     left?.isFile() && now?.isFile() && !isSameFile(findFileState(fs, from), findFileState(fs, path));
   if (!isReplaced) return;
-  const fd = openForReading(fs, from);
-  try {
+  withOpenFile(fs, from, (fd) => {
     const isTaken = takeOver({ fs, path, fd, copied: 0 });
     if (isTaken) markCopied(fs, from);
     // Another session is at the path. The lines belong to the old session and are not in any other file.
     else
       makeUnderFreeName(join(dirname(path), makeBackupName(path)), (free) => linkOrCopyFile(fs, from, free));
-  } finally {
-    closeQuietly(fs, fd);
-  }
+  });
 }
 
 /** Creates a copy instead of a second name, because the backup must not receive lines appended to the old file. */

@@ -2,7 +2,7 @@ import type { SessionHeader } from "../../core/format/header.ts";
 import { encodeCurrentLine } from "../../core/jsonl/entry-body.ts";
 import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
-import { closeQuietly, type FileSystem, openForReading } from "../fs/file-system.ts";
+import { type FileSystem, withOpenFile } from "../fs/file-system.ts";
 import { AppendFile } from "./append-file.ts";
 import { FileChangedError, retryUntilUnchanged } from "./file-errors.ts";
 import { retireFile } from "./file-marks.ts";
@@ -31,12 +31,7 @@ export function takeOver(old: OldFile): boolean {
 
 /** Returns whether a file has a session header and does not merely contain session entries. */
 export function hasHeader(fs: FileSystem, path: string): boolean {
-  const fd = openForReading(fs, path);
-  try {
-    return indexFile(fs, fd).header !== undefined;
-  } finally {
-    closeQuietly(fs, fd);
-  }
+  return withOpenFile(fs, path, (fd) => indexFile(fs, fd).header !== undefined);
 }
 
 function takeOverOnce({ fs, path, fd, copied }: OldFile): boolean {

@@ -1,4 +1,3 @@
-import { readLinesInMemory } from "../../core/jsonl/line-spans.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
 import type { FileSystem } from "../fs/file-system.ts";
 import type { AppendFile } from "./append-file.ts";
@@ -37,7 +36,7 @@ export class UnwrittenSession {
   }
 
   readLines(ordinals: Iterable<number>, take: TakeLine): void {
-    readLinesInMemory((...range) => this.#blocks.read(...range), this.index.spans, ordinals, take);
+    this.#blocks.readLines(this.index.spans, ordinals, take);
   }
 
   /**

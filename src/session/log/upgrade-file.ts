@@ -32,11 +32,8 @@ export function upgradeFile(old: OldFile, log: LineSource): string {
     return backup ?? path;
   } catch (error) {
     const reason = getErrorMessage(error);
-    throw new SessionError(
-      "UPGRADE_FAILED",
-      `Cannot upgrade ${path} to version 3: ${reason}. The session is intact; try again after fixing the cause.`,
-      { details: { path }, cause: error },
-    );
+    const message = `Cannot upgrade ${path} to version 3: ${reason}. The session is intact; try again after fixing the cause.`;
+    throw new SessionError("UPGRADE_FAILED", message, { details: { path }, cause: error });
   }
 }
 

@@ -31,9 +31,6 @@ export function assertWritable(log: Pick<SessionLog, "readOnlyReason" | "path" |
 /** Throws if a line exceeds the limit, because readers would lose it. */
 export function assertReadable({ text, head }: LogLine, maxLineBytes: number): void {
   if (Buffer.byteLength(text) <= maxLineBytes) return;
-  throw new SessionError(
-    "ENTRY_INVALID",
-    `The entry is longer than ${maxLineBytes} bytes; shorten it, or raise maxLineBytes.`,
-    { details: { entryId: head.id, maxLineBytes } },
-  );
+  const message = `The entry is longer than ${maxLineBytes} bytes; shorten it, or raise maxLineBytes.`;
+  throw new SessionError("ENTRY_INVALID", message, { details: { entryId: head.id, maxLineBytes } });
 }

@@ -3,11 +3,8 @@ import { toSafeString } from "../../core/format/json.ts";
 
 /** Creates the error for a session that does not exist in a store or backend. */
 export function sessionNotFound(id: string): SessionError {
-  return new SessionError(
-    "SESSION_NOT_FOUND",
-    `There is no session ${toSafeString(id)}. List the sessions to see which exist.`,
-    { details: { id } },
-  );
+  const message = `There is no session ${toSafeString(id)}. List the sessions to see which exist.`;
+  return new SessionError("SESSION_NOT_FOUND", message, { details: { id } });
 }
 
 /** Creates the error for a session that already exists in a store or backend. */
@@ -23,11 +20,8 @@ export function sessionExists(id: string): SessionError {
 
 /** Creates the error for a session that is missing a line that the caller previously wrote or read. Nothing was added or read. */
 export function writesLost(id: string): SessionError {
-  return new SessionError(
-    "WRITES_LOST",
-    `Lines of session ${toSafeString(id)} that were stored have been lost, for example because of a failover. Append them again, or open the session again.`,
-    { details: { id } },
-  );
+  const message = `Lines of session ${toSafeString(id)} that were stored have been lost, for example because of a failover. Append them again, or open the session again.`;
+  return new SessionError("WRITES_LOST", message, { details: { id } });
 }
 
 /** Creates the error for calls to a closed store. */

@@ -8,6 +8,7 @@ import { assertArgument, assertText, OBJECTS } from "../../core/format/arguments
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError } from "../../core/format/errors.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
+import { pickDefined } from "../../core/format/json.ts";
 import { assertKnownOptions, assertOptions, FLAG } from "../../core/format/options.ts";
 import { decodeText } from "../../core/jsonl/decode.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
@@ -230,12 +231,7 @@ export class FileStore implements SessionStore {
   }
 
   #scope(cwd: string | undefined): CatalogScope {
-    const { sessionDir } = this.#options;
-    return {
-      places: this.#options,
-      ...(cwd !== undefined && { cwd }),
-      ...(sessionDir !== undefined && { sessionDir }),
-    };
+    return { places: this.#options, ...pickDefined({ cwd, sessionDir: this.#options.sessionDir }) };
   }
 
   #find(id: string): string | undefined {

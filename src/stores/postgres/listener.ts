@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { getOrAdd } from "../../core/format/group-by.ts";
 import {
   isPool,
   type PostgresClient,
@@ -52,8 +53,7 @@ export class Listener {
   /** Calls `onMore` for each notification with this payload, from the time the promise resolves until the signal aborts. */
   async add(payload: string, onMore: () => void, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    const those = this.#interested.get(payload) ?? new Set();
-    this.#interested.set(payload, those.add(onMore));
+    getOrAdd(this.#interested, payload, () => new Set()).add(onMore);
     signal.addEventListener("abort", () => this.#remove(payload, onMore), { once: true });
     try {
       await this.#listen();

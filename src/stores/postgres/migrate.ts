@@ -190,11 +190,8 @@ export async function readVersion(run: RunSql, names: Names): Promise<number> {
 
 /** Creates the error for tables created by a newer release. */
 export function makeNewerTablesError(schema: string, version: number): SessionError {
-  return new SessionError(
-    "VERSION_TOO_NEW",
-    `The tables in schema ${schema} have version ${version}, but this release supports only version ${SCHEMA_VERSION}; use the release that created them, or a newer one.`,
-    { details: { schema, version } },
-  );
+  const message = `The tables in schema ${schema} have version ${version}, but this release supports only version ${SCHEMA_VERSION}; use the release that created them, or a newer one.`;
+  return new SessionError("VERSION_TOO_NEW", message, { details: { schema, version } });
 }
 
 function assertVersion(to: number): void {
@@ -240,9 +237,6 @@ async function assertUtf8(run: RunSql): Promise<void> {
   const [row] = await run("select current_setting('server_encoding') as encoding");
   const encoding = row && readRequiredText(row, "encoding");
   if (encoding === "UTF8") return;
-  throw new SessionError(
-    "STORE_UNAVAILABLE",
-    `The database stores text as ${encoding}; create a database with encoding UTF8, which can store any text.`,
-    { details: { encoding } },
-  );
+  const message = `The database stores text as ${encoding}; create a database with encoding UTF8, which can store any text.`;
+  throw new SessionError("STORE_UNAVAILABLE", message, { details: { encoding } });
 }

@@ -1,6 +1,7 @@
 import { toRecord } from "../../core/context/entry-fields.ts";
 import { assertText } from "../../core/format/arguments.ts";
 import { SessionError } from "../../core/format/errors.ts";
+import { pickDefined } from "../../core/format/json.ts";
 import { assertOptions, FLAG, makeNumberRule } from "../../core/format/options.ts";
 import type { SessionStore } from "../contract/session-store.ts";
 import { type RemoteStoreOptions, remoteStore } from "../remote/remote-store.ts";
@@ -166,11 +167,7 @@ function readAddress(text: string): { address: string; schema?: string; tenant?:
     url.searchParams.delete(name);
     return value;
   });
-  return {
-    address: url.href,
-    ...(schema !== undefined && { schema }),
-    ...(tenant !== undefined && { tenant }),
-  };
+  return { address: url.href, ...pickDefined({ schema, tenant }) };
 }
 
 async function makePool(address: string, max: number): Promise<OwnPool> {
@@ -189,10 +186,7 @@ async function loadDriver(): Promise<typeof import("pg").Pool> {
     return (await import("pg")).default.Pool;
   } catch (error) {
     if (toRecord(error)["code"] !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw new SessionError(
-      "STORE_UNAVAILABLE",
-      "The pg package, which connects to PostgreSQL, is not installed; run npm install pg.",
-      { cause: error },
-    );
+    const message = "The pg package, which connects to PostgreSQL, is not installed; run npm install pg.";
+    throw new SessionError("STORE_UNAVAILABLE", message, { cause: error });
   }
 }

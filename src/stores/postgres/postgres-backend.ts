@@ -248,19 +248,14 @@ export class PostgresBackend implements SessionBackend {
     if (version === SCHEMA_VERSION) return;
     const [server] = await this.#database.run("select pg_is_in_recovery() as is_standby");
     if (server?.["is_standby"] === true) throw new Error("the server is a standby that has no tables yet");
-    throw new SessionError(
-      "STORE_UNAVAILABLE",
-      `Schema ${schema} of the database has ${version === 0 ? "no tables" : "older tables"} for sessions; call migrateDatabase() from sessiontree/postgres, or run "sessiontree db migrate".`,
-      { details: { schema, version } },
-    );
+    const message = `Schema ${schema} of the database has ${version === 0 ? "no tables" : "older tables"} for sessions; call migrateDatabase() from sessiontree/postgres, or run "sessiontree db migrate".`;
+    throw new SessionError("STORE_UNAVAILABLE", message, { details: { schema, version } });
   }
 }
 
 /** Creates a final error for a search that the server canceled, because the server would also cancel a retry. */
 function searchCancelled(cause: unknown): SessionError {
-  return new SessionError(
-    "STORE_UNAVAILABLE",
-    "The server canceled the search (57014), for example because of statement_timeout; search for longer or rarer words, or in one project, or raise the limit.",
-    { details: { sqlState: CANCELLED }, cause },
-  );
+  const message =
+    "The server canceled the search (57014), for example because of statement_timeout; search for longer or rarer words, or in one project, or raise the limit.";
+  return new SessionError("STORE_UNAVAILABLE", message, { details: { sqlState: CANCELLED }, cause });
 }

@@ -117,28 +117,15 @@ export function toSessionValues(session: SessionFacts): unknown[] {
   const createdMs = roundMs(session.createdMs) ?? 0;
   const lastMessageMs = roundMs(session.lastMessageMs);
   const named = [name, name === null ? null : searchForm(name)];
-  return [
-    id,
-    cwd,
-    makeColumnKey(cwd),
-    parentSession,
-    ...named,
-    createdMs,
-    lastMessageMs,
-    lastMessageMs ?? createdMs,
-    messageCount,
-    firstMessage,
-  ];
+  const times = [createdMs, lastMessageMs, lastMessageMs ?? createdMs];
+  return [id, cwd, makeColumnKey(cwd), parentSession, ...named, ...times, messageCount, firstMessage];
 }
 
 /** Throws if an id is too long for an index or cannot be stored in a text column. */
 export function assertPossibleId(id: string): void {
   if (isStorable(id) && Buffer.byteLength(id) <= MAX_ID_BYTES) return;
-  throw new SessionError(
-    "INVALID_SESSION_ID",
-    `The session id is longer than ${MAX_ID_BYTES} bytes or is not valid text; choose another id.`,
-    { details: { id } },
-  );
+  const message = `The session id is longer than ${MAX_ID_BYTES} bytes or is not valid text; choose another id.`;
+  throw new SessionError("INVALID_SESSION_ID", message, { details: { id } });
 }
 
 /** Reads a session's facts and the usage recorded in its lines. */

@@ -1,4 +1,5 @@
 import { factsAfter } from "../../core/facts/session-facts.ts";
+import { addTo } from "../../core/format/group-by.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { changeLine, encodeCurrentLine, type LineChange } from "../../core/jsonl/entry-body.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
@@ -67,10 +68,8 @@ function planAmendment(
     const { line } = index.spans.at(ordinal);
     const head = index.tree.headAt(ordinal);
     const text = changeLine(encodeCurrentLine(bytes, head, index), head, change);
-    const parts = texts.get(line) ?? [];
     // Copies the bytes because the buffer may be reused. Records that share a line remain on one line.
-    parts.push(Buffer.from(text));
-    texts.set(line, parts);
+    addTo(texts, line, Buffer.from(text));
   });
   const replace: { seq: number; line: NewLine }[] = [];
   const remove: number[] = [];

@@ -1,4 +1,4 @@
-import { isSessionError, SessionError } from "../../core/format/errors.ts";
+import { callUnless, isSessionError, SessionError } from "../../core/format/errors.ts";
 import type { EntryHead } from "../../core/format/head.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { decodeText } from "../../core/jsonl/decode.ts";
@@ -63,12 +63,7 @@ export async function findUnchangedLines(
  * reason.
  */
 async function readRevision(backend: SessionBackend, id: string, seq: number): Promise<number | undefined> {
-  try {
-    return (await backend.read(id, seq, 1)).revision;
-  } catch (error) {
-    if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
-    return undefined;
-  }
+  return (await callUnless("SESSION_NOT_FOUND", () => backend.read(id, seq, 1)))?.revision;
 }
 
 /** Returns whether a tree contains this entry, with any content, and not a different entry with the same id. */
@@ -130,9 +125,6 @@ export function* splitBatches(lines: readonly LogLine[]): Generator<LogLine[], v
 
 /** Creates the error for lost entries that must not be appended again. */
 export function notRestored(id: string, count: number): SessionError {
-  return new SessionError(
-    "WRITES_LOST",
-    `${count} stored entries of session ${id} were lost. The session was changed or deleted in the meantime, so they are not appended again. This process still has them: copy what you need (getEntries), then open the session again.`,
-    { details: { id, lostEntries: count } },
-  );
+  const message = `${count} stored entries of session ${id} were lost. The session was changed or deleted in the meantime, so they are not appended again. This process still has them: copy what you need (getEntries), then open the session again.`;
+  return new SessionError("WRITES_LOST", message, { details: { id, lostEntries: count } });
 }

@@ -1,12 +1,11 @@
-import { isSessionError } from "../../core/format/errors.ts";
+import { callUnless } from "../../core/format/errors.ts";
 import { decodeText } from "../../core/jsonl/decode.ts";
 import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
-import { readLinesInMemory } from "../../core/jsonl/line-spans.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import { Blocks } from "../../session/log/blocks.ts";
 import { encodeLines, getBytes, indexWritten } from "../../session/log/log-lines.ts";
-import type { LogLine } from "../../session/log/session-log.ts";
+import type { LogLine, TakeLine } from "../../session/log/session-log.ts";
 import { parseEntryFacts } from "../contract/line-facts.ts";
 import type { LinePage, SessionBackend, StoredLine } from "../contract/session-backend.ts";
 import { joinLines } from "./line-codec.ts";
@@ -129,13 +128,8 @@ export class RemoteLines {
   }
 
   /** Reads the lines of entries; see `SessionLog`. */
-  readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
-    readLinesInMemory(
-      (offset, length) => this.#blocks.read(offset, length),
-      this.index.spans,
-      ordinals,
-      take,
-    );
+  readLines(ordinals: Iterable<number>, take: TakeLine): void {
+    this.#blocks.readLines(this.index.spans, ordinals, take);
   }
 
   /** Returns whether the line at a pending entry's position is the pending write itself. */
@@ -199,18 +193,13 @@ export async function readAllLines(
 }
 
 /** Reads the page of lines after a line; undefined if that line is lost. */
-export async function readNext(
+export function readNext(
   backend: SessionBackend,
   id: string,
   afterSeq: number,
   afterEntryId: string | undefined,
 ): Promise<LinePage | undefined> {
-  try {
-    return await backend.read(id, afterSeq, PAGE_LINES, afterEntryId);
-  } catch (error) {
-    if (!isSessionError(error, "WRITES_LOST")) throw error;
-    return undefined;
-  }
+  return callUnless("WRITES_LOST", () => backend.read(id, afterSeq, PAGE_LINES, afterEntryId));
 }
 
 /** Parses all stored lines of a session. */

@@ -273,11 +273,10 @@ export class RemoteLog implements SessionLog {
     const more = countCharacters(lines);
     if (count === 0) return;
     if (count + lines.length <= maxQueueEntries && characters + more <= maxQueueBytes) return;
-    throw new SessionError(
-      "WRITE_FAILED",
-      `${count} entries are waiting to be written to the store, and the queue is full. Nothing was appended; await flush(), then append again.`,
-      { details: { waitingEntries: count, maxQueueEntries, maxQueueBytes } },
-    );
+    const message = `${count} entries are waiting to be written to the store, and the queue is full. Nothing was appended; await flush(), then append again.`;
+    throw new SessionError("WRITE_FAILED", message, {
+      details: { waitingEntries: count, maxQueueEntries, maxQueueBytes },
+    });
   }
 }
 

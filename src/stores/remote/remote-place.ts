@@ -488,9 +488,7 @@ const CHANGES_LOST =
   "Stored changes to lines, such as a redaction, were lost, for example because of a failover; make them again.";
 
 function makeCannotAmendError(id: string): SessionError {
-  return new SessionError(
-    "WRITE_FAILED",
-    "This store cannot change stored lines, so it can neither redact nor upgrade. Copy the session to a store that can, such as a file store.",
-    { details: { id } },
-  );
+  const message =
+    "This store cannot change stored lines, so it can neither redact nor upgrade. Copy the session to a store that can, such as a file store.";
+  return new SessionError("WRITE_FAILED", message, { details: { id } });
 }

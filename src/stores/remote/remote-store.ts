@@ -5,7 +5,7 @@ import { withBranches } from "../../catalog/search/search-file.ts";
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import { assertArgument, assertText, OBJECTS } from "../../core/format/arguments.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { isSessionError, SessionError } from "../../core/format/errors.ts";
+import { callUnless, isSessionError, SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
@@ -110,6 +110,7 @@ class RemoteStore implements SessionStore {
 
   create(options: CreateInStoreOptions): SessionManager {
     assertOptions<Omit<CreateInStoreOptions, "id">>(options, CREATE_RULES);
+    assertText("cwd", options.cwd);
     this.#assertOpen();
     const { cwd, createAtOnce = false, id, parentSession, ...session } = options;
     const given = { ...(id !== undefined && { id }), ...(parentSession !== undefined && { parentSession }) };
@@ -130,12 +131,10 @@ class RemoteStore implements SessionStore {
   async openOrCreate(id: string, options: OpenOrCreateOptions): Promise<SessionManager> {
     assertText("id", id);
     assertOptions<OpenOrCreateOptions>(options, OPEN_OR_CREATE_RULES);
+    assertText("cwd", options.cwd);
     const { cwd, parentSession, ...opening } = options;
-    try {
-      return await this.open(id, opening);
-    } catch (error) {
-      if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
-    }
+    const found = await callUnless("SESSION_NOT_FOUND", () => this.open(id, opening));
+    if (found !== undefined) return found;
     const given = { id, ...(parentSession !== undefined && { parentSession }) };
     await this.#createHeader(makeHeader(cwd, (options.now ?? Date.now)(), given), options.signal);
     return await this.open(id, opening);
@@ -147,14 +146,9 @@ class RemoteStore implements SessionStore {
     this.#assertOpen();
     const bytes = Buffer.from(`${encodeRecord({ ...header })}\n`);
     const { search } = this.#backend.supports;
-    try {
-      await this.#ask(
-        () => this.#backend.create(makeStorableFacts(header), splitLineBatches(once(bytes), search)),
-        signal,
-      );
-    } catch (error) {
-      if (!isSessionError(error, "SESSION_EXISTS")) throw error;
-    }
+    const create = () =>
+      this.#backend.create(makeStorableFacts(header), splitLineBatches(once(bytes), search));
+    await callUnless("SESSION_EXISTS", () => this.#ask(create, signal));
   }
 
   async *list(options: ListInStoreOptions = {}): AsyncGenerator<SessionRow, void, undefined> {
@@ -346,17 +340,11 @@ function toRow(facts: SessionFacts): SessionRow {
 }
 
 function notImported(id: string, cause: unknown): SessionError {
-  return new SessionError(
-    "WRITE_FAILED",
-    `Session ${id} could not be written: ${formatReason(cause)}. Check the connection and try again; if the session exists then, it was written.`,
-    { details: { id }, cause },
-  );
+  const message = `Session ${id} could not be written: ${formatReason(cause)}. Check the connection and try again; if the session exists then, it was written.`;
+  return new SessionError("WRITE_FAILED", message, { details: { id }, cause });
 }
 
 function makeChangedError(id: string): SessionError {
-  return new SessionError(
-    "WRITE_FAILED",
-    `Lines of session ${id} were changed while it was being read. Nothing was written; read it again.`,
-    { details: { id } },
-  );
+  const message = `Lines of session ${id} were changed while it was being read. Nothing was written; read it again.`;
+  return new SessionError("WRITE_FAILED", message, { details: { id } });
 }

@@ -78,11 +78,8 @@ export async function pauseUnless(signal: AbortSignal | undefined, ms: number): 
 
 /** Creates the error for a backend that does not respond. */
 function makeUnavailableError(cause: unknown): SessionError {
-  return new SessionError(
-    "STORE_UNAVAILABLE",
-    `The store does not respond: ${formatReason(cause)}. Check the connection, and try again.`,
-    { cause },
-  );
+  const message = `The store does not respond: ${formatReason(cause)}. Check the connection, and try again.`;
+  return new SessionError("STORE_UNAVAILABLE", message, { cause });
 }
 
 /** Returns an error message without its final period, for use within a sentence. */

@@ -219,19 +219,14 @@ export class RetryQueue {
 
 function notWritten(cause: Error | undefined, ms: number): SessionError {
   const reason = cause === undefined ? "no response" : formatReason(cause);
-  return new SessionError(
-    "WRITE_FAILED",
-    `The store has accepted nothing for ${ms} ms: ${reason}. Appended entries are kept in memory and retried; check the connection and flush again.`,
-    { cause },
-  );
+  const message = `The store has accepted nothing for ${ms} ms: ${reason}. Appended entries are kept in memory and retried; check the connection and flush again.`;
+  return new SessionError("WRITE_FAILED", message, { cause });
 }
 
 function makeGivenUpError(cause: Error | undefined): SessionError {
-  return new SessionError(
-    "WRITE_FAILED",
-    "The store was closed, and pending writes were discarded. Append the entries again in an open store.",
-    { cause },
-  );
+  const message =
+    "The store was closed, and pending writes were discarded. Append the entries again in an open store.";
+  return new SessionError("WRITE_FAILED", message, { cause });
 }
 
 /** Maximum number of lines written in one batch. */

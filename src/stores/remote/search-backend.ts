@@ -22,7 +22,7 @@ import { TermTableReader } from "../../catalog/search/term-tables.ts";
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { isSessionError } from "../../core/format/errors.ts";
+import { callUnless } from "../../core/format/errors.ts";
 import { decodeRecord } from "../../core/jsonl/decode.ts";
 import { makeLineSource } from "../../core/jsonl/line-source.ts";
 import { ignoreSkipped } from "../../session/files/skipped-files.ts";
@@ -319,9 +319,9 @@ export class BackendSearch {
   }
 
   /** Reads the lines of a session; undefined if the session has been deleted. */
-  async #lines(id: string, max = Number.POSITIVE_INFINITY): Promise<StoredLine[] | undefined> {
-    const lines: StoredLine[] = [];
-    try {
+  #lines(id: string, max = Number.POSITIVE_INFINITY): Promise<StoredLine[] | undefined> {
+    return callUnless("SESSION_NOT_FOUND", async () => {
+      const lines: StoredLine[] = [];
       for (let [afterSeq, isEnd] = [0, false]; !isEnd && lines.length < max; ) {
         refuseAborted(this.#reader.signal);
         const count = Math.min(PAGE_LINES, max);
@@ -330,11 +330,8 @@ export class BackendSearch {
         isEnd = page.isEnd;
         afterSeq = page.lines.at(-1)?.seq ?? afterSeq;
       }
-    } catch (error) {
-      if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
-      return undefined;
-    }
-    return lines;
+      return lines;
+    });
   }
 
   #ask<T>(call: (end: AbortSignal) => Promise<T>): Promise<T> {

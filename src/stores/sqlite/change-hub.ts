@@ -1,3 +1,4 @@
+import { getOrAdd } from "../../core/format/group-by.ts";
 import { readNumber } from "../contract/rows.ts";
 import { isObjectStorage, type SqliteClient } from "./client.ts";
 import type { Database } from "./database.ts";
@@ -36,8 +37,7 @@ export class ChangeHub {
       this.#version = this.#readVersion();
       this.#timer = setInterval(() => this.#look(), LOOK_MS);
     }
-    const listeners = this.#listeners.get(id) ?? new Set();
-    this.#listeners.set(id, listeners.add(onMore));
+    getOrAdd(this.#listeners, id, () => new Set()).add(onMore);
     signal.addEventListener("abort", () => this.#remove(id, onMore), { once: true });
   }
 

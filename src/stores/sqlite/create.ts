@@ -41,11 +41,8 @@ export async function createSession(
 /** Throws if SQLite would not return an id unchanged. */
 function assertPossibleId(id: string): void {
   if (isStorable(id)) return;
-  throw new SessionError(
-    "INVALID_SESSION_ID",
-    "The session id contains a zero byte or half of a surrogate pair; choose another id.",
-    { details: { id } },
-  );
+  const message = "The session id contains a zero byte or half of a surrogate pair; choose another id.";
+  throw new SessionError("INVALID_SESSION_ID", message, { details: { id } });
 }
 
 /**

@@ -122,11 +122,8 @@ function applySteps(run: RunStatement, to: number): MigrationResult {
 
 /** Creates the error for tables created by a newer release. */
 export function makeNewerTablesError(version: number): SessionError {
-  return new SessionError(
-    "VERSION_TOO_NEW",
-    `The database has tables of version ${version}, but this release supports only version ${SQLITE_SCHEMA_VERSION}; use the release that created them, or a newer one.`,
-    { details: { version } },
-  );
+  const message = `The database has tables of version ${version}, but this release supports only version ${SQLITE_SCHEMA_VERSION}; use the release that created them, or a newer one.`;
+  return new SessionError("VERSION_TOO_NEW", message, { details: { version } });
 }
 
 function createTables(run: RunStatement): void {

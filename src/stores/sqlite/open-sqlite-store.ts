@@ -138,19 +138,13 @@ function readOwnVersion({ run }: Database, path: string): number {
   const version = readTableVersion(run);
   const others = version === 0 ? listTables(run) : [];
   if (others.length === 0) return version;
-  throw new SessionError(
-    "STORE_UNAVAILABLE",
-    `${path} belongs to another program: it contains the table ${others[0]}. Choose another file, or pass your own handle to sqliteStore(), which adds tables to it.`,
-    { details: { path } },
-  );
+  const message = `${path} belongs to another program: it contains the table ${others[0]}. Choose another file, or pass your own handle to sqliteStore(), which adds tables to it.`;
+  throw new SessionError("STORE_UNAVAILABLE", message, { details: { path } });
 }
 
 function makeMissingTablesError(path: string, what: string): SessionError {
-  return new SessionError(
-    "STORE_UNAVAILABLE",
-    `${what} ${path}. Correct the path, or create it with "sessiontree db migrate --store sqlite:${path}".`,
-    { details: { path } },
-  );
+  const message = `${what} ${path}. Correct the path, or create it with "sessiontree db migrate --store sqlite:${path}".`;
+  return new SessionError("STORE_UNAVAILABLE", message, { details: { path } });
 }
 
 /** Backend that owns its connection and closes it. */
@@ -180,11 +174,8 @@ function openConnection(path: string): OwnConnection {
     connection?.close();
     const translated = translateError(error, path);
     if (isSessionError(translated)) throw translated;
-    throw new SessionError(
-      "STORE_UNAVAILABLE",
-      `The database ${path} cannot be opened: ${getErrorMessage(error)}. Check that its folder exists, and that this user may read and write both.`,
-      { details: { path }, cause: error },
-    );
+    const message = `The database ${path} cannot be opened: ${getErrorMessage(error)}. Check that its folder exists, and that this user may read and write both.`;
+    throw new SessionError("STORE_UNAVAILABLE", message, { details: { path }, cause: error });
   }
 }
 

@@ -55,6 +55,13 @@ describe("an argument of the wrong type is named with what is expected:", () => 
     );
   });
 
+  it("the project of a session in a store", async () => {
+    const store = memoryStore();
+    const error = new TypeError("The argument cwd must be a string, but is undefined.");
+    expect(callWith(store.create.bind(store), {})).toThrow(error);
+    await expect(callWith(store.openOrCreate.bind(store), "s1", {})()).rejects.toThrow(error);
+  });
+
   it("a path", () => {
     expect(callWith(SessionManager.open, undefined)).toThrow(
       new TypeError("A path must be a string, but is undefined."),

@@ -1,5 +1,11 @@
 import { describe, expect, expectTypeOf, it, vi } from "vitest";
-import { isSessionError, SessionError, type SessionErrorCode } from "../../../src/core/format/errors.ts";
+import {
+  callQuietly,
+  callUnless,
+  isSessionError,
+  SessionError,
+  type SessionErrorCode,
+} from "../../../src/core/format/errors.ts";
 
 describe("SessionError", () => {
   it("is an Error with a code, details, and a cause", () => {
@@ -78,5 +84,35 @@ describe("isSessionError", () => {
   ])("rejects %s", (_name, value) => {
     expect(isSessionError(value)).toBe(false);
     expect(isSessionError(value, "READ_ONLY")).toBe(false);
+  });
+});
+
+describe("callUnless", () => {
+  const fail = (error: unknown) => async () => {
+    throw error;
+  };
+
+  it("returns undefined only for the given code", async () => {
+    const error = new SessionError("SESSION_NOT_FOUND", "No session.");
+    expect(await callUnless("SESSION_NOT_FOUND", async () => 1)).toBe(1);
+    expect(await callUnless("SESSION_NOT_FOUND", fail(error))).toBeUndefined();
+    await expect(callUnless("SESSION_EXISTS", fail(error))).rejects.toBe(error);
+    await expect(callUnless("SESSION_NOT_FOUND", fail(new Error("EIO")))).rejects.toThrow("EIO");
+  });
+});
+
+describe("callQuietly", () => {
+  it("returns undefined for an error, and throws anything else", () => {
+    expect(callQuietly(() => 1)).toBe(1);
+    expect(
+      callQuietly(() => {
+        throw new Error("EIO");
+      }),
+    ).toBeUndefined();
+    expect(() =>
+      callQuietly(() => {
+        throw "stop";
+      }),
+    ).toThrow("stop");
   });
 });

@@ -178,15 +178,9 @@ describe("sources read by the process", () => {
   });
 });
 
-test("do not end an import if a session needs more memory than available", async () => {
-  const places = twoSessions();
-  const deep = readFileSync(join(places.home, LARGE_PATH), "utf8").replace(
-    `"${LARGE}"`,
-    `[${"[],".repeat(23e6)}[]]`,
-  );
-  places.put(LARGE_PATH, deep);
+/** Imports in a program that does nothing else, so that only the import keeps it alive; returns its sorted output. */
+async function importAlone(places: Places, nodeOptions: readonly string[] = []): Promise<string[]> {
   const outfile = places.put("import.mjs", "");
-  const root = fileURLToPath(new URL("../../../", import.meta.url));
   await build({
     stdin: {
       contents: `import { importWith } from "./src/interop/history/import-sessions.ts";
@@ -194,8 +188,9 @@ test("do not end an import if a session needs more memory than available", async
         const [program, sessionDir, HOME, cacheDir] = process.argv.slice(2);
         const onSkipped = (path, error) => console.log(String(error));
         const options = { store: fileStore({ sessionDir }), env: { HOME }, cacheDir, dryRun: true, onSkipped };
-        for await (const { status } of importWith(new URL(program), options)) console.log(status);`,
-      resolveDir: root,
+        for await (const { status } of importWith(new URL(program), options)) console.log(status);
+        console.log("the end");`,
+      resolveDir: fileURLToPath(new URL("../../../", import.meta.url)),
     },
     outfile,
     bundle: true,
@@ -203,11 +198,26 @@ test("do not end an import if a session needs more memory than available", async
     platform: "node",
     format: "esm",
   });
-  const args = [outfile, program.href, places.sessions, places.home, places.cacheDir];
-  const { stdout } = await promisify(execFile)(process.execPath, ["--max-old-space-size=200", ...args]);
-  expect(stdout.trim().split("\n").sort()).toEqual([
+  const args = [...nodeOptions, outfile, program.href, places.sessions, places.home, places.cacheDir];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  return stdout.trim().split("\n").sort();
+}
+
+test("end with the import, also in a program that waits for nothing else", async () => {
+  expect(await importAlone(twoSessions())).toEqual(["new", "new", "the end"]);
+});
+
+test("do not end an import if a session needs more memory than available", async () => {
+  const places = twoSessions();
+  const deep = readFileSync(join(places.home, LARGE_PATH), "utf8").replace(
+    `"${LARGE}"`,
+    `[${"[],".repeat(23e6)}[]]`,
+  );
+  places.put(LARGE_PATH, deep);
+  expect(await importAlone(places, ["--max-old-space-size=200"])).toEqual([
     expect.stringMatching(/^SessionError: Reading \S+ crashed the process/),
     "new",
+    "the end",
   ]);
 });
 

@@ -1,6 +1,6 @@
 import { toPlainLine, toPlainText } from "../../../core/facts/plain-text.ts";
 import type { Command } from "../command.ts";
-import { confirmQuestion, YES } from "../confirm.ts";
+import { confirmChange, YES } from "../confirm.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { flag, type Parameter, rare } from "../parameters.ts";
 import { asUsage, UsageError } from "../usage-error.ts";
@@ -43,10 +43,8 @@ export const command: Command = {
       }
       return EXIT_CODES.ok;
     }
-    if (to !== undefined && !(await confirmQuestion(call, formatQuestion(to, address)))) {
-      call.warn("Nothing was changed.");
+    if (to !== undefined && !(await confirmChange(call, formatQuestion(to, address))))
       return EXIT_CODES.failed;
-    }
     const result = await asUsage(() => stored.migrate(to));
     if (json) out.json({ store: address, ...result });
     else out.line(`${describeMigration(result)} ${toPlainLine(address)}`);

@@ -3,7 +3,7 @@ import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { toSafeString } from "../../../core/format/json.ts";
 import type { ImportSessionsOptions } from "../../../interop/history/import-sessions.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { confirmQuestion, YES } from "../confirm.ts";
+import { confirmChange, YES } from "../confirm.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { getImportTarget, noteSkipped, runImport } from "../import-run.ts";
 import { AGENT_HOOKS, type AgentHooks, type HookProgram } from "../keep/agent-hooks.ts";
@@ -111,10 +111,7 @@ async function carryOut(call: CommandCall, { states, options, program }: Plan): 
     if (states.length > 0) call.note("There is nothing to do.");
     return EXIT_CODES.ok;
   }
-  if (!(await confirmQuestion(call, makeQuestion(changed, places)))) {
-    call.warn("Nothing was changed.");
-    return EXIT_CODES.failed;
-  }
+  if (!(await confirmChange(call, makeQuestion(changed, places)))) return EXIT_CODES.failed;
   if (changed > 0 && !(await runImport(call, { ...options, sources }))) return EXIT_CODES.cancelled;
   let isDone = true;
   for (const place of places) if (!turnOn(call, place, program)) isDone = false;
@@ -160,10 +157,7 @@ async function turnOff(call: CommandCall): Promise<ExitCode> {
   if (!call.json) for (const file of files) out.line(file);
   out.flush();
   const which = files.length === 1 ? "this file" : `these ${files.length} files`;
-  if (!(await confirmQuestion(call, `Remove the hooks that keep added to ${which}?`))) {
-    call.warn("Nothing was changed.");
-    return EXIT_CODES.failed;
-  }
+  if (!(await confirmChange(call, `Remove the hooks that keep added to ${which}?`))) return EXIT_CODES.failed;
   let isDone = true;
   for (const record of records) if (!removeOne(call, record)) isDone = false;
   return isDone ? EXIT_CODES.ok : EXIT_CODES.failed;

@@ -12,7 +12,7 @@ import { callIfPresent } from "../../../session/fs/file-system.ts";
 import { isThere } from "../../../session/log/replace-file.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { confirmQuestion, YES } from "../confirm.ts";
+import { confirmChange, YES } from "../confirm.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { flag, type Parameter, rare } from "../parameters.ts";
 import { getScope, listKnownSessions } from "../session-argument.ts";
@@ -67,10 +67,7 @@ export const command: Command = {
     if (call.get(DRY_RUN) || toDelete.length === 0) return EXIT_CODES.ok;
     call.out.flush();
     const question = `Move ${toDelete.length === 1 ? "it" : `these ${formatCounted(toDelete.length, "session")}`} to the trash?`;
-    if (!(await confirmQuestion(call, question))) {
-      call.warn("Nothing was deleted.");
-      return EXIT_CODES.failed;
-    }
+    if (!(await confirmChange(call, question, "Nothing was deleted."))) return EXIT_CODES.failed;
     return carryOut(call, toDelete);
   },
 };

@@ -3,7 +3,7 @@ import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { REDACTED_TEXT } from "../../../core/format/redact-entry.ts";
 import { getEntryKind } from "../../text/entry-kind.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { confirmQuestion, YES } from "../confirm.ts";
+import { confirmChange, YES } from "../confirm.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { findLeftovers } from "../leftover-files.ts";
 import { changeSession } from "../named-session.ts";
@@ -70,10 +70,8 @@ async function redactEntry(call: CommandCall): Promise<ExitCode> {
   const entry = session.entryAt(session.tree.find(entryId));
   const what = toPlainLine(`${getEntryKind(entry).word} ${entryId}`);
   const said = truncateLine(getExcerpt(entry).text, EXCERPT_WIDTH);
-  if (!(await confirmQuestion(call, `${what}: ${said}\nIts content will be lost permanently. Redact it?`))) {
-    call.warn("Nothing was changed.");
-    return EXIT_CODES.failed;
-  }
+  const question = `${what}: ${said}\nIts content will be lost permanently. Redact it?`;
+  if (!(await confirmChange(call, question))) return EXIT_CODES.failed;
   const recordId = await changeSession(named, (opened) => opened.redactEntry(entryId, { replacement: text }));
   const leftovers = named.path === undefined ? [] : findLeftovers(named.path);
   if (call.json) {

@@ -9,7 +9,7 @@ import { isSystemError } from "../../../session/files/skipped-files.ts";
 import { toFileError } from "../../../session/log/file-errors.ts";
 import { notASessionAt } from "../../../session/log/foreign-file.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { confirmQuestion, YES } from "../confirm.ts";
+import { confirmChange, confirmQuestion, YES } from "../confirm.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { findLeftovers } from "../leftover-files.ts";
 import type { NamedSession } from "../named-session.ts";
@@ -43,10 +43,7 @@ export const command: Command = {
   ],
   run: async (call) => {
     const candidates = await getCandidates(call);
-    if (!(await isMeant(call, candidates))) {
-      call.warn("Nothing was deleted.");
-      return EXIT_CODES.failed;
-    }
+    if (!(await isMeant(call, candidates))) return EXIT_CODES.failed;
     let isDone = true;
     for (const candidate of candidates) if (!(await deleteOne(call, candidate))) isDone = false;
     return isDone ? EXIT_CODES.ok : EXIT_CODES.failed;
@@ -115,7 +112,7 @@ async function isMeant(call: CommandCall, candidates: readonly Candidate[]): Pro
   const isStored = candidates.some(({ session }) => session.path === undefined);
   const from = stored !== undefined && isStored ? ` from ${toPlainLine(stored.address)}` : "";
   const question = isInTrash ? `Move ${what} to the trash?` : `Delete ${what}${from} permanently?`;
-  return confirmQuestion(call, [...lines, question].join("\n"));
+  return confirmChange(call, [...lines, question].join("\n"), "Nothing was deleted.");
 }
 
 /** Deletes a session and reports it; returns false if it was not deleted. */

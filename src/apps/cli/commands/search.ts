@@ -11,6 +11,7 @@ import { formatCounted } from "../../../core/facts/number-text.ts";
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
 import { addTo } from "../../../core/format/group-by.ts";
+import { pickDefined } from "../../../core/format/json.ts";
 import { SOURCE_NAMES } from "../../../interop/import/imported-session.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
@@ -411,12 +412,7 @@ function searchOptions(call: CommandCall, text: string): SearchSessionOptions {
     failed: get(FAILED),
     ranked: !get(SESSIONS) && isRanked(call, text),
     ...getSpan(call, SINCE, UNTIL, false),
-    ...(limit !== undefined && { limit }),
-    ...(roles !== undefined && { roles }),
-    ...(tools !== undefined && { tools }),
-    ...(path !== undefined && { path }),
-    ...(source !== undefined && { source }),
-    ...(branch !== undefined && { branch }),
+    ...pickDefined({ limit, tools, roles, path, source, branch }),
     onSkipped: warnOfSkipped(call),
   };
 }

@@ -1,8 +1,9 @@
-import { rmSync, statSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { formatCounted } from "../../../core/facts/number-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { makePagePath } from "../../../session/files/page-files.ts";
+import { isFolder } from "../../../session/fs/file-system.ts";
 import { writeNewFile } from "../../../session/log/new-file.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { countImportable } from "../importable-sessions.ts";
@@ -50,16 +51,15 @@ function makeServedIndex(call: CommandCall): ServedIndex | undefined {
   const { get, io, stored } = call;
   const name = get(SESSION);
   const folder = name === undefined ? undefined : resolvePath(io.cwd, name);
-  const isFolder =
-    folder !== undefined && statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
-  if (!isFolder && !get(ALL)) return undefined;
+  const hasFolder = folder !== undefined && isFolder(folder);
+  if (!hasFolder && !get(ALL)) return undefined;
   if (get(ALL) && name !== undefined) throw new UsageError("Name a session, or give --all, not both.");
   if (stored !== undefined)
     throw new UsageError("A list shows sessions in files; name one session in the database.");
   if (get(FILE) !== undefined)
     throw new UsageError("A list of sessions cannot be written to a file; leave out -o.");
   if (get(LEAF) !== undefined) throw new UsageError("--leaf needs one session; name it.");
-  if (isFolder) return { scope: { sessionDir: folder }, name: folder, prices: getPrices(call) };
+  if (hasFolder) return { scope: { sessionDir: folder }, name: folder, prices: getPrices(call) };
   const scope = { ...getScope(call, true), otherDirs: listOtherFolders(call) };
   return {
     scope,

@@ -26,61 +26,47 @@ export interface AgentHooks {
   readonly afterwards?: string;
 }
 
-const IMPORT = "import --hook";
+/** Returns the rows of the hooks that import sessions on events. */
+function importOn(timeout: number, ...events: readonly string[]): HookRow[] {
+  return events.map((event) => ({ event, command: "import --hook", timeout }));
+}
 
-/** Hooks by agent. Each command has a row for every event on which it runs. */
+/** Hooks by agent. */
 export const AGENT_HOOKS = {
   "claude-code": {
     file: ["settings.json"],
     form: "group",
-    rows: [
-      { event: "Stop", command: IMPORT, timeout: 20 },
-      { event: "PreCompact", command: IMPORT, timeout: 20 },
-      { event: "SessionEnd", command: IMPORT, timeout: 20 },
-    ],
+    rows: importOn(20, "Stop", "PreCompact", "SessionEnd"),
     offSwitch: { path: ["disableAllHooks"], value: true },
   },
   codex: {
     file: ["hooks.json"],
     form: "group",
-    rows: [
-      { event: "Stop", command: IMPORT, timeout: 20 },
-      { event: "SubagentStop", command: IMPORT, timeout: 20 },
-      { event: "SessionEnd", command: IMPORT, timeout: 3 },
-    ],
+    rows: [...importOn(20, "Stop", "SubagentStop"), ...importOn(3, "SessionEnd")],
     afterwards: "Codex asks at its next start whether to trust the hooks; until then it does not run them.",
   },
   gemini: {
     file: ["settings.json"],
     form: "group",
-    rows: [
-      { event: "AfterAgent", command: IMPORT, timeout: 20_000 },
-      { event: "SessionEnd", command: IMPORT, timeout: 20_000 },
-    ],
+    rows: importOn(20_000, "AfterAgent", "SessionEnd"),
     offSwitch: { path: ["hooksConfig", "enabled"], value: false },
   },
   qwen: {
     file: ["settings.json"],
     form: "group",
-    rows: [
-      { event: "Stop", command: IMPORT, timeout: 20_000 },
-      { event: "SessionEnd", command: IMPORT, timeout: 20_000 },
-    ],
+    rows: importOn(20_000, "Stop", "SessionEnd"),
     offSwitch: { path: ["disableAllHooks"], value: true },
   },
   copilot: {
     file: ["settings.json"],
     form: "single",
-    rows: [
-      { event: "agentStop", command: IMPORT, timeout: 20 },
-      { event: "sessionEnd", command: IMPORT, timeout: 20 },
-    ],
+    rows: importOn(20, "agentStop", "sessionEnd"),
     offSwitch: { path: ["disableAllHooks"], value: true },
   },
   cline: {
     file: ["hooks", "TaskComplete"],
     form: "script",
-    rows: [{ event: "TaskComplete", command: IMPORT, timeout: 0 }],
+    rows: importOn(0, "TaskComplete"),
   },
 } as const satisfies { readonly [agent: string]: AgentHooks };
 

@@ -13,13 +13,7 @@ import {
   isSameFile,
   toFileState,
 } from "../../../session/fs/file-identity.ts";
-import {
-  callIfPresent,
-  closeQuietly,
-  openForReading,
-  readRange,
-  realFileSystem,
-} from "../../../session/fs/file-system.ts";
+import { callIfPresent, readRange, realFileSystem, withOpenFile } from "../../../session/fs/file-system.ts";
 import type { ImportableSessions } from "../importable-sessions.ts";
 import {
   FailureFinder,
@@ -341,18 +335,16 @@ export class FileFollower {
 
   /** Reads new bytes, at most 4 MiB, or reports a replaced file; undefined if there are no new bytes or no file. */
   poll(): FileChange | undefined {
-    const fd = callIfPresent(() => openForReading(realFileSystem, this.#path));
-    if (fd === undefined) return undefined;
-    try {
-      const state = getOpenState(realFileSystem, fd);
-      const { size } = state;
-      if (!isSameFile(this.#file, state) || size < this.#offset) return { kind: "replaced" };
-      if (size === this.#offset) return undefined;
-      const bytes = readRange(realFileSystem, fd, this.#offset, Math.min(size - this.#offset, MAX_BYTES));
-      this.#offset += bytes.length;
-      return { kind: "grown", bytes };
-    } finally {
-      closeQuietly(realFileSystem, fd);
-    }
+    return callIfPresent(() => withOpenFile(realFileSystem, this.#path, (fd) => this.#readNew(fd)));
+  }
+
+  #readNew(fd: number): FileChange | undefined {
+    const state = getOpenState(realFileSystem, fd);
+    const { size } = state;
+    if (!isSameFile(this.#file, state) || size < this.#offset) return { kind: "replaced" };
+    if (size === this.#offset) return undefined;
+    const bytes = readRange(realFileSystem, fd, this.#offset, Math.min(size - this.#offset, MAX_BYTES));
+    this.#offset += bytes.length;
+    return { kind: "grown", bytes };
   }
 }

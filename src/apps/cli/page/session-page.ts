@@ -4,7 +4,7 @@ import { toText } from "../../../core/context/message-parts.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import { BytePattern } from "../../../core/jsonl/byte-pattern.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
-import { closeFile, openToScan, readFilePieces } from "../../../session/files/file-mark.ts";
+import { readFilePieces, withScannedFile } from "../../../session/files/file-mark.ts";
 import { callUnlessRefused } from "../../../session/files/skipped-files.ts";
 import { findNamedSessionPath } from "../../../session/log/session-paths.ts";
 import { isLikePath } from "../session-argument.ts";
@@ -66,12 +66,9 @@ export function findLinkedSessions(
   path: string,
   makeHref: (path: string) => string,
 ): Map<string, KnownSession> {
-  const file = openToScan(path);
-  try {
-    return findKnown(findNamedInPieces(path, readFilePieces(file, 0, NAME_BYTES)), makeHref);
-  } finally {
-    closeFile(file);
-  }
+  return withScannedFile(path, (file) =>
+    findKnown(findNamedInPieces(path, readFilePieces(file, 0, NAME_BYTES)), makeHref),
+  );
 }
 
 function findKnown(

@@ -2,6 +2,7 @@ import type { Key } from "node:readline";
 import { single } from "fuzzysort";
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { getSessionTitle } from "../../../core/facts/session-title.ts";
+import { getOrAdd } from "../../../core/format/group-by.ts";
 import { compareRows, type FileRow } from "../../../session/files/session-row.ts";
 
 /** Session in a picker. */
@@ -361,13 +362,11 @@ const searched = new WeakMap<PickerRow, SearchedText>();
 
 function getSearchedText(session: PickerRow): SearchedText {
   const { name = "", firstMessage = "", id, cwd } = session;
-  const text = searched.get(session) ?? {
+  return getOrAdd(searched, session, () => ({
     said: `${toPlainLine(name)}\n${toPlainLine(firstMessage)}`.toLowerCase(),
     id: id.toLowerCase(),
     folder: cwd.toLowerCase(),
-  };
-  searched.set(session, text);
-  return text;
+  }));
 }
 
 const COMMANDS = {

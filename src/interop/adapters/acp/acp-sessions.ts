@@ -1,6 +1,6 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import { assertArgument, assertStore } from "../../../core/format/arguments.ts";
-import { isSessionError, makeEntryNotFoundError } from "../../../core/format/errors.ts";
+import { callUnless, makeEntryNotFoundError } from "../../../core/format/errors.ts";
 import { assertOptions, makeNumberRule, OBJECT } from "../../../core/format/options.ts";
 import { toWellFormedText } from "../../../core/format/well-formed-text.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
@@ -137,11 +137,7 @@ function hasMessages(session: SessionManager, leafId: string): boolean {
 async function deleteAcpSession(store: SessionStore, request: { readonly sessionId: string }): Promise<void> {
   assertStore("store", store);
   assertArgument("request", request, OBJECT);
-  try {
-    await store.delete(request.sessionId);
-  } catch (error) {
-    if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
-  }
+  await callUnless("SESSION_NOT_FOUND", () => store.delete(request.sessionId));
 }
 
 function encodeCursor({ id, modified }: { readonly id: string; readonly modified: Date }): string {

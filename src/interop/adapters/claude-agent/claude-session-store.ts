@@ -13,13 +13,7 @@ import {
   noteChange,
   ProjectIndex,
 } from "./project-index.ts";
-import {
-  appendRecords,
-  type ClaudeRecord,
-  RecordUuids,
-  readRecords,
-  toStorableRecord,
-} from "./record-log.ts";
+import { appendRecords, type ClaudeRecord, RecordUuids, readRecords } from "./record-log.ts";
 
 /** Facts about a session that the SDK needs without reading the session. */
 export interface ClaudeSessionSummary {
@@ -129,7 +123,7 @@ class Transcripts {
 
   async append(key: ClaudeSessionKey, entries: ClaudeRecord[]): Promise<void> {
     const id = makeTranscriptId(key);
-    const records = entries.map(toStorableRecord);
+    const records = entries.map((record) => toStoredData(record, "a record"));
     if (records.length === 0) return;
     await this.#inOrder(key, async () => {
       // Do this before the first record is written, so that deleting the session finds the transcript.

@@ -2,7 +2,7 @@ import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
 import type { EntryTaker, OpenSession } from "../session-pool.ts";
-import { loadData, toStoredData } from "../stored-data.ts";
+import { loadData } from "../stored-data.ts";
 
 /** A line of a transcript. Opaque except for its `uuid`. */
 export interface ClaudeRecord {
@@ -49,11 +49,6 @@ export function readRecords({ session }: OpenSession<RecordUuids>): ClaudeRecord
     .filter(makeRepeatTest(() => false))
     .map(loadData)
     .filter(isRecord);
-}
-
-/** Converts a record for storage. */
-export function toStorableRecord(record: unknown): JsonObject {
-  return toStoredData(record, "a record");
 }
 
 /**

@@ -9,12 +9,6 @@ import { dumpValue, loadValue, makeValueError, type StoredValue } from "./stored
 /** Serialized value of a channel. For a list of messages, there is one item per message. */
 export type DumpedValue = StoredValue | { readonly messages: readonly ListedMessage[] };
 
-/** Snapshot of a message instance at the time it was serialized. */
-interface Dumped {
-  readonly listed: ListedMessage;
-  readonly copy: JsonRecord;
-}
-
 /**
  * Cache of serialized forms of a caller's message instances, and of instances of stored messages.
  *
@@ -23,7 +17,7 @@ interface Dumped {
  */
 export class MessageCache {
   readonly #serde: SerializerProtocol;
-  readonly #dumped = new WeakMap<JsonRecord, Dumped>();
+  readonly #dumped = new WeakMap<JsonRecord, { readonly listed: ListedMessage; readonly copy: JsonRecord }>();
   readonly #loaded = new WeakMap<ListedMessage, JsonRecord>();
 
   /**

@@ -32,11 +32,8 @@ export async function dumpValue(
 
 /** Creates the error for a value that cannot be serialized. */
 export function makeValueError(what: string, cause: unknown): SessionError {
-  return new SessionError(
-    "ENTRY_INVALID",
-    `${what} contains data that cannot be serialized, so nothing was written. Keep plain data in the state, without functions, symbols, cycles, or BigInts, nested at most 1,000 levels deep.`,
-    { cause, details: { what } },
-  );
+  const message = `${what} contains data that cannot be serialized, so nothing was written. Keep plain data in the state, without functions, symbols, cycles, or BigInts, nested at most 1,000 levels deep.`;
+  return new SessionError("ENTRY_INVALID", message, { cause, details: { what } });
 }
 
 /** Restores a value; undefined if nothing is stored, for example after a redaction. */

@@ -1,6 +1,6 @@
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import { SessionError } from "../../../core/format/errors.ts";
-import { addTo } from "../../../core/format/group-by.ts";
+import { addTo, getOrAdd } from "../../../core/format/group-by.ts";
 import { getRedactedIds } from "../../../core/format/redaction.ts";
 import { makeIssue } from "../../../core/jsonl/issue-log.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
@@ -65,10 +65,8 @@ class Namespace {
     const { id, versions } = checkpoint.head;
     this.checkpoints.set(id, checkpoint);
     if (id > this.latestId) this.latestId = id;
-    for (const channel of checkpoint.stored) {
-      const known = this.versions.get(channel) ?? new Set();
-      this.versions.set(channel, known.add(versions[channel]));
-    }
+    for (const channel of checkpoint.stored)
+      getOrAdd(this.versions, channel, () => new Set()).add(versions[channel]);
   }
 }
 
@@ -247,9 +245,7 @@ export class DeletedThreads {
 
 /** Creates the error for a write to a deleted thread. */
 export function makeThreadDeletedError(threadId: string): SessionError {
-  return new SessionError(
-    "SESSION_NOT_FOUND",
-    "The thread was deleted while the graph ran, or the checkpoint was never stored here. Run the graph again without a checkpoint_id to start over.",
-    { details: { threadId } },
-  );
+  const message =
+    "The thread was deleted while the graph ran, or the checkpoint was never stored here. Run the graph again without a checkpoint_id to start over.";
+  return new SessionError("SESSION_NOT_FOUND", message, { details: { threadId } });
 }

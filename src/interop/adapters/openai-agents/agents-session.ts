@@ -356,11 +356,8 @@ function withCall(parts: readonly HistoryPart[], callId: string, replacement: Js
 }
 
 function makeSuffixError(operationId: string, leafId: string | null): SessionError {
-  return new SessionError(
-    "STALE_LEAF",
-    `The history does not end with the items that operation ${operationId} replaces. Nothing changed; read the history again, and retry.`,
-    { details: { operationId, leafId } },
-  );
+  const message = `The history does not end with the items that operation ${operationId} replaces. Nothing changed; read the history again, and retry.`;
+  return new SessionError("STALE_LEAF", message, { details: { operationId, leafId } });
 }
 
 /**

@@ -96,7 +96,8 @@ function listInstructions(instructions: unknown, field: string): readonly ModelS
   );
 }
 
-function isSystemMessage(value: unknown): value is ModelSystemMessageLike {
+/** Returns whether a value is a system message, whose content is a string. */
+export function isSystemMessage(value: unknown): value is ModelSystemMessageLike {
   const { role, content } = toRecord(value);
   return role === "system" && typeof content === "string";
 }

@@ -1,8 +1,9 @@
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { toRecord } from "../../../core/context/entry-fields.ts";
+import { callQuietly } from "../../../core/format/errors.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
-import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
+import { type JsonRecord, pickDefined, toSafeString } from "../../../core/format/json.ts";
 import { toAbsolutePath } from "../../../session/log/session-paths.ts";
 import {
   type Dollars,
@@ -226,6 +227,7 @@ function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
 
 function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedSession[] {
   const { files, sourceId } = session;
+  const { ownId, importedAt } = options;
   const mainFile = findMainFile(session.files);
   const main = mainFile === undefined ? { records: [], issues: [] } : parseSourceFile(mainFile);
   const subagents = files.flatMap((file) => {
@@ -243,13 +245,10 @@ function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedS
     main,
     subagents,
     sessionId: sourceId,
-    ...(options.ownId !== undefined && { ownId: options.ownId }),
-    ...(mainFile !== undefined && { path: mainFile.path }),
     cwd: session.cwd,
-    ...(origin !== undefined && { forkedFrom: origin.facts.sessionId }),
-    ...(original !== undefined && { original }),
-    ...(inheritedDollars !== undefined && { inheritedDollars }),
-    importedAt: options.importedAt,
+    ...pickDefined({ ownId, path: mainFile?.path, forkedFrom: origin?.facts.sessionId }),
+    ...pickDefined({ original, inheritedDollars }),
+    importedAt,
   });
 }
 
@@ -301,15 +300,13 @@ const MATCH_BYTES = 45;
 
 /** Returns the ids of a file's records. Empty if the file cannot be read, which is reported when that file is imported. */
 function readUuids(path: string): Set<string | undefined> {
-  const held = new Set<string | undefined>();
-  try {
+  const read = () => {
+    const held = new Set<string | undefined>();
     for (const piece of readSourcePieces(path, MATCH_BYTES)) {
       const text = Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString("latin1");
       for (const [, uuid] of text.matchAll(UUIDS)) held.add(uuid);
     }
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    held.clear();
-  }
-  return held;
+    return held;
+  };
+  return callQuietly(read) ?? new Set();
 }

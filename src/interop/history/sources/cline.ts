@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { getOrAdd } from "../../../core/format/group-by.ts";
 import { hashText } from "../../../core/format/ids.ts";
+import { pickDefined } from "../../../core/format/json.ts";
 import { toAbsolutePath } from "../../../session/log/session-paths.ts";
 import {
   findClineOwner,
@@ -32,16 +34,12 @@ export const CLINE: SourceProgram = {
   wanted: ["startedAt"],
   makeKey: ({ path }) => dirname(path),
   beside: ({ beside }) => {
-    const folders = new TaskFolders(beside);
+    const findFolder = makeFolderFinder(beside);
     return ({ path }) => {
       const { manifest = "" } = readBeside(path);
       const { started_at: startedAt, cwd, workspace } = beside.getJson(manifest);
-      const folder = findFirstFolder([cwd, workspace, isTask(path) && folders.of(path)]).cwd;
-      const start = toIsoTime(startedAt);
-      return {
-        ...(folder !== undefined && { cwd: folder }),
-        ...(start !== undefined && { startedAt: start }),
-      };
+      const folder = findFirstFolder([cwd, workspace, isTask(path) && findFolder(path)]).cwd;
+      return pickDefined({ cwd: folder, startedAt: toIsoTime(startedAt) });
     };
   },
   withOrigins,
@@ -135,26 +133,18 @@ function readFacts(text: string, path: string): FileFacts[] {
   ];
 }
 
-/** Working directories of tasks, from Cline's list of all tasks. */
-class TaskFolders {
-  readonly #lists = new Map<string, ReadonlyMap<unknown, unknown>>();
-  readonly #beside: SideFiles;
-
-  constructor(beside: SideFiles) {
-    this.#beside = beside;
-  }
-
-  of(path: string): unknown {
+/** Returns a function that finds the working directory of a task in Cline's list of all tasks. */
+function makeFolderFinder(beside: SideFiles): (path: string) => unknown {
+  const lists = new Map<string, ReadonlyMap<unknown, unknown>>();
+  return (path) => {
     const task = dirname(path);
     const file = join(dirname(dirname(task)), "state", "taskHistory.json");
-    let list = this.#lists.get(file);
-    if (list === undefined) {
-      const items = toArray(this.#beside.getValue(file)).map(toRecord);
-      list = new Map(items.map((item) => [item["id"], item["cwdOnTaskInitialization"]]));
-      this.#lists.set(file, list);
-    }
+    const list = getOrAdd(lists, file, () => {
+      const items = toArray(beside.getValue(file)).map(toRecord);
+      return new Map(items.map((item) => [item["id"], item["cwdOnTaskInitialization"]]));
+    });
     return list.get(basename(task));
-  }
+  };
 }
 
 /** Finds the session that another session was copied from. An undo copies the remaining messages to a new session. */

@@ -1,5 +1,6 @@
 import { basename, join } from "node:path";
 import { toRecord } from "../../../core/context/entry-fields.ts";
+import { getOrAdd } from "../../../core/format/group-by.ts";
 import { toAbsolutePath } from "../../../session/log/session-paths.ts";
 import { importCodex } from "../../import/codex/import-codex.ts";
 import { readOldCodexText } from "../../import/codex/rollout.ts";
@@ -25,10 +26,10 @@ export const CODEX: SourceProgram = {
   readFacts: (text, path) => readFacts((readOldCodexText(text) ?? readSourceText(text)).records, path),
   withoutCopies,
   beside: ({ files: all, beside }) => {
-    const titles = new Titles(beside);
+    const findTitle = makeTitleFinder(beside);
     return ({ path, facts }, files) => ({
       others: findBases(files, all),
-      title: titles.of(path, facts.sessionId),
+      title: findTitle(path, facts.sessionId),
     });
   },
   read: ({ files, others, title }, { importedAt }) => {
@@ -105,23 +106,15 @@ function readRolloutText(file: KnownFile) {
   return old === undefined ? parseSourceFile(file) : { path, ...old };
 }
 
-/** Thread names, from the lists next to the session folders. */
-class Titles {
-  readonly #lists = new Map<string, ReadonlyMap<string, string>>();
-  readonly #beside: SideFiles;
-
-  constructor(beside: SideFiles) {
-    this.#beside = beside;
-  }
-
-  of(path: string, threadId: string): string | undefined {
+/** Returns a function that finds the name of a thread in the list next to the folder of its session. */
+function makeTitleFinder(beside: SideFiles): (path: string, threadId: string) => string | undefined {
+  const lists = new Map<string, ReadonlyMap<string, string>>();
+  return (path, threadId) => {
     const home = /^(.*)[/\\](?:archived_)?sessions[/\\]/.exec(path)?.[1];
     if (home === undefined) return undefined;
-    const list =
-      this.#lists.get(home) ?? parseTitles(this.#beside.getText(join(home, "session_index.jsonl")));
-    this.#lists.set(home, list);
-    return list.get(threadId);
-  }
+    const list = join(home, "session_index.jsonl");
+    return getOrAdd(lists, home, () => parseTitles(beside.getText(list))).get(threadId);
+  };
 }
 
 function parseTitles(text: string): Map<string, string> {

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { getErrorMessage } from "../../../core/format/errors.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
+import { pickDefined } from "../../../core/format/json.ts";
 import { toAbsolutePath } from "../../../session/log/session-paths.ts";
 import { importCopilot } from "../../import/copilot/import-copilot.ts";
 import type { CopilotRows } from "../../import/copilot/stored-turns.ts";
@@ -44,8 +45,7 @@ export const COPILOT: SourceProgram = {
         sourceId,
         workspace,
         known,
-        ...(rows !== undefined && { rows }),
-        ...(ownId !== undefined && { ownId }),
+        ...pickDefined({ rows, ownId }),
         importedAt,
       });
     }),

@@ -1,11 +1,11 @@
 import { basename, dirname, join } from "node:path";
-import { hashText } from "../../../core/format/ids.ts";
 import { toAbsolutePath } from "../../../session/log/session-paths.ts";
 import type { ImportedSession } from "../../import/imported-session.ts";
 import { importKimi, readKimiText } from "../../import/kimi/import-kimi.ts";
 import { findFirstFolder, getMember, toIsoTime } from "../../import/source-text.ts";
 import { readSourcePieces, SideFiles } from "../source-file.ts";
 import type { FileFacts, ReadOptions, SourceProgram, SourceSession } from "../source-program.ts";
+import { makePathId } from "./named-files.ts";
 
 /** Kimi Code wire logs, one for each agent in a session. */
 export const KIMI: SourceProgram = {
@@ -34,7 +34,7 @@ function readFacts(text: string, path: string): FileFacts[] {
   const isInPlace = basename(path) === WIRE && basename(dirname(dirname(path))) === "agents";
   const sessionId = isInPlace
     ? basename(dirname(getStateFile(path)))
-    : `${basename(path, ".jsonl")}-${hashText(path).slice(0, 8)}`;
+    : makePathId(path, basename(path, ".jsonl"));
   const agentId = isInPlace ? basename(dirname(path)) : MAIN;
   const [first] = records;
   return [

@@ -8,25 +8,26 @@ import { type ContinuedSession, parseContinuedSession } from "../continued-sessi
 import { DistinctIds } from "../distinct-ids.ts";
 import { makeCustom, makeSubagentLink, toFilled } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { makeSubagentSessionId, makeSubagentSourceId, NO_TIME, SessionBuilder } from "../session-builder.ts";
+import {
+  type BuilderInput,
+  makeSubagentSessionId,
+  makeSubagentSourceId,
+  NO_TIME,
+  SessionBuilder,
+} from "../session-builder.ts";
 import { makeIssue, makeLeftOutIssue, toIsoTime, toNonemptyText } from "../source-text.ts";
 import type { ReadAsset } from "./step-content.ts";
 import { StepReader } from "./step-reader.ts";
 import { findAtifSession, getOwnExtra, TRAJECTORY_CUSTOM_TYPE } from "./stored-lines.ts";
 
 /** An ATIF document. */
-export interface AtifInput {
+export interface AtifInput extends BuilderInput {
   /** Parsed from JSON. */
   readonly document: unknown;
   /** Session id to use if the document has no `trajectory_id`. Default: its `session_id`, which several runs may share. */
   readonly sourceId?: string;
-  /** Path of the file. */
-  readonly path?: string;
-  readonly cwd?: string;
   /** Time of the steps before the first step that has a time, ISO 8601. */
   readonly startedAt?: string;
-  /** ISO 8601. */
-  readonly importedAt: string;
   /** Reads images next to the document. Default: each image stored in a file is replaced with text. */
   readonly readAsset?: ReadAsset;
 }

@@ -1,7 +1,12 @@
 import { addTo } from "../../../core/format/group-by.ts";
 import { makeSubagentLink } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { makeSubagentSessionId, makeSubagentSourceId, SessionBuilder } from "../session-builder.ts";
+import {
+  type BuilderInput,
+  makeSubagentSessionId,
+  makeSubagentSourceId,
+  SessionBuilder,
+} from "../session-builder.ts";
 import {
   findFirstText,
   getMember,
@@ -17,19 +22,13 @@ import { type ClaudeSubagentText, findSubagents, type Subagent } from "./subagen
 import { emitThread, type Thread } from "./thread-entries.ts";
 
 /** A Claude Code session: its transcript and its subagents' transcripts. */
-export interface ClaudeCodeInput {
+export interface ClaudeCodeInput extends BuilderInput {
   readonly main: SourceText;
   readonly subagents?: readonly ClaudeSubagentText[];
   /** Session id: the name of its file. Default: the id in the last record that contains an id. */
   readonly sessionId?: string;
   /** Id of the new session. The ids of subagents' sessions are derived from it. Default: `sessionId`. */
   readonly ownId?: string;
-  /** Path of the file. */
-  readonly path?: string;
-  /** Working directory to use if no record contains a working directory. */
-  readonly cwd?: string;
-  /** ISO 8601. */
-  readonly importedAt: string;
   /** Session that this session was forked from, if known. Records may also name it. */
   readonly forkedFrom?: string;
   /** Transcript of that session. It may contain the record that identifies the continued sessiontree session. */

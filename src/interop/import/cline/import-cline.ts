@@ -12,6 +12,7 @@ import { toUsage } from "../../convert/answer.ts";
 import { type EntryBody, makeCustom, makeSubagentLink, makeUsageEntry } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import {
+  type BuilderInput,
   type Draft,
   makeIdKey,
   makeSessionId,
@@ -45,7 +46,7 @@ export interface ClineDocument {
 }
 
 /** A Cline session, or a Cline, Roo Code, or Kilo task in an editor. All fields are parsed from JSON. */
-export interface ClineInput extends ClineDocument {
+export interface ClineInput extends ClineDocument, BuilderInput {
   readonly sessionId: string;
   /** The manifest `<id>.json`, or the task's item in the editor's history. */
   readonly manifest?: unknown;
@@ -57,9 +58,6 @@ export interface ClineInput extends ClineDocument {
   readonly subagents?: readonly ClineDocument[];
   /** Id of the session that begins with the same messages, if the manifest does not identify it. */
   readonly forkedFrom?: string;
-  readonly cwd?: string;
-  /** ISO 8601. */
-  readonly importedAt: string;
 }
 
 /** Supported document version. */

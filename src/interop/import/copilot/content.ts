@@ -8,6 +8,7 @@ import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { makePlaceholder, toImage } from "../../convert/images.ts";
 import { parseArguments } from "../../convert/tool-arguments.ts";
 import { convertAnswerItem } from "../codex/response-items.ts";
+import { makeToolCall } from "../entry-bodies.ts";
 import { getMember, type SourceRecord, toNonemptyText } from "../source-text.ts";
 import { addTokens, NO_TOKENS, type Tokens, takeLesserTokens } from "../token-sums.ts";
 
@@ -22,14 +23,7 @@ export interface Answer {
 /** Converts a model's answer: its reasoning, text, and calls. */
 export function toAnswer(data: JsonRecord): Answer {
   const requests = toArray(data["toolRequests"]).map(toRecord);
-  const calls = requests.map(
-    ({ toolCallId, name, arguments: args }): ToolCall => ({
-      type: "toolCall",
-      id: toNonemptyText(toolCallId) ?? "",
-      name: toNonemptyText(name) ?? "unknown",
-      arguments: parseArguments(args) ?? {},
-    }),
-  );
+  const calls = requests.map(({ toolCallId, name, arguments: args }) => makeToolCall(toolCallId, name, args));
   const unread = requests.filter(
     ({ arguments: args }) => args !== undefined && parseArguments(args) === undefined,
   );

@@ -4,6 +4,7 @@ import { parseJson } from "../../../core/jsonl/decode.ts";
 import { makeSubagentLink } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import {
+  type BuilderInput,
   makeSubagentSessionId,
   makeSubagentSourceId,
   SessionBuilder,
@@ -15,9 +16,7 @@ import { type CopilotRows, findTurnsWithoutEvents } from "./stored-turns.ts";
 import { type SharedState, ThreadWriter } from "./thread-writer.ts";
 
 /** Events of a GitHub Copilot CLI session. */
-export interface CopilotInput extends SourceText {
-  /** Path of the file. */
-  readonly path?: string;
+export interface CopilotInput extends SourceText, Omit<BuilderInput, "cwd"> {
   /** Session id to use if the file's first event is missing: the name of the file's folder. */
   readonly sourceId?: string;
   /** Id of the new session. The ids of subagents' sessions are derived from it. Default: the source's session id. */
@@ -30,8 +29,6 @@ export interface CopilotInput extends SourceText {
   readonly known?: readonly UnknownEntry[];
   /** Rows from Copilot's database for turns that the user rewound. */
   readonly rows?: CopilotRows;
-  /** ISO 8601. */
-  readonly importedAt: string;
 }
 
 /** Supported event version. */

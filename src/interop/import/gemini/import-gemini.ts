@@ -8,7 +8,7 @@ import { toUsage } from "../../convert/answer.ts";
 import { CONTINUED_SESSION_TYPE } from "../continued-session.ts";
 import { makeCustom, makeSubagentLink, makeToolResult } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { type Draft, makeIdKey, SessionBuilder } from "../session-builder.ts";
+import { type BuilderInput, type Draft, makeIdKey, SessionBuilder } from "../session-builder.ts";
 import {
   getMember,
   joinContentText,
@@ -28,17 +28,11 @@ import {
 import { applyPatches, type LogNode } from "./patch-log.ts";
 
 /** A Gemini CLI session: the records of its file. */
-export interface GeminiInput extends SourceText {
+export interface GeminiInput extends SourceText, BuilderInput {
   /** Other files of the session. Gemini CLI starts a new file when it resumes a session that is stored in an older format. */
   readonly others?: readonly SourceText[];
-  /** Path of the file. */
-  readonly path?: string;
-  /** Working directory. The file contains only a hash of it. */
-  readonly cwd?: string;
   /** Id of the session whose agent started this session. */
   readonly parentId?: string;
-  /** ISO 8601. */
-  readonly importedAt: string;
 }
 
 /** Parses a Gemini CLI file: a log of patches, or the single JSON object that older versions wrote. */

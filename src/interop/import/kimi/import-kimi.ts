@@ -1,8 +1,9 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
-import { makeSubagentLink, type SubagentLink } from "../entry-bodies.ts";
+import { makeSubagentLink, makeToolCall, type SubagentLink } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import {
+  type BuilderInput,
   makeSessionId,
   makeSubagentSessionId,
   makeSubagentSourceId,
@@ -10,7 +11,7 @@ import {
   type SessionOrigin,
 } from "../session-builder.ts";
 import { getMember, makeIssue, readRecords, type SourceText, toNonemptyText } from "../source-text.ts";
-import { convertAnswerPart, findError, makeCallBlock, WireWriter } from "./wire-writer.ts";
+import { convertAnswerPart, findError, WireWriter } from "./wire-writer.ts";
 
 /** Wire log of a Kimi Code agent, as returned by the importer's `read`. */
 export interface KimiWire extends SourceText {
@@ -21,14 +22,11 @@ export interface KimiWire extends SourceText {
 }
 
 /** A Kimi Code session: the logs of its agents. */
-export interface KimiInput {
+export interface KimiInput extends Omit<BuilderInput, "path"> {
   readonly sessionId: string;
   readonly wires: readonly KimiWire[];
   /** Parsed content of `state.json`. */
   readonly state?: unknown;
-  readonly cwd?: string;
-  /** ISO 8601. */
-  readonly importedAt: string;
 }
 
 /** Id of the main agent. */
@@ -185,7 +183,11 @@ const EVENT_TAKERS = new Map<unknown, (writer: WireWriter, event: JsonRecord, ti
     "content.part",
     (writer, event, time) => writer.addPart(event, time, convertAnswerPart(getMember(event, "part"))),
   ],
-  ["tool.call", (writer, event, time) => writer.addPart(event, time, makeCallBlock(event))],
+  [
+    "tool.call",
+    (writer, event, time) =>
+      writer.addPart(event, time, makeToolCall(event["toolCallId"], event["name"], event["args"])),
+  ],
   ["tool.result", (writer, event, time) => writer.addResult(event, time)],
   ["step.end", (writer, event) => writer.endStep(event)],
   ["llm.request", () => undefined],

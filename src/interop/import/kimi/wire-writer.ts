@@ -1,12 +1,11 @@
 import { toArray, toCount, toRecord } from "../../../core/context/entry-fields.ts";
-import type { ToolCall, Usage } from "../../../core/format/content.ts";
-import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
+import type { Usage } from "../../../core/format/content.ts";
+import { type JsonRecord, pickDefined, toSafeString } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import { assistantMessage, toUsage } from "../../convert/answer.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { makePlaceholder, parseDataUrl } from "../../convert/images.ts";
-import { parseArguments } from "../../convert/tool-arguments.ts";
 import {
   addBlocks,
   endAnswer,
@@ -261,16 +260,6 @@ export function convertAnswerPart(part: JsonRecord): AnswerBlock {
   return { type: "text", text: toNonemptyText(text) ?? makePlaceholder(toNonemptyText(type) ?? "part").text };
 }
 
-/** Converts a tool call. */
-export function makeCallBlock({ toolCallId, name, args }: JsonRecord): ToolCall {
-  return {
-    type: "toolCall",
-    id: toNonemptyText(toolCallId) ?? "",
-    name: toNonemptyText(name) ?? "unknown",
-    arguments: parseArguments(args) ?? {},
-  };
-}
-
 /** Converts a tool's result, including its note, which was also sent to the model. */
 function convertResult(result: JsonRecord): UserBlock[] {
   const blocks = convertSent(result["output"]);
@@ -305,12 +294,7 @@ const APIS: ReadonlyMap<unknown, string> = new Map([
 /** Returns the model that a request specifies, as message fields. */
 function getModel(request: JsonRecord): { provider?: string; model?: string; api?: string } {
   const [provider, model] = [toNonemptyText(request["provider"]), toNonemptyText(request["model"])];
-  const api = APIS.get(provider);
-  return {
-    ...(provider !== undefined && { provider }),
-    ...(model !== undefined && { model }),
-    ...(api !== undefined && { api }),
-  };
+  return pickDefined({ provider, model, api: APIS.get(provider) });
 }
 
 /** Returns the error message from a record that ends a turn; undefined if it has none. */

@@ -4,7 +4,7 @@ import { type MessageDocument, readMessageDocument } from "../../../core/format/
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
-import { fromModelMessages } from "../../convert/ai-sdk/from-model-messages.ts";
+import { fromModelMessages, isSystemMessage } from "../../convert/ai-sdk/from-model-messages.ts";
 import { fromUIMessages } from "../../convert/ai-sdk/from-ui-messages.ts";
 import { fromAnthropic } from "../../convert/anthropic/from-anthropic.ts";
 import { fromBedrock } from "../../convert/bedrock/from-bedrock.ts";
@@ -16,22 +16,17 @@ import type { ConvertedMessages } from "../../convert/message-history.ts";
 import { fromOpenAIChat } from "../../convert/openai-chat/from-openai-chat.ts";
 import { fromOpenAIResponses } from "../../convert/openai-responses/from-openai-responses.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { type Draft, makeEntryId, SessionBuilder } from "../session-builder.ts";
+import { type BuilderInput, type Draft, makeEntryId, SessionBuilder } from "../session-builder.ts";
 import { getMember, makeIssue, toIsoTime, toNonemptyText } from "../source-text.ts";
 
 /** Messages stored by an SDK. */
-export interface MessagesInput {
+export interface MessagesInput extends BuilderInput {
   /** Parsed JSON: an array of messages or items, a request with its instructions, or a stored chat. */
   readonly document: unknown;
   /** Id of the conversation. */
   readonly sourceId: string;
-  /** Path of the file. */
-  readonly path?: string;
-  readonly cwd?: string;
   /** Default time for messages without a time, ISO 8601. After a message with a time, that message's time is used instead. */
   readonly startedAt: string;
-  /** ISO 8601. */
-  readonly importedAt: string;
 }
 
 /**
@@ -146,7 +141,8 @@ function convertItems(document: MessageDocument, options: MessageImportOptions):
       return fromLangChain(items.map(normalizeLangChainMessage), options);
     case "model-messages": {
       const messages = items.map((item, i) => toMessage(item, i, ["system", "user", "assistant", "tool"]));
-      return fromModelMessages({ messages, ...(instructions !== undefined && { instructions }) }, options);
+      const system = instructions ?? [document.instructions].flat().filter(isSystemMessage);
+      return fromModelMessages({ messages, instructions: system }, options);
     }
     case "ui-messages":
       return fromUIMessages(

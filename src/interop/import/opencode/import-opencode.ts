@@ -5,7 +5,7 @@ import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import type { UserBlock } from "../../convert/dialect.ts";
 import { type EntryBody, makeCustom, makeCustomMessage, makeSubagentLink } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { type Draft, makeEntryId, SessionBuilder } from "../session-builder.ts";
+import { type BuilderInput, type Draft, makeEntryId, SessionBuilder } from "../session-builder.ts";
 import { getMember, joinContentText, toNonemptyText } from "../source-text.ts";
 import {
   CLEARED_OUTPUT,
@@ -28,7 +28,7 @@ import {
 } from "./stored-messages.ts";
 
 /** An OpenCode session. */
-export interface OpenCodeInput {
+export interface OpenCodeInput extends Omit<BuilderInput, "cwd"> {
   /** Parsed output of `opencode export`: `{ info, messages: [{ info, parts }] }`. */
   readonly document: unknown;
   /** Messages that are no longer in the document. */
@@ -39,12 +39,8 @@ export interface OpenCodeInput {
   readonly original?: unknown;
   /** Id of the parent's call that started this session as a subagent. */
   readonly toolCallId?: string;
-  /** Path of the file. */
-  readonly path?: string;
   /** Issues found when the source was read. */
   readonly issues?: readonly SessionIssue[];
-  /** ISO 8601. */
-  readonly importedAt: string;
 }
 
 /**

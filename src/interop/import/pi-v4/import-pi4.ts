@@ -4,7 +4,7 @@ import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { isVersion4Header, VERSION_4_FORM } from "../../../core/jsonl/foreign-source.ts";
 import { type EntryBody, makeCustom } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { type Draft, makeEntryId, SessionBuilder } from "../session-builder.ts";
+import { type BuilderInput, type Draft, makeEntryId, SessionBuilder } from "../session-builder.ts";
 import {
   makeIssue,
   makeLeftOutIssue,
@@ -17,13 +17,9 @@ import { makeEntryBody } from "./entry-body.ts";
 import { UsageRows } from "./usage-rows.ts";
 
 /** A pi version 4 session, as returned by the importer's `read`. */
-export interface Pi4Input extends SourceText {
-  /** Path of the file. */
-  readonly path?: string;
+export interface Pi4Input extends SourceText, Omit<BuilderInput, "cwd"> {
   /** Session id to use if the file has no header. */
   readonly sourceId?: string;
-  /** ISO 8601. */
-  readonly importedAt: string;
 }
 
 /** Version that must be specified in a header. For dialect B, also the version of its storage. */

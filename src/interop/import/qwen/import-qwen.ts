@@ -4,6 +4,7 @@ import { isSidechain, linkRecords, type RecordNode } from "../claude-code/record
 import { makeSubagentLink } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import {
+  type BuilderInput,
   makeSubagentSessionId,
   makeSubagentSourceId,
   SessionBuilder,
@@ -14,15 +15,11 @@ import { findAgentId, findResponseEvent } from "./call-reports.ts";
 import { emitThread, type Subagent } from "./thread-entries.ts";
 
 /** A Qwen Code session: the records of its file. */
-export interface QwenInput extends SourceText {
-  /** Path of the file. */
-  readonly path?: string;
+export interface QwenInput extends SourceText, Omit<BuilderInput, "cwd"> {
   /** Session id to use if no record contains an id: the name of the file. */
   readonly sourceId?: string;
   /** Id of the new session. The ids of subagents' sessions are derived from it. Default: the source's session id. */
   readonly ownId?: string;
-  /** ISO 8601. */
-  readonly importedAt: string;
 }
 
 /** Agent id used for the main agent's records. */

@@ -137,6 +137,23 @@ test.each(DOCUMENTS)("imports messages of the form %s as the same session", (for
   expect(session.entries[0]).toMatchObject({ data: { source: "messages", sourceVersion: form } });
 });
 
+test.each([
+  ["a system message", { role: "system", content: "Be brief." }, ["Be brief."]],
+  [
+    "system messages",
+    ["Be brief.", "Be kind."].map((content) => ({ role: "system", content })),
+    ["Be brief.", "Be kind."],
+  ],
+  ["something else", [{ role: "user", content: "Be brief." }, null], []],
+])("imports the instructions of the AI SDK from %s", (_, system, texts) => {
+  const content = [{ type: "tool-call", toolCallId: "t1", toolName: "ls", input: {} }];
+  const { messages, session } = view({ system, messages: [{ role: "assistant", content }] });
+  expect(session.entries[0]).toMatchObject({ data: { sourceVersion: "model-messages" } });
+  expect(messages.map(briefMessage)).toEqual([...texts.map((text) => `system ${text}`), "assistant t1"]);
+  const { counts } = session;
+  expect(counts.mapped + counts.kept + counts.dropped).toBe(counts.records);
+});
+
 test("gives a longer array the entries of the shorter one, and equal messages different entries", () => {
   const messages = ["again", "again", "again"].flatMap((content, i) => [
     { role: "user", content },
