@@ -19,7 +19,9 @@ import {
   searchSessions,
 } from "sessiontree/catalog";
 import { SessionController } from "sessiontree/controller";
-import { fileStore, remoteStore } from "sessiontree/stores";
+import { continueIn, importSessions, previewImport } from "sessiontree/import";
+import { deleteSessionsBefore, deleteTenant } from "sessiontree/postgres";
+import { fileStore, redactEverywhere, remoteStore } from "sessiontree/stores";
 import { afterAll, describe, expect, test } from "vitest";
 import { listSessions } from "../../src/catalog/list/list-sessions.ts";
 import { MemoryBackend } from "../../src/stores/remote/memory-backend.ts";
@@ -238,7 +240,74 @@ test("an error names all allowed values", () => {
   expect(() => listSessions(Object(null))).not.toThrow();
 });
 
-test("missing and unknown options are ignored", () => {
+/** Functions that write or delete, with an option that they do not have and the one that was meant. */
+const WRITERS: readonly [name: string, call: (options: Wrong) => unknown, unknown: string, meant: string][] =
+  [
+    [
+      "importSessions",
+      (options) => all(importSessions({ paths: [], ...options })),
+      "session_dir",
+      "sessionDir",
+    ],
+    ["previewImport", (options) => previewImport({ paths: [], ...options }), "sessionsDir", "sessionDir"],
+    ["continueIn", (options) => continueIn("pi", session, options), "isDryRun", "dryRun"],
+    ["fileStore", (options) => fileStore(options), "sessionsDir", "sessionDir"],
+    ["redactEverywhere", (options) => redactEverywhere("x", options), "dryrun", "dryRun"],
+    ["redactText", (options) => session.redactText("x", options), "isDryRun", "dryRun"],
+    ["repairSession", (options) => repairSession(path, options), "dryRun", "isDryRun"],
+    ["deleteSession", (options) => deleteSession(path, options), "isPermanent", "permanent"],
+    [
+      "restoreSession",
+      (options) => restoreSession({ path, trashPath: path, infoPath: path }, options),
+      "To",
+      "to",
+    ],
+    [
+      "planRetention",
+      (options) => planRetention([], { olderThanMs: 1, ...options }, 1),
+      "keepnamed",
+      "keepNamed",
+    ],
+    [
+      "mergeSessions",
+      (options) => mergeSessions(path, path, { inPlace: true, ...options }),
+      "allowDifferentId",
+      "allowDifferentIds",
+    ],
+    ["deleteTenant", (options) => deleteTenant({ tenant: "a", ...options }), "batchsize", "batchSize"],
+    [
+      "deleteSessionsBefore",
+      (options) => deleteSessionsBefore({ before: new Date(0), ...options }),
+      "tenants",
+      "tenant",
+    ],
+  ];
+
+test.each(WRITERS)(
+  "%s, which writes or deletes, rejects an unknown option",
+  async (_name, call, unknown, meant) => {
+    const refused = expect((async () => call({ [unknown]: "./s3" }))()).rejects;
+    await refused.toThrow(TypeError);
+    await refused.toThrow(`Unknown option "${unknown}"; did you mean "${meant}"? The options are "`);
+  },
+);
+
+test.each([
+  ["create", (options: Wrong) => SessionManager.create("/project", options), "sessionsDir", "sessionDir"],
+  ["open", (options: Wrong) => SessionManager.open(path, options), "durabilty", "durability"],
+  [
+    "continueRecent",
+    (options: Wrong) => SessionManager.continueRecent("/project", options),
+    "session_dir",
+    "sessionDir",
+  ],
+] as const)("SessionManager.%s rejects a misspelled option", (_name, call, misspelled, meant) => {
+  const refused = expect(() => call({ [misspelled]: folder }));
+  refused.toThrow(TypeError);
+  refused.toThrow(`Unknown option "${misspelled}"; did you mean "${meant}"?`);
+});
+
+test("missing options, and unknown options of other functions, are ignored", () => {
   const options: Wrong = {
     lease: undefined,
     durability: undefined,

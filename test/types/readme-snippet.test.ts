@@ -43,7 +43,10 @@ function installPackage(): void {
     "--out-dir",
     join(home, "dist"),
   ];
-  execFileSync(process.execPath, [tsup, "src/index.ts", ...options], { cwd: ROOT, stdio: "pipe" });
+  execFileSync(process.execPath, [tsup, "src/index.ts", "src/convert.ts", ...options], {
+    cwd: ROOT,
+    stdio: "pipe",
+  });
 }
 
 /** Installs the compilers and Node's types, as a user of the package has them. */

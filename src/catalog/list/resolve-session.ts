@@ -32,7 +32,7 @@ const PATH = /[/\\]|^~|\.jsonl$/;
  * @param options - Scope of the search for ids and names. A path may be outside the scope.
  * @throws {SessionError} `SESSION_AMBIGUOUS` with `candidates` (path, id, name) in its details,
  *   `SESSION_NOT_FOUND`, `NOT_A_SESSION` for a path, `ABORTED`.
- * @remarks Cost: same as `listSessions`.
+ * @remarks Cost: same as `iterateSessions`.
  */
 export async function resolveSession(wanted: string, options: CatalogOptions = {}): Promise<FileRow> {
   assertText("wanted", wanted);

@@ -3,6 +3,7 @@ import { refuseAborted } from "../../core/format/abort.ts";
 import { getErrorMessage, isSessionError } from "../../core/format/errors.ts";
 import { pickDefined } from "../../core/format/json.ts";
 import {
+  assertKnownOptions,
   assertOptions,
   CALLBACK,
   FLAG,
@@ -137,7 +138,7 @@ export function redactEverywhere(
   matching: string | RegExp,
   options: RedactEverywhereOptions = {},
 ): Promise<TextRedaction> {
-  assertOptions<RedactEverywhereOptions>(options, RULES);
+  assertKnownOptions<RedactEverywhereOptions>(options, RULES);
   const { cwd, sessionDir, places, includeImported = sessionDir === undefined } = options;
   if (places !== undefined) assertOptions<SessionPlaces>(places, PLACES_RULES);
   const scope = { ...pickDefined({ cwd, sessionDir, places }), includeImported };

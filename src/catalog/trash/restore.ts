@@ -3,7 +3,15 @@ import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { assertArgument } from "../../core/format/arguments.ts";
 import { getErrorMessage, SessionError } from "../../core/format/errors.ts";
-import { assertOptions, CALLBACK, type OptionRule, SIGNAL, TEXT, TEXTS } from "../../core/format/options.ts";
+import {
+  assertKnownOptions,
+  assertOptions,
+  CALLBACK,
+  type OptionRule,
+  SIGNAL,
+  TEXT,
+  TEXTS,
+} from "../../core/format/options.ts";
 import { listNames } from "../../session/files/session-files.ts";
 import type { FileRow } from "../../session/files/session-row.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "../../session/files/skipped-files.ts";
@@ -127,7 +135,7 @@ export async function restoreSession(
   trashed: Pick<TrashedSession, "path" | "trashPath" | "infoPath">,
   options: { readonly to?: string } = {},
 ): Promise<string> {
-  assertOptions(options, { to: TEXT });
+  assertKnownOptions(options, { to: TEXT });
   assertArgument("trashed", trashed, TRASHED);
   const { trashPath, infoPath } = trashed;
   const path = toAbsolutePath(options.to ?? trashed.path);

@@ -1,5 +1,5 @@
 import { assertArgument, OBJECTS } from "../../core/format/arguments.ts";
-import { assertOptions, FLAG, makeNumberRule, type OptionRules } from "../../core/format/options.ts";
+import { assertKnownOptions, FLAG, makeNumberRule, type OptionRules } from "../../core/format/options.ts";
 import type { FileRow } from "../../session/files/session-row.ts";
 import { Descent, type SessionLineage } from "../list/lineage.ts";
 
@@ -66,7 +66,7 @@ export function planRetention<S extends RetentionCandidate>(
 ): RetentionPlan<S> {
   assertArgument("sessions", sessions, OBJECTS);
   assertArgument("others", others, OBJECTS);
-  assertOptions(policy, RETENTION_RULES);
+  assertKnownOptions(policy, RETENTION_RULES);
   if (policy.olderThanMs === undefined) throw new TypeError("A policy requires olderThanMs.");
   if (Number.isNaN(nowMs)) throw new TypeError("nowMs must be a number.");
   const reasons = new Map<SessionLineage, KeepReason>();

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
-import { assertOptions, FLAG, SIGNAL } from "../../core/format/options.ts";
+import { assertKnownOptions, FLAG, SIGNAL } from "../../core/format/options.ts";
 import { readFileHeader } from "../../session/files/find-session.ts";
 import { forgetSession, partialAnswersNextTo } from "../../session/files/forget-session.ts";
 import { listPartialAnswers } from "../../session/files/partial-answer-files.ts";
@@ -55,7 +55,7 @@ export interface DeletedSession {
  *   remains at its path.
  */
 export async function deleteSession(path: string, options: DeleteOptions = {}): Promise<DeletedSession> {
-  assertOptions(options, { permanent: FLAG, force: FLAG, signal: SIGNAL });
+  assertKnownOptions(options, { permanent: FLAG, force: FLAG, signal: SIGNAL });
   const { permanent = false, force = false, signal } = options;
   const pace = new Pace(signal);
   pace.check();

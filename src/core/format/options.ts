@@ -1,4 +1,5 @@
-import { describeValue } from "./describe-value.ts";
+import { describeShortValue } from "./describe-value.ts";
+import { findMisspelledName, makeUnknownNameError } from "./known-names.ts";
 
 /** Valid values of an option. */
 export interface OptionRule {
@@ -9,9 +10,6 @@ export interface OptionRule {
 
 /** Rule for each option of the type. */
 export type OptionRules<Options> = { readonly [Name in keyof Options]-?: OptionRule };
-
-/** Maximum length of a quoted value; longer values are described by their type. */
-const MAX_VALUE_LENGTH = 40;
 
 /** Creates a rule for an option that accepts one of several strings. */
 export function makeChoiceRule(...allowed: readonly string[]): OptionRule {
@@ -72,18 +70,48 @@ export const SIGNAL: OptionRule = {
  */
 export function assertOptions<Options extends object>(options: Options, rules: OptionRules<Options>): void {
   if (!OBJECT.fits(options))
-    throw new TypeError(`Options must be an object, but are ${describeOption(options)}.`);
+    throw new TypeError(`Options must be an object, but are ${describeShortValue(options)}.`);
   for (const name in rules) {
     const value: unknown = options[name];
     const { fits, words } = rules[name];
     if (value !== undefined && !fits(value)) {
-      throw new TypeError(`The option ${name} must be ${words}, but is ${describeOption(value)}.`);
+      throw new TypeError(`The option ${name} must be ${words}, but is ${describeShortValue(value)}.`);
     }
   }
 }
 
-/** Describes the value of an option for an error message. Short strings are quoted. */
-function describeOption(value: unknown): string {
-  if (typeof value !== "string") return describeValue(value);
-  return value.length <= MAX_VALUE_LENGTH ? JSON.stringify(value) : "a longer string";
+/**
+ * Throws if an option is invalid or has no rule. For functions that write or delete: a misspelled folder or `dryRun` must not
+ * be ignored.
+ *
+ * @throws {TypeError} With the option's name, and the name that was probably meant.
+ */
+export function assertKnownOptions<Options extends object>(
+  options: Options,
+  rules: OptionRules<Options>,
+): void {
+  assertOptions(options, rules);
+  const [unknown] = listUnknownOptions(options, rules);
+  if (unknown !== undefined) throw makeUnknownNameError("option", unknown, Object.keys(rules));
+}
+
+/**
+ * Throws if an option is invalid or is a misspelling of one with a rule. Other options are ignored, because callers also pass
+ * objects that contain options of other functions.
+ *
+ * @throws {TypeError} With the option's name, and the name that was probably meant.
+ */
+export function assertSpelledOptions<Options extends object>(
+  options: Options,
+  rules: OptionRules<Options>,
+): void {
+  assertOptions(options, rules);
+  const known = Object.keys(rules);
+  const misspelled = listUnknownOptions(options, rules).find((name) => findMisspelledName(name, known));
+  if (misspelled !== undefined) throw makeUnknownNameError("option", misspelled, known);
+}
+
+function listUnknownOptions(options: object, rules: object): string[] {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return given.map(([name]) => name).filter((name) => !Object.hasOwn(rules, name));
 }

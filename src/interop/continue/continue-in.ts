@@ -3,13 +3,13 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { assertSession } from "../../core/format/arguments.ts";
 import { SessionError } from "../../core/format/errors.ts";
-import { assertOptions } from "../../core/format/options.ts";
+import { assertKnownOptions, FLAG, OBJECT, type OptionRules } from "../../core/format/options.ts";
 import { realFileSystem } from "../../session/fs/file-system.ts";
 import { assertFree, writeNewFile } from "../../session/log/new-file.ts";
 import { toAbsolutePath } from "../../session/log/session-paths.ts";
 import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
 import type { Environment } from "../history/source-program.ts";
-import { assertAgent, exportFor } from "./export-for.ts";
+import { assertAgent, EXPORT_RULES, exportFor } from "./export-for.ts";
 import type { ContinuingAgent, ExportedSession, ExportForOptions, ExportIssue } from "./exported-session.ts";
 import { findGeminiProject } from "./gemini-project.ts";
 import { findOpenCodeModel } from "./opencode-model.ts";
@@ -21,6 +21,8 @@ export interface ContinueInOptions extends ExportForOptions {
   /** Whether to only report what would be written. Default: false. */
   readonly dryRun?: boolean;
 }
+
+const CONTINUE_RULES: OptionRules<ContinueInOptions> = { ...EXPORT_RULES, env: OBJECT, dryRun: FLAG };
 
 /** A session that can continue in another program. */
 export interface Continuation extends Pick<ExportedSession, "id" | "commands" | "issues"> {
@@ -60,7 +62,7 @@ export function continueIn(
   session: ReadonlySessionManager,
   given: ContinueInOptions = {},
 ): Continuation {
-  assertOptions<object>(given, {});
+  assertKnownOptions(given, CONTINUE_RULES);
   const { env = process.env, dryRun = false, ...options } = given;
   assertAgent(agent);
   assertSession(session);

@@ -3,7 +3,7 @@ import { assertSession } from "../../core/format/arguments.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import { toSafeString } from "../../core/format/json.ts";
 import type { AgentMessage } from "../../core/format/message.ts";
-import { assertOptions } from "../../core/format/options.ts";
+import { assertOptions, COUNT, makeChoiceRule, type OptionRules, TEXT } from "../../core/format/options.ts";
 import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
 import { toAnthropic } from "../convert/anthropic/to-anthropic.ts";
 import { isImageLost } from "../convert/request-content.ts";
@@ -30,6 +30,17 @@ const WRITERS: Readonly<Record<ContinuingAgent, SessionWriter>> = {
   gemini: writeGemini,
   opencode: writeOpenCode,
   pi: writePi,
+};
+
+/** Validation rules for these options. The format of the id has its own check and error. */
+export const EXPORT_RULES: OptionRules<ExportForOptions> = {
+  leafId: TEXT,
+  cwd: TEXT,
+  compacted: makeChoiceRule("context", "whole"),
+  id: TEXT,
+  now: COUNT,
+  model: TEXT,
+  project: TEXT,
 };
 
 const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/;
@@ -65,7 +76,7 @@ export function exportFor(
   options: ExportForOptions = {},
 ): ExportedSession {
   assertSession(session);
-  assertOptions<object>(options, {});
+  assertOptions<ExportForOptions>(options, EXPORT_RULES);
   assertAgent(agent);
   const target = makeTarget(session, options);
   const messages = readSteps(session, target.leafId).flatMap((step) => step.messages);
@@ -81,8 +92,6 @@ function makeTarget(session: ReadonlySessionManager, options: ExportForOptions):
   const { id = crypto.randomUUID(), compacted = "context", now = Date.now() } = options;
   if (!UUID.test(id))
     throw new TypeError(`The id of a session in another program must be a UUID, not ${id}.`);
-  if (compacted !== "context" && compacted !== "whole")
-    throw new TypeError(`compacted must be "context" or "whole", not ${JSON.stringify(compacted)}.`);
   const leafId = options.leafId ?? session.getLeafId();
   if (leafId === null) throw makeNoMessageError();
   const cwd = options.cwd ?? session.getCwd();

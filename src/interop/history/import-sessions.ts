@@ -4,7 +4,7 @@ import { isSessionError } from "../../core/format/errors.ts";
 import { makeOwnOrigin, makeSourceKey } from "../../core/format/import-origin.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import {
-  assertOptions,
+  assertKnownOptions,
   CALLBACK,
   COUNT,
   FLAG,
@@ -38,7 +38,9 @@ import type { ImportStatus } from "./sync-plan.ts";
 
 /** Options for an import. */
 export interface ImportSessionsOptions extends SourceQuery {
-  /** Store to which sessions are written. Default: files in the `imported` folder in the user's data folder. */
+  /** A single flat folder for the imported sessions. Default: the `imported` folder in the user's data folder. */
+  readonly sessionDir?: string;
+  /** Store to which sessions are written, instead of a folder. */
   readonly store?: SessionStore;
   /** Name that identifies the store in the cache. Required unless the store is a file store. */
   readonly storeName?: string;
@@ -59,6 +61,7 @@ export interface ImportSessionsOptions extends SourceQuery {
 }
 
 const IMPORT_RULES: OptionRules<ImportSessionsOptions> = {
+  sessionDir: TEXT,
   store: OBJECT,
   storeName: TEXT,
   earlierDirs: TEXTS,
@@ -103,7 +106,7 @@ export interface SessionImport {
  * `onSkipped`.
  *
  * @throws {SessionError} `ABORTED`
- * @throws {TypeError} If an option is invalid.
+ * @throws {TypeError} If an option is invalid or unknown.
  * @remarks Cost: O(new bytes), with one session in memory at a time, plus a check of every other file.
  */
 export function importSessions(
@@ -140,7 +143,7 @@ export async function* importWith(
   program: URL | undefined,
   options: ImportSessionsOptions,
 ): AsyncGenerator<SessionImport, void, undefined> {
-  assertOptions(options, IMPORT_RULES);
+  assertKnownOptions(options, IMPORT_RULES);
   const cache = cacheFor(options);
   try {
     yield* importRound(options, { cache, tellsGone: true, program });
@@ -207,7 +210,7 @@ export interface ImportPreview {
  * @remarks Cost: a check of each file, plus reading the beginning of files that are not in the cache.
  */
 export async function previewImport(options: ImportSessionsOptions): Promise<ImportPreview[]> {
-  assertOptions(options, IMPORT_RULES);
+  assertKnownOptions(options, IMPORT_RULES);
   const target = importTarget(options);
   const cache = cacheFor(options);
   const report = makeReport(options);

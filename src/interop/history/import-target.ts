@@ -115,7 +115,8 @@ interface FileLayout {
 
 /** Options for the target of an import. */
 interface TargetOptions {
-  /** Default: files in the folder for imported sessions. */
+  /** A single flat folder. Default: the folder for imported sessions. */
+  readonly sessionDir?: string;
   readonly store?: SessionStore;
   /** Name of the store. Required for a store other than a file store. */
   readonly storeName?: string;
@@ -123,10 +124,18 @@ interface TargetOptions {
   readonly earlierDirs?: readonly string[];
 }
 
-/** Creates the target of an import. Throws if a store other than a file store has no name. */
-export function importTarget({ store, storeName, earlierDirs = [] }: TargetOptions): ImportTarget {
+/** Creates the target of an import. Throws if a store other than a file store has no name, or if there are two targets. */
+export function importTarget({
+  sessionDir,
+  store,
+  storeName,
+  earlierDirs = [],
+}: TargetOptions): ImportTarget {
+  if (sessionDir !== undefined && store !== undefined)
+    throw new TypeError("Specify the target of an import as sessionDir or store, but not both.");
   if (store === undefined || store instanceof FileStore) {
-    const { folder, root } = store ?? { folder: undefined, root: getImportedRoot() };
+    const own = sessionDir === undefined ? undefined : toAbsolutePath(sessionDir);
+    const { folder, root } = store ?? { folder: own, root: getImportedRoot() };
     const roots = [...earlierDirs.map(toAbsolutePath), getSessionsRoot(), getImportedRoot(), root];
     const list = () =>
       new Map(folder === undefined ? roots.flatMap(findSessionsBelow) : findSessions(folder));

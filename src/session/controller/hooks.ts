@@ -2,7 +2,8 @@ import { toRecord } from "../../core/context/entry-fields.ts";
 import { makeAbortedError, waitUnlessAborted } from "../../core/format/abort.ts";
 import { assertArgument } from "../../core/format/arguments.ts";
 import { getErrorTrace } from "../../core/format/errors.ts";
-import { assertOptions, CALLBACK, makeChoiceRule } from "../../core/format/options.ts";
+import { assertKnownName } from "../../core/format/known-names.ts";
+import { assertOptions, CALLBACK } from "../../core/format/options.ts";
 import { onRejection } from "../manager/session-events.ts";
 import type {
   SessionHookEvents,
@@ -129,7 +130,7 @@ export class SessionHooks {
   }
 
   #assertName(name: unknown): void {
-    assertArgument("name", name, makeChoiceRule(...Object.keys(this.#hooks)));
+    assertKnownName("event", name, Object.keys(this.#hooks));
   }
 
   #report(error: unknown, name: keyof SessionHookEvents): void {

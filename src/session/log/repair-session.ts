@@ -4,7 +4,7 @@ import { SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { hashText } from "../../core/format/ids.ts";
 import type { IssueCode, SessionIssue } from "../../core/format/issue.ts";
-import { assertOptions, FLAG, OBJECT } from "../../core/format/options.ts";
+import { assertKnownOptions, FLAG, OBJECT } from "../../core/format/options.ts";
 import { toIsoText } from "../../core/format/timestamps.ts";
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import { decodeEntry } from "../../core/jsonl/entry-body.ts";
@@ -90,7 +90,7 @@ export function repairSession(
   path: string,
   options: { isDryRun?: boolean; fs?: FileSystem } = {},
 ): RepairReport {
-  assertOptions(options, { isDryRun: FLAG, fs: OBJECT });
+  assertKnownOptions(options, { isDryRun: FLAG, fs: OBJECT });
   const { fs = realFileSystem, isDryRun = false } = options;
   const absolute = toAbsolutePath(path);
   try {

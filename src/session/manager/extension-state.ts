@@ -1,8 +1,9 @@
-import { assertSession } from "../../core/format/arguments.ts";
+import { assertArgument, assertSession } from "../../core/format/arguments.ts";
 import type { CustomEntry, SessionEntry } from "../../core/format/entry.ts";
 import { getErrorMessage, SessionError } from "../../core/format/errors.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
+import type { OptionRule } from "../../core/format/options.ts";
 import { formatProblems } from "../../core/format/validation-problems.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
@@ -97,6 +98,16 @@ const ASYNCHRONOUS =
 
 const NOWHERE = { line: 0, offset: 0, length: 0 };
 
+/** Rule for a schema. Those of some packages are functions. */
+const SCHEMA: OptionRule = {
+  fits: (value) => {
+    const standard: unknown = Reflect.get(Object(value), "~standard");
+    return isJsonRecord(standard) && typeof standard["validate"] === "function";
+  },
+  words:
+    'a Standard Schema (it has the property "~standard"), such as z.object({ … }) of zod or v.object({ … }) of valibot',
+};
+
 // Weakly keyed by value, so that repeated definitions do not report again.
 const reported = new WeakMap<StateSession, WeakSet<CustomEntry>>();
 
@@ -110,7 +121,7 @@ const reported = new WeakMap<StateSession, WeakSet<CustomEntry>>();
  * @param schema - A synchronous Standard Schema, for example from zod or valibot. Defaults and transforms are applied when a
  *   value is read.
  * @returns A frozen object, independent of any session.
- * @throws {TypeError} If the name is empty or not a string.
+ * @throws {TypeError} If the name is empty or not a string, or the schema is not a Standard Schema.
  * @example
  * import { defineEntryType, SessionManager } from "sessiontree";
  * import { z } from "zod";
@@ -127,6 +138,7 @@ export function defineEntryType<Schema extends StandardSchema>(
   if (typeof customType !== "string" || customType === "") {
     throw new TypeError("An entry type needs a name; pass a nonempty string.");
   }
+  assertArgument("schema", schema, SCHEMA);
   const isOurs = (entry: SessionEntry): entry is CustomEntry =>
     entry.type === "custom" && entry.customType === customType;
   const readEntry = (

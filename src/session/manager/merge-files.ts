@@ -1,4 +1,4 @@
-import { assertOptions } from "../../core/format/options.ts";
+import { assertKnownOptions, FLAG, OBJECT, TEXT } from "../../core/format/options.ts";
 import type { LineSource } from "../../core/jsonl/line-source.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import {
@@ -20,6 +20,9 @@ import { makeBackupName } from "../log/written-names.ts";
 /** Options for merging two files: the target, which is an unused path or the first copy, and the merge options. */
 export type MergeFilesOptions = MergeOptions &
   ({ readonly to: string } | { readonly inPlace: true }) & { readonly fs?: FileSystem };
+
+/** Validation rules for these options. */
+const MERGE_RULES = { to: TEXT, inPlace: FLAG, allowDifferentIds: FLAG, fs: OBJECT };
 
 /** Result of merging two files. */
 export interface MergeFilesResult extends MergeReport {
@@ -63,7 +66,7 @@ export function mergeCopies(
   copyB: string | LineSource,
   options: MergeFilesOptions,
 ): MergeFilesResult {
-  assertOptions<object>(options, {});
+  assertKnownOptions<MergeOptions>(options, MERGE_RULES);
   const { fs = realFileSystem } = options;
   const path = "to" in options && options.to !== undefined ? toAbsolutePath(options.to) : undefined;
   if ((path !== undefined) === ("inPlace" in options && options.inPlace === true)) {

@@ -1,7 +1,8 @@
 import { assertArgument } from "../../core/format/arguments.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { getErrorTrace } from "../../core/format/errors.ts";
-import { CALLBACK, makeChoiceRule } from "../../core/format/options.ts";
+import { assertKnownName } from "../../core/format/known-names.ts";
+import { CALLBACK } from "../../core/format/options.ts";
 
 /** Events of a session, by name. */
 export interface SessionEventMap {
@@ -39,7 +40,7 @@ export class SessionEvents {
 
   /** @returns A function that removes the listener. */
   on<Name extends keyof SessionEventMap>(name: Name, listener: SessionListener<Name>): () => void {
-    assertArgument("name", name, makeChoiceRule(...Object.keys(this.#listeners)));
+    assertKnownName("event", name, Object.keys(this.#listeners));
     assertArgument("listener", listener, CALLBACK);
     const listeners: Set<SessionListener<Name>> = this.#listeners[name];
     listeners.add(listener);

@@ -24,7 +24,7 @@ import type { SessionIssue } from "../../core/format/issue.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import type { AssistantMessage } from "../../core/format/message.ts";
 import { assertMessage } from "../../core/format/message-check.ts";
-import { assertOptions, CALLBACK, OBJECT, SIGNAL } from "../../core/format/options.ts";
+import { assertOptions, assertSpelledOptions, CALLBACK, OBJECT, SIGNAL } from "../../core/format/options.ts";
 import { assertRedactable, REDACTED_TEXT, redactEntry } from "../../core/format/redact-entry.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { type LineChange, parseCurrentLine } from "../../core/jsonl/entry-body.ts";
@@ -1160,6 +1160,6 @@ function toOpening<Options extends SessionOptions>(
 ): SessionOptions | Options {
   if (given === undefined && cwdOverride === undefined) return {};
   const options = typeof given === "object" ? given : toSessionOptions(given);
-  assertOptions<SessionOptions>(options, SESSION_RULES);
+  assertSpelledOptions<SessionOptions>(options, SESSION_RULES);
   return cwdOverride === undefined ? options : { ...options, cwd: cwdOverride };
 }

@@ -3,7 +3,14 @@ import { describeValue } from "../../core/format/describe-value.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { createSessionId } from "../../core/format/ids.ts";
-import { assertOptions, CALLBACK, FLAG, type OptionRules, TEXT } from "../../core/format/options.ts";
+import {
+  assertOptions,
+  assertSpelledOptions,
+  CALLBACK,
+  FLAG,
+  type OptionRules,
+  TEXT,
+} from "../../core/format/options.ts";
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import { makeFolder, realFileSystem } from "../fs/file-system.ts";
 import { toFileError } from "../log/file-errors.ts";
@@ -87,7 +94,7 @@ export const FORK_RULES: OptionRules<Pick<ForkOptions, "to">> = { to: TEXT };
 export function toSessionOptions(given: string | SessionOptions | undefined): SessionOptions {
   if (given === undefined) return {};
   if (typeof given === "string") return { sessionDir: given };
-  assertOptions(given, SESSION_RULES);
+  assertSpelledOptions(given, SESSION_RULES);
   return given;
 }
 

@@ -1,4 +1,4 @@
-import { assertOptions, FLAG, TEXT } from "../../core/format/options.ts";
+import { assertKnownOptions, FLAG, TEXT } from "../../core/format/options.ts";
 import { decodeText } from "../../core/jsonl/decode.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { encodeCurrentLine } from "../../core/jsonl/entry-body.ts";
@@ -38,7 +38,7 @@ export function redactTextOfSession(
   matching: string | RegExp,
   options: RedactTextOptions,
 ): SessionTextRedaction {
-  assertOptions<RedactTextOptions>(options, { dryRun: FLAG, replacement: TEXT });
+  assertKnownOptions<RedactTextOptions>(options, { dryRun: FLAG, replacement: TEXT });
   const { dryRun = false, replacement } = options;
   const redactor = makeRedactor(matching, replacement);
   if (!dryRun) state.assertWritable();

@@ -1,6 +1,6 @@
 import { refuseAborted } from "../../core/format/abort.ts";
 import {
-  assertOptions,
+  assertKnownOptions,
   DATE,
   makeNumberRule,
   OBJECT,
@@ -55,7 +55,7 @@ const TENANT_RULES: OptionRules<DeleteTenantOptions> = {
  * @throws The client's error if the connection is lost; call it again.
  */
 export function deleteTenant(options: DeleteTenantOptions): Promise<number> {
-  assertOptions<DeleteTenantOptions>(options, TENANT_RULES);
+  assertKnownOptions<DeleteTenantOptions>(options, TENANT_RULES);
   const { client, schema = DEFAULT_SCHEMA, tenant } = options;
   assertTenant(tenant);
   const names = quoteNames(schema);
@@ -82,7 +82,7 @@ export function deleteTenant(options: DeleteTenantOptions): Promise<number> {
  * @remarks Cost: O(deleted sessions and their lines), plus an index lookup per tenant.
  */
 export function deleteSessionsBefore(options: DeleteSessionsOptions): Promise<number> {
-  assertOptions<DeleteSessionsOptions>(options, { ...TENANT_RULES, before: DATE });
+  assertKnownOptions<DeleteSessionsOptions>(options, { ...TENANT_RULES, before: DATE });
   const { client, schema = DEFAULT_SCHEMA, tenant, before } = options;
   const names = quoteNames(schema);
   return withDatabase(new Database(client, { tenant }), schema, async (database) => {

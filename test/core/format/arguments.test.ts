@@ -71,7 +71,7 @@ describe("an argument of the wrong type is named with what is expected:", () => 
   it("an event", () => {
     const made = session();
     expect(callWith(made.on.bind(made), "append", () => undefined)).toThrow(
-      /^The argument name must be "entry_appended", .* or "closed", but is a string\.$/,
+      /^Unknown event "append"\. The events are "entry_appended", .*, "closed"\.$/,
     );
   });
 });

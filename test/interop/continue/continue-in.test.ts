@@ -146,7 +146,7 @@ describe("exportFor refuses", () => {
       "A session cannot continue in toString",
     );
     expect(() => Reflect.apply(exportFor, undefined, ["codex", session, { compacted: "all" }])).toThrow(
-      'compacted must be "context" or "whole", not "all".',
+      'The option compacted must be "context" or "whole", but is "all".',
     );
   });
 });

@@ -236,6 +236,19 @@ test("reports what would be done, and does nothing, in a dry run", async () => {
   expect(await previewImport(preview)).toEqual([{ ...row, changed: 0 }]);
 });
 
+test("imports into `sessionDir` as into a file store of that folder, and rejects two targets", async () => {
+  const places = new Places();
+  const transcript = places.put(CLAUDE_PATH, joinLines(conversation()));
+  const sessionDir = places.sessions;
+  const [one] = await places.import({ sessionDir, paths: [transcript] });
+  expect(one?.status).toBe("new");
+  expect([...places.files().keys()].map((name) => join(sessionDir, name))).toEqual([one?.path]);
+  expect(await places.import()).toMatchObject([{ status: "unchanged", path: one?.path }]);
+  await expect(places.import({ sessionDir, store: memoryStore() })).rejects.toThrow(
+    "sessionDir or store, but not both",
+  );
+});
+
 test("filters sessions by program, project, and time, and finds them in the folders of variables", async () => {
   const places = new Places();
   places.put(CLAUDE_PATH, joinLines(conversation()));

@@ -18,6 +18,17 @@ function treeEvent(userWantsSummary: boolean): SessionHookEvents["session_before
   };
 }
 
+test.each(["on", "emit"] as const)("`%s` names the hook that was probably meant", async (method) => {
+  const hooks = new SessionHooks();
+  const refused = expect(
+    (async () => Reflect.apply(hooks[method], hooks, ["session_compactt", () => undefined]))(),
+  ).rejects;
+  await refused.toThrow(TypeError);
+  await refused.toThrow(
+    'Unknown event "session_compactt"; did you mean "session_compact"? The events are "session_start", ',
+  );
+});
+
 describe("handlers", () => {
   test("run sequentially, in the order of registration, and are awaited", async () => {
     const hooks = new SessionHooks();

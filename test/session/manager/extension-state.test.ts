@@ -135,6 +135,21 @@ describe("defineEntryType", () => {
     expect(() => Reflect.apply(defineEntryType, undefined, [name, z.string()])).toThrow(TypeError);
   });
 
+  test.each([
+    ["an object with a parse function", { parse: (value: unknown) => value }],
+    ["undefined", undefined],
+    ["a schema without `validate`", { "~standard": { version: 1, vendor: "none" } }],
+  ])("rejects %s as a schema when the type is defined", (_name, schema) => {
+    const define = () => Reflect.apply(defineEntryType, undefined, ["todo", schema]);
+    expect(define).toThrow(TypeError);
+    expect(define).toThrow("The argument schema must be a Standard Schema");
+  });
+
+  test("accepts a schema that is a function, as those of arktype are", () => {
+    const schema = Object.assign(() => undefined, { "~standard": z.string()["~standard"] });
+    expect(defineEntryType("todo", schema).customType).toBe("todo");
+  });
+
   test("returns a frozen object", () => {
     expect(Object.isFrozen(counter)).toBe(true);
     expect(counter.customType).toBe("counter");

@@ -61,3 +61,10 @@ test.each([
     });
   },
 );
+
+test("an unknown event is rejected, with the one that was probably meant", () => {
+  const session = SessionManager.inMemory();
+  const add = () => Reflect.apply(session.on, session, ["entryAppended", () => undefined]);
+  expect(add).toThrow(TypeError);
+  expect(add).toThrow('Unknown event "entryAppended"; did you mean "entry_appended"? The events are ');
+});

@@ -26,7 +26,7 @@ export class Places {
   async import(more: Partial<ImportSessionsOptions> = {}): Promise<SessionImport[]> {
     const found: SessionImport[] = [];
     const options = {
-      store: fileStore({ sessionDir: this.sessions }),
+      ...(more.sessionDir === undefined && { store: fileStore({ sessionDir: this.sessions }) }),
       env: { HOME: this.home },
       cacheDir: this.cacheDir,
       now: () => Date.UTC(2027, 0, 1),
