@@ -252,7 +252,12 @@ const WRITERS: readonly [name: string, call: (options: Wrong) => unknown, unknow
     ["previewImport", (options) => previewImport({ paths: [], ...options }), "sessionsDir", "sessionDir"],
     ["continueIn", (options) => continueIn("pi", session, options), "isDryRun", "dryRun"],
     ["fileStore", (options) => fileStore(options), "sessionsDir", "sessionDir"],
-    ["redactEverywhere", (options) => redactEverywhere("x", options), "dryrun", "dryRun"],
+    [
+      "redactEverywhere",
+      (options) => redactEverywhere("x", { sessionDir: folder, ...options }),
+      "dryrun",
+      "dryRun",
+    ],
     ["redactText", (options) => session.redactText("x", options), "isDryRun", "dryRun"],
     ["repairSession", (options) => repairSession(path, options), "dryRun", "isDryRun"],
     ["deleteSession", (options) => deleteSession(path, options), "isPermanent", "permanent"],
@@ -293,11 +298,16 @@ test.each(WRITERS)(
 );
 
 test.each([
-  ["create", (options: Wrong) => SessionManager.create("/project", options), "sessionsDir", "sessionDir"],
+  [
+    "create",
+    (options: Wrong) => SessionManager.create("/project", { agentDir: folder, ...options }),
+    "sessionsDir",
+    "sessionDir",
+  ],
   ["open", (options: Wrong) => SessionManager.open(path, options), "durabilty", "durability"],
   [
     "continueRecent",
-    (options: Wrong) => SessionManager.continueRecent("/project", options),
+    (options: Wrong) => SessionManager.continueRecent("/project", { agentDir: folder, ...options }),
     "session_dir",
     "sessionDir",
   ],
