@@ -64,6 +64,43 @@ test("shows two branches side by side from their fork, at a separate address", a
   }
 });
 
+test("side by side, both branches state what their records cost, and the marked entry is aligned and in the tree", async () => {
+  const writer = new SessionWriter({ provider: "acme", model: "acorn-2" });
+  const record = (total: number) =>
+    writer.add("usage", {
+      kind: "acme.cost",
+      ...writer.model,
+      usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: { total } },
+    });
+  const usage = { input: 54_684, output: 2338, cacheRead: 0, cacheWrite: 0, totalTokens: 57_022 };
+  const asked = writer.user("Make it quick.");
+  const left = writer.assistant("With a cache.", { usage });
+  record(0.25);
+  writer.leaf = asked;
+  writer.assistant("With an index.", { usage });
+  record(0.5);
+  for (const width of [1440, 1024]) {
+    const { page } = await open(writer.text, { viewport: { width, height: 800 }, hash: `#entry=${left}` });
+    await page.getByLabel("Compare two branches").first().click();
+    const columns = page.locator(".beside-column");
+    await columns.nth(1).waitFor();
+    expect(await columns.locator("p > span").allTextContents()).toEqual([
+      expect.stringMatching(/^1 entry · \$0\.25/),
+      expect.stringMatching(/^1 entry · \$0\.50/),
+    ]);
+    const current = page.locator(".tree-row.is-current");
+    expect(await current.textContent()).toContain("With a cache.");
+    // The head of the marked entry has as many lines as that of the other.
+    await page.locator(`.is-focused[data-entry="${left}"]`).waitFor();
+    const heads = await columns
+      .locator(".entry-head")
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
+    expect(new Set(heads).size, heads.join()).toBe(1);
+    const facts = columns.locator(".entry-facts").first();
+    expect(await facts.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
+  }
+});
+
 test("keys move through two branches side by side, scroll to the target, and swap the sides", async () => {
   const writer = new SessionWriter({ provider: "acme", model: "acorn-2" });
   const asked = writer.user("Go on.");

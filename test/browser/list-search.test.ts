@@ -55,6 +55,51 @@ test("Back restores the query, the scroll position, and the opened hit", async (
   expect(complaints).toEqual([]);
 });
 
+test("a hit opens with its query, and the session's page continues the search from it", async () => {
+  const { page, complaints } = await serveMany();
+  await searchFor(page, "lighthouse");
+  await page
+    .locator(".session-row", { hasText: "Count" })
+    .locator(".session-hit", { hasText: "number 1" })
+    .click();
+  const field = page.getByLabel("Search in all entries");
+  await field.waitFor();
+  expect(await field.inputValue()).toBe("lighthouse");
+  const count = page.locator(".search-count");
+  await expect.poll(() => count.textContent()).toBe("2 of 5");
+  await page.waitForFunction(() => (CSS.highlights.get("found")?.size ?? 0) > 0);
+  await page.keyboard.press("n");
+  await expect.poll(() => count.textContent()).toBe("3 of 5");
+  expect(await page.locator(".entry.is-focused").textContent()).toContain("number 2");
+  // The address has the query until the reader clears it.
+  await page.reload();
+  await expect.poll(() => count.textContent()).toBe("3 of 5");
+  await page.keyboard.press("Escape");
+  await expect.poll(() => new URL(page.url()).hash).toMatch(/^#entry=[0-9a-f]+$/);
+  await page.goBack();
+  await page.locator(".session-hit:focus").waitFor();
+  expect(await page.locator(".session-hit:focus").textContent()).toContain("number 1");
+  expect(complaints).toEqual([]);
+});
+
+test("the order of search results is named, and can be changed to the latest", async () => {
+  const { page } = await serveMany();
+  const order = page.getByLabel("Order");
+  const getName = () => order.locator("option:checked").textContent();
+  expect(await getName()).toBe("latest first");
+  await searchFor(page, "lighthouse");
+  expect(await getName()).toBe("best first");
+  const getTitles = () => page.locator(".session-row h2").allTextContents();
+  const best = await getTitles();
+  await order.selectOption("latest");
+  expect(await getName()).toBe("latest first");
+  await expect.poll(getTitles).not.toEqual(best);
+  expect((await getTitles()).slice(0, 3)).toEqual(["Count", "Task 1", "Task 2"]);
+  await page.getByRole("textbox").press("Escape");
+  await page.locator(".session-hit").first().waitFor({ state: "detached" });
+  expect(await getName()).toBe("latest first");
+});
+
 test("an address with a query or a filter shows the results", async () => {
   const { page, url } = await serveMany();
   await page.getByRole("textbox").fill("nothing here");
@@ -140,17 +185,30 @@ test("shows more hits of a session on demand, and again after Back", async () =>
   expect(await page.locator(".session-hit:focus").textContent()).toBe(text);
 });
 
-test("choosing a filter moves neither the filter nor the top of the list", async () => {
+test("choosing a filter does not move the filters, and leaves no hole above the list", async () => {
   const { page } = await serveMany();
   await page.locator(".index-chart").waitFor();
   const project = page.getByLabel("Project");
-  const [top, list] = [await getTop(page, ".choices"), await getTop(page, ".session-list")];
+  const top = await getTop(page, ".choices");
+  /** Returns the space from the end of what is above the list to the list, in pixels. */
+  const getHole = (above: string, below: string) =>
+    page.evaluate(
+      ([last, next]) => {
+        const [end, start] = [last, next].map((one) =>
+          document.querySelector(one ?? "")?.getBoundingClientRect(),
+        );
+        return (start?.top ?? Number.NaN) - (end?.bottom ?? Number.NaN);
+      },
+      [above, below],
+    );
   await project.selectOption("/projects/notes");
   await expect.poll(() => page.locator(".session-row").count()).toBe(2);
-  expect([await getTop(page, ".choices"), await getTop(page, ".session-list")]).toEqual([top, list]);
+  expect(await getTop(page, ".choices")).toBe(top);
+  expect(await getHole(".index-chart .chart", ".session-list")).toBeLessThan(24);
   await page.getByLabel("Time").selectOption("today");
   await page.locator(".index-empty").waitFor();
-  expect([await getTop(page, ".choices"), await getTop(page, ".index-empty")]).toEqual([top, list]);
+  expect(await getTop(page, ".choices")).toBe(top);
+  expect(await getHole(".choices", ".index-empty")).toBeLessThan(24);
   await page.getByLabel("Time").selectOption("");
   await project.selectOption("");
   await page.locator(".index-main").evaluate((main) => main.scrollTo(0, 150));
@@ -176,9 +234,9 @@ test("rows show the day, the program, and the model", async () => {
   const facts = await page.locator(".session-row p").allTextContents();
   const weekday = new Date(days[2] ?? 0).toLocaleDateString("en-US", { weekday: "long", timeZone: "UTC" });
   expect(facts.map((line) => line.replace(/\d\d:\d\d/, "00:00"))).toEqual([
-    "shop · Today, 00:00 · 2 messages · acorn-2",
-    "shop · Yesterday, 00:00 · 2 messages · acorn-2",
-    `shop · ${weekday}, 00:00 · 2 messages · acorn-2`,
+    "shop · used today, 00:00 · 2 messages · acorn-2",
+    "shop · used yesterday, 00:00 · 2 messages · acorn-2",
+    `shop · used ${weekday}, 00:00 · 2 messages · acorn-2`,
   ]);
 });
 

@@ -36,29 +36,22 @@ export interface UsageTexts {
   readonly cost: string;
 }
 
-/**
- * Formats the usage of an entry: input tokens, with the cached part, output tokens, and cost.
- *
- * @param format - Formats a number of tokens; default: exactly.
- */
-export function formatUsage(entry: AnySessionEntry | undefined, format = formatCount): UsageTexts {
+/** Formats the usage of an entry: input tokens, with the cached part, output tokens, and cost. */
+export function formatUsage(entry: AnySessionEntry | undefined): UsageTexts {
   const usage = findUsage(entry);
   if (usage === undefined) return { tokens: "", cost: "" };
-  return {
-    tokens: formatUsedTokens(usage, format),
-    cost: usage.cost === null ? "" : formatDollars(usage.cost),
-  };
+  return { tokens: formatUsedTokens(usage), cost: usage.cost === null ? "" : formatDollars(usage.cost) };
 }
 
-function formatUsedTokens(usage: UsageTotals, format: typeof formatCount): string {
+function formatUsedTokens(usage: UsageTotals): string {
   const { output, cacheRead, cacheWrite } = usage;
   if (countInputTokens(usage) + output === 0) return "";
   const cached = joinNonempty(
     ", ",
-    cacheRead > 0 ? `${format(cacheRead)} from the cache` : "",
-    cacheWrite > 0 ? `${format(cacheWrite)} written to it` : "",
+    cacheRead > 0 ? `${formatCount(cacheRead)} from the cache` : "",
+    cacheWrite > 0 ? `${formatCount(cacheWrite)} written to it` : "",
   );
-  return `${format(countInputTokens(usage))} in${cached && ` (${cached})`}, ${format(output)} out`;
+  return `${formatCount(countInputTokens(usage))} in${cached && ` (${cached})`}, ${formatCount(output)} out`;
 }
 
 /** Formats the model, tokens, and cost of an answer: `acme/acorn-2, tokens: 9,800 in, 268 out, $0.01`. */

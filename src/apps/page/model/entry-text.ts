@@ -2,7 +2,7 @@ import { toNumber, toRecord } from "../../../core/context/entry-fields.ts";
 import { toText } from "../../../core/context/message-parts.ts";
 import { type ContentPart, formatOutputTitle } from "../../../core/facts/entry-content.ts";
 import { getErrorLine, failureLine as lineOf } from "../../../core/facts/failure-text.ts";
-import { formatCount, joinNonempty } from "../../../core/facts/number-text.ts";
+import { joinNonempty } from "../../../core/facts/number-text.ts";
 import { type EntryOutcome, outcomeOf } from "../../../core/facts/outcome.ts";
 import { toShortLine } from "../../../core/facts/plain-text.ts";
 import { formatCost, type Spent } from "../../../core/facts/usage-tally.ts";
@@ -79,10 +79,8 @@ function rememberReads(read: (message: unknown) => string): (entry: AnySessionEn
 /** Heading of an entry. */
 interface EntryHeading {
   readonly text: string;
-  /** Additional facts: cost and rounded tokens, or the source of a summary. */
+  /** Additional facts: tokens and cost, or the source of a summary. */
   readonly facts: string;
-  /** The same facts, with exact numbers of tokens. */
-  readonly exactFacts: string;
   /** Outcome of a model's answer that failed or was aborted; a failed result shows its own outcome. */
   readonly outcome: EntryOutcome | undefined;
   /** 2 for the start of a turn, 3 for an entry inside one; undefined for mere notes. */
@@ -97,8 +95,7 @@ interface EntryHeading {
 export function makeHeading(entry: AnySessionEntry, kind: EntryKind, used?: Readonly<Spent>): EntryHeading {
   return {
     text: formatHeadingText(entry, kind),
-    facts: formatFacts(entry, used, formatTokens),
-    exactFacts: formatFacts(entry, used, formatCount),
+    facts: formatFacts(entry, used),
     outcome: kind === KINDS.assistant ? outcomeOf(entry) : undefined,
     level: getHeadingLevel(kind),
   };
@@ -122,22 +119,18 @@ function formatHeadingText(entry: AnySessionEntry, kind: EntryKind): string {
   return toText(fields["customType"]) || toText(message["customType"]) || kind.word;
 }
 
-function formatFacts(
-  entry: AnySessionEntry,
-  used: Readonly<Spent> | undefined,
-  format: typeof formatCount,
-): string {
+function formatFacts(entry: AnySessionEntry, used: Readonly<Spent> | undefined): string {
   const fields = toRecord(entry);
   if (entry.type === "compaction") {
     const before = toNumber(fields["tokensBefore"]);
-    const size = before > 0 ? `the context had ${format(before)} tokens before` : "";
+    const size = before > 0 ? `the context had ${formatTokens(before)} tokens before` : "";
     return joinNonempty(", ", size, byHook(fields));
   }
   if (entry.type === "branch_summary") {
     const from = toText(fields["fromId"]) || "an unknown entry";
     return joinNonempty(", ", `of the branch at ${from}`, byHook(fields));
   }
-  const { cost, tokens: spent } = formatUsage(entry, format);
+  const { cost, tokens: spent } = formatUsage(entry);
   const known = used === undefined || used.estimated === null ? cost : formatCost(used);
   return joinNonempty(" · ", known, spent);
 }

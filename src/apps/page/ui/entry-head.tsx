@@ -26,7 +26,7 @@ interface EntryHeadProps {
 /** Head of an entry: heading, facts, and actions. */
 export function EntryHead({ entry, ordinal, state, isEnd, excerpt, getText }: EntryHeadProps) {
   const { session, turns, shownLeaf } = usePage();
-  const { text, facts, exactFacts, outcome, level } = makeHeading(
+  const { text, facts, outcome, level } = makeHeading(
     entry,
     getKindAt(session, ordinal),
     session.facts[ordinal]?.used,
@@ -36,13 +36,17 @@ export function EntryHead({ entry, ordinal, state, isEnd, excerpt, getText }: En
   const stateWord = STATE_WORDS[state];
   const took = getTookMs(session, ordinal);
   const turn = turns.get(ordinal);
-  const times = [took === undefined ? "" : formatDuration(took), turn === undefined ? "" : formatTurn(turn)];
+  const known = [
+    facts,
+    took === undefined ? "" : formatDuration(took),
+    turn === undefined ? "" : formatTurn(turn),
+  ].filter(Boolean);
   return (
     <header class="entry-head">
       <Heading class="entry-kind">{text}</Heading>
       {excerpt !== "" && <span class="entry-excerpt">{excerpt}</span>}
-      <span class="entry-facts" title={joinNonempty(" · ", exactFacts, ...times)}>
-        {joinNonempty(" · ", facts, ...times)}
+      <span class="entry-facts" title={known.join(" · ")}>
+        {known.join(" · ")}
       </span>
       {label !== undefined && <span class="chip is-label">{label}</span>}
       {outcome !== undefined && <span class={`chip is-${outcome}`}>{outcome}</span>}
