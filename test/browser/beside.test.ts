@@ -78,6 +78,7 @@ test("side by side, both branches state what their records cost, and the marked 
   record(0.25);
   writer.leaf = asked;
   writer.assistant("With an index.", { usage });
+  writer.user("Thanks.");
   record(0.5);
   for (const width of [1440, 1024]) {
     const { page } = await open(writer.text, { viewport: { width, height: 800 }, hash: `#entry=${left}` });
@@ -86,15 +87,15 @@ test("side by side, both branches state what their records cost, and the marked 
     await columns.nth(1).waitFor();
     expect(await columns.locator("p > span").allTextContents()).toEqual([
       expect.stringMatching(/^1 entry · \$0\.25/),
-      expect.stringMatching(/^1 entry · \$0\.50/),
+      expect.stringMatching(/^2 entries · \$0\.50/),
     ]);
     const current = page.locator(".tree-row.is-current");
     expect(await current.textContent()).toContain("With a cache.");
     // The head of the marked entry has as many lines as that of the other.
     await page.locator(`.is-focused[data-entry="${left}"]`).waitFor();
-    const heads = await columns
-      .locator(".entry-head")
-      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
+    const heads = await columns.evaluateAll((all) =>
+      all.map((one) => one.querySelector(".entry-head")?.getBoundingClientRect().height),
+    );
     expect(new Set(heads).size, heads.join()).toBe(1);
     const facts = columns.locator(".entry-facts").first();
     expect(await facts.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
