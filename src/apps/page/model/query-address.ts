@@ -1,7 +1,7 @@
 const NAME = "search";
 
 /** Returns the query in the part of an address starting with `#`; empty if there is none. */
-export function readQueryIn(hash: string): string {
+export function readAddressQuery(hash: string): string {
   return new URLSearchParams(hash.slice(1)).get(NAME) ?? "";
 }
 

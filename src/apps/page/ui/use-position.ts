@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { type Position, type Step, takeStep, type View } from "../model/navigation.ts";
-import { readQueryIn, withQuery } from "../model/query-address.ts";
+import { readAddressQuery, withQuery } from "../model/query-address.ts";
 import { getPathTo, type SessionModel } from "../model/session-model.ts";
 import { listenToWindow } from "./listen-to-window.ts";
 
@@ -29,7 +29,7 @@ export function usePosition(session: SessionModel, opening: number): [Position, 
         ? before.current
         : { ...before.current, focus: position.asked };
     before.current = position;
-    const query = readQueryIn(location.hash);
+    const query = readAddressQuery(location.hash);
     const hash = withQuery(formatHash(session, position), query);
     if (hash === written.current) return;
     const isStep = end !== position.end || view !== position.view || asked !== position.asked;

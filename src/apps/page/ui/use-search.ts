@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Filter, type FilterChoice, toggleChoice } from "../model/filters.ts";
 import type { Step } from "../model/navigation.ts";
-import { readQueryIn, withQuery } from "../model/query-address.ts";
+import { readAddressQuery, withQuery } from "../model/query-address.ts";
 import { readQuery, type SearchHit } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import type { Folds } from "./fold.tsx";
@@ -52,17 +52,17 @@ export function useSearch(
   focus: number,
   go: (step: Step) => void,
 ): Search {
-  const [text, setText] = useState(() => readQueryIn(location.hash));
+  const [text, setText] = useState(() => readAddressQuery(location.hash));
   const [query, setQuery] = useState(text);
   const [filter, setFilter] = useState<Filter>([]);
   const [current, setCurrent] = useState(-1);
   const searched = useRef(query);
   const found = useHits(session, query, filter);
-  const { hits, isSearching } = found;
-  /** The requested hit, until it is found; at first, the entry that was opened with the query, unless the reader moves on. */
-  const awaited = useRef<FindIndex | undefined>(
-    query === "" ? undefined : (some, now) => (now === focus ? indexOfEntry(some, focus) : Number.NaN),
-  );
+  const [awaited, goToAwaited] = useAwaitedHit(found, query, focus, (at, { ordinal }) => {
+    setCurrent(at);
+    folds.setEntry(ordinal, true);
+    go({ go: "entry", ordinal, isHit: true });
+  });
   /** Starts a search for the text; returns whether it differs from the current one. */
   const searchNow = (): boolean => {
     const wanted = text.trim();
@@ -87,19 +87,6 @@ export function useSearch(
     awaited.current = () => (isNew ? 0 : wanted);
     if (!isNew) goToAwaited();
   };
-  const goToAwaited = () => {
-    const wanted = awaited.current?.(hits, focus);
-    // There may be more hits after those found so far.
-    if (wanted === undefined || (isSearching && hits[wanted] === undefined)) return;
-    awaited.current = undefined;
-    const at = (wanted + hits.length) % hits.length;
-    const hit = hits[at];
-    if (hit === undefined) return;
-    setCurrent(at);
-    folds.setEntry(hit.ordinal, true);
-    go({ go: "entry", ordinal: hit.ordinal, isHit: true });
-  };
-  useEffect(goToAwaited, [hits, isSearching]);
   return {
     ...found,
     text,
@@ -115,13 +102,40 @@ export function useSearch(
   };
 }
 
+/**
+ * Goes to the requested hit as soon as it is found; at first, to the entry that was opened with the query, unless the reader moves on.
+ *
+ * @returns The requested hit, and a function that goes to it.
+ */
+function useAwaitedHit(
+  { hits, isSearching }: Hits,
+  query: string,
+  focus: number,
+  goTo: (index: number, hit: SearchHit) => void,
+): [{ current: FindIndex | undefined }, () => void] {
+  const awaited = useRef<FindIndex | undefined>(
+    query === "" ? undefined : (some, now) => (now === focus ? indexOfEntry(some, focus) : Number.NaN),
+  );
+  const goToAwaited = () => {
+    const wanted = awaited.current?.(hits, focus);
+    // There may be more hits after those found so far.
+    if (wanted === undefined || (isSearching && hits[wanted] === undefined)) return;
+    awaited.current = undefined;
+    const at = (wanted + hits.length) % hits.length;
+    const hit = hits[at];
+    if (hit !== undefined) goTo(at, hit);
+  };
+  useEffect(goToAwaited, [hits, isSearching]);
+  return [awaited, goToAwaited];
+}
+
 /** Writes the query to the address, and reads it when the reader changes the address. */
 function useAddress(query: string, setText: (text: string) => void): void {
   useEffect(() => {
     const { hash } = location;
-    if (readQueryIn(hash) !== query) history.replaceState(null, "", makeAddress(withQuery(hash, query)));
+    if (readAddressQuery(hash) !== query) history.replaceState(null, "", makeAddress(withQuery(hash, query)));
   }, [query]);
-  useEffect(() => listenToWindow("hashchange", () => setText(readQueryIn(location.hash))), []);
+  useEffect(() => listenToWindow("hashchange", () => setText(readAddressQuery(location.hash))), []);
 }
 
 /** Calls a function when a text has not changed for a moment. */
