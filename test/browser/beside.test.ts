@@ -74,25 +74,25 @@ test("side by side, both branches state what their records cost, and the marked 
     });
   const usage = { input: 54_684, output: 2338, cacheRead: 0, cacheWrite: 0, totalTokens: 57_022 };
   const asked = writer.user("Make it quick.");
-  const left = writer.assistant("With a cache.", { usage });
+  writer.assistant("With a cache.", { usage });
   record(0.25);
   writer.leaf = asked;
-  writer.assistant("With an index.", { usage });
+  const marked = writer.assistant("With an index.", { usage });
   writer.user("Thanks.");
   record(0.5);
   for (const width of [1440, 1024]) {
-    const { page } = await open(writer.text, { viewport: { width, height: 800 }, hash: `#entry=${left}` });
+    const { page } = await open(writer.text, { viewport: { width, height: 800 } });
     await page.getByLabel("Compare two branches").first().click();
     const columns = page.locator(".beside-column");
     await columns.nth(1).waitFor();
     expect(await columns.locator("p > span").allTextContents()).toEqual([
-      expect.stringMatching(/^1 entry · \$0\.25/),
       expect.stringMatching(/^2 entries · \$0\.50/),
+      expect.stringMatching(/^1 entry · \$0\.25/),
     ]);
     const current = page.locator(".tree-row.is-current");
-    expect(await current.textContent()).toContain("With a cache.");
+    await expect.poll(() => current.textContent()).toContain("With an index.");
     // The head of the marked entry has as many lines as that of the other.
-    await page.locator(`.is-focused[data-entry="${left}"]`).waitFor();
+    await page.locator(`.is-focused[data-entry="${marked}"]`).waitFor();
     const heads = await columns.evaluateAll((all) =>
       all.map((one) => one.querySelector(".entry-head")?.getBoundingClientRect().height),
     );
