@@ -64,6 +64,44 @@ test("shows two branches side by side from their fork, at a separate address", a
   }
 });
 
+test("side by side, both branches state what their records cost, and the marked entry is aligned and in the tree", async () => {
+  const writer = new SessionWriter({ provider: "acme", model: "acorn-2" });
+  const record = (total: number) =>
+    writer.add("usage", {
+      kind: "acme.cost",
+      ...writer.model,
+      usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: { total } },
+    });
+  const usage = { input: 54_684, output: 2338, cacheRead: 0, cacheWrite: 0, totalTokens: 57_022 };
+  const asked = writer.user("Make it quick.");
+  writer.assistant("With a cache.", { usage });
+  record(0.25);
+  writer.leaf = asked;
+  const marked = writer.assistant("With an index.", { usage });
+  writer.user("Thanks.");
+  record(0.5);
+  for (const width of [1440, 1024]) {
+    const { page } = await open(writer.text, { viewport: { width, height: 800 } });
+    await page.getByLabel("Compare two branches").first().click();
+    const columns = page.locator(".beside-column");
+    await columns.nth(1).waitFor();
+    expect(await columns.locator("p > span").allTextContents()).toEqual([
+      expect.stringMatching(/^2 entries · \$0\.50/),
+      expect.stringMatching(/^1 entry · \$0\.25/),
+    ]);
+    const current = page.locator(".tree-row.is-current");
+    await expect.poll(() => current.textContent()).toContain("With an index.");
+    // The head of the marked entry has as many lines as that of the other.
+    await page.locator(`.is-focused[data-entry="${marked}"]`).waitFor();
+    const heads = await columns.evaluateAll((all) =>
+      all.map((one) => one.querySelector(".entry-head")?.getBoundingClientRect().height),
+    );
+    expect(new Set(heads).size, heads.join()).toBe(1);
+    const facts = columns.locator(".entry-facts").first();
+    expect(await facts.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
+  }
+});
+
 test("keys move through two branches side by side, scroll to the target, and swap the sides", async () => {
   const writer = new SessionWriter({ provider: "acme", model: "acorn-2" });
   const asked = writer.user("Go on.");

@@ -8,12 +8,12 @@ test("a focused entry shows its ID, which one click selects", async () => {
   const { text, failures, parallel } = failingSession();
   const { page } = await open(text, { hash: `#entry=${failures[1]}` });
   const ids = [
-    [failures[1], `.tool-use[data-entry="${failures[1]}"] .result .entry-id`],
-    [parallel, `.entry[data-entry="${parallel}"] > .entry-head .entry-id`],
+    [failures[1], `.tool-use[data-entry="${failures[1]}"] .result .fold-line`],
+    [parallel, `.entry[data-entry="${parallel}"] > .entry-head`],
   ] as const;
   for (const [id, selector] of ids) {
-    const shown = page.locator(selector);
-    await shown.hover();
+    const shown = page.locator(selector).locator(".entry-id");
+    await page.locator(selector).hover();
     expect(await shown.textContent()).toBe(id);
     expect(await shown.evaluate((one) => getComputedStyle(one).opacity)).toBe("1");
     await shown.click();

@@ -145,9 +145,17 @@ test("on a phone charts are readable and no table is cut", async () => {
     }),
   );
   expect(cut).toEqual([]);
-  // There each cell shows the name of its column.
-  const cell = page.locator(".call-table td").first();
-  expect(await cell.evaluate((one) => getComputedStyle(one, "::before").content)).toBe('"Cost"');
+  // There, a call is a few lines: numbers of tokens show the names of their columns, which the cost, the time, and the model need not.
+  const names = await page
+    .locator(".call-table tbody tr")
+    .first()
+    .locator("td")
+    .evaluateAll((all) => all.map((one) => getComputedStyle(one, "::before").content));
+  expect(names).toEqual(["none", '"In"', '"From cache"', '"Out"', "none", "none"]);
+  const heights = await page
+    .locator(".call-table tbody tr")
+    .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
+  expect(Math.max(...heights)).toBeLessThan(110);
 });
 
 test("a tap ends the path at a result", async () => {
@@ -261,6 +269,48 @@ test("at 1024 pixels no button of a search covers another, and the search keeps 
   });
   expect(covered).toEqual([]);
   expect((await page.locator(".search input").boundingBox())?.width).toBeGreaterThanOrEqual(40);
+});
+
+test("the facts about the session and about an answer are not cut while there is space", async () => {
+  const session = new SessionWriter({ provider: "anthropic", model: "claude-opus-4-5" });
+  session.user("Why is the total off?");
+  const usage = { input: 12, output: 1597, cacheRead: 152_604, cacheWrite: 1536, totalTokens: 155_749 };
+  const answer = session.assistant("The rate is rounded twice.", {
+    usage: { ...usage, cost: { total: 0.1311 } },
+  });
+  session.user("Thanks.");
+  for (const viewport of [
+    { width: 1440, height: 900 },
+    { width: 1280, height: 800 },
+    { width: 1024, height: 768 },
+  ]) {
+    const { page } = await open(session.text, { viewport, hash: `#entry=${session.leaf}` });
+    const parts = [page.locator(".title p"), page.locator(`.entry[data-entry="${answer}"] .entry-facts`)];
+    expect(await parts[0]?.textContent()).toMatch(/ · started 3 Feb 2026, 09:00$/);
+    expect(await parts[1]?.textContent()).toMatch(/^\$0\.13 · 154,152 in \(.*\), 1,597 out · 20 s$/);
+    for (const part of parts) {
+      const isCut = await part.evaluate((one) => one.scrollWidth > one.clientWidth);
+      expect(isCut, `${viewport.width}: ${await part.textContent()}`).toBe(false);
+      expect((await part.boundingBox())?.height).toBeLessThan(24);
+    }
+  }
+});
+
+test("an action that the last entry does not have leaves no hole among the others", async () => {
+  const { text, failures } = failingSession();
+  const end = failures[1] ?? "";
+  const { page } = await open(text, { hash: `#entry=${end}&end=${end}` });
+  const actions = page.locator(".tool-use.is-focused .result .entry-actions");
+  await actions.waitFor();
+  const boxes = await actions.locator(".icon-button:not(.entry-menu)").evaluateAll((all) =>
+    all.flatMap((one) => {
+      const { left, right, width } = one.getBoundingClientRect();
+      return width === 0 ? [] : [{ left, right }];
+    }),
+  );
+  expect(boxes).toHaveLength(3);
+  for (const [index, { left }] of boxes.slice(1).entries())
+    expect(left - (boxes[index]?.right ?? 0)).toBeLessThan(1);
 });
 
 test("help that is longer than the screen keeps its button in sight", async () => {

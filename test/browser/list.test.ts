@@ -85,6 +85,14 @@ test("the list warns of damaged lines only while it shows such a session", async
   await note.waitFor();
 });
 
+test("the help of the list explains each form of a cost, and its absence", async () => {
+  const { folder } = someSessions();
+  const { page } = await open((await serve([folder])).url);
+  await page.getByRole("button", { name: "Keys and signs" }).click();
+  const signs = await page.locator(".help dl").last().locator("dt").allTextContents();
+  expect(signs.slice(-3)).toEqual(["~$0.20", "–", "no cost"]);
+});
+
 test("the number of failures in a row leads to the first of them, the rest of the row to the beginning", async () => {
   const folder = temporaryFolder();
   const scribe = new Scribe(folder, idOf(1), "/projects/shop");

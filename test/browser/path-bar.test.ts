@@ -37,7 +37,7 @@ function factsIn(page: Page): Promise<{ text: string; isWhole: boolean }[]> {
 test("at every width the bar shows messages, tokens, and cost of a context, none of them cut", async () => {
   const { text, failed } = longSession();
   for (const viewport of [
-    ...[1280, 1366, 1440, 1536, 1920].map((width) => ({ width, height: 800 })),
+    ...[1024, 1100, 1279, 1280, 1366, 1440, 1536, 1920].map((width) => ({ width, height: 800 })),
     PHONE.viewport,
   ]) {
     const { page } = await open(text, viewport.width === 390 ? PHONE : { viewport });

@@ -67,6 +67,35 @@ test("on a phone a focused failure has room for its command, its error, and its 
   );
 });
 
+test("on a phone an opened failure has the whole width, and its actions are on one line below", async () => {
+  const { text, failed } = sessionOnPhone();
+  const { page } = await open(text, { ...PHONE, hash: `#entry=${failed}` });
+  const block = page.locator(`.tool-use.is-focused[data-entry="${failed}"]`);
+  const fold = block.locator(".output");
+  await fold.waitFor();
+  if (!(await fold.evaluate((one) => one.classList.contains("is-open"))))
+    await fold.locator(".fold-summary").tap();
+  await fold.locator(".copy-code").waitFor();
+  const boxOf = async (selector: string) => {
+    const { x = 0, y = 0, width = 0, height = 0 } = (await fold.locator(selector).boundingBox()) ?? {};
+    return { left: x, top: y, right: x + width, bottom: y + height, middle: y + height / 2, width };
+  };
+  const [error, chip, copy, menu] = [
+    await boxOf(".fold-excerpt"),
+    await boxOf(".chip.is-failed"),
+    await boxOf(".copy-code"),
+    await boxOf(".entry-menu"),
+  ];
+  expect(error.width).toBeGreaterThan(260);
+  for (const { top, middle } of [chip, copy, menu]) {
+    expect(top).toBeGreaterThanOrEqual(error.bottom - 4);
+    expect(Math.abs(middle - chip.middle)).toBeLessThan(4);
+  }
+  expect(copy.left).toBeGreaterThan(chip.right);
+  await fold.locator(".entry-menu").tap();
+  await page.getByRole("dialog", { name: "Actions" }).waitFor();
+});
+
 test("on a phone each message has one menu, and an unfocused result none", async () => {
   const { text } = sessionOnPhone();
   const { page } = await open(text, PHONE);

@@ -4,6 +4,7 @@ import { getDollars, makeEmptySpent, type Spent } from "../../../core/facts/usag
 import { groupBy } from "../../../core/format/group-by.ts";
 import { getMessageKind } from "../../text/entry-kind.ts";
 import { formatDay, type IndexUsage, type Period } from "./index-usage.ts";
+import { withQuery } from "./query-address.ts";
 import { makeFinder } from "./search.ts";
 
 /** Session of a list. */
@@ -87,20 +88,20 @@ export interface FoundHits {
   readonly hasMore: boolean;
 }
 
-/** Reads the result of a content search. */
-export function readFoundHits(json: unknown): FoundHits {
+/** Reads the result of a content search; the addresses of the hits carry the query to the pages of their sessions. */
+export function readFoundHits(json: unknown, query: string): FoundHits {
   const { hits, hasMore } = toRecord(json);
-  return { hits: readHits(hits), hasMore: hasMore === true };
+  return { hits: readHits(hits, query), hasMore: hasMore === true };
 }
 
-function readHits(hits: unknown): ListHit[] {
+function readHits(hits: unknown, query: string): ListHit[] {
   return toArray(hits).map((one) => {
     const { href, session, role, branch, snippet: line, match } = toRecord(one);
     const { start: from, length } = toRecord(match);
     const [snippet, start] = [toText(line), toNumber(from)];
     const end = start + toNumber(length);
     return {
-      href: toText(href),
+      href: withQuery(toText(href), query),
       session: toText(session),
       word: getMessageKind({ role }).word,
       isLeft: branch === "left",

@@ -41,7 +41,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   const [sight] = useState(() => new Sight());
   const reader = { position, go, sight };
   const [folds, toggleAll] = usePageFolds(session, position);
-  const search = useSearch(session, folds, go);
+  const search = useSearch(session, folds, position.focus, go);
   const path = useMemo(() => viewPath(session, position.end), [session, position.end]);
   const [copy, said, say] = useCopy();
   const turns = usePathTurns(session, position);

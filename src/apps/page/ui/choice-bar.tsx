@@ -7,6 +7,9 @@ import type { IndexAddress } from "./index-address.ts";
 /** Placeholder for the source of sessions that were not imported. */
 export const NOT_IMPORTED = "not imported";
 
+/** Name of the order without a search. */
+const LATEST = "latest first";
+
 interface ChoiceBarProps {
   readonly sessions: readonly ListedSession[];
   readonly usage: IndexUsage | undefined;
@@ -19,6 +22,10 @@ export function ChoiceBar({ sessions, usage, choices, onChange }: ChoiceBarProps
   const projects = groupBy(sessions, ({ cwd }) => cwd);
   projects.delete("");
   const byName = [...projects.keys()].map((cwd): Option => [cwd, getFolderName(cwd), cwd]);
+  // The best matches come first unless the reader chooses another order.
+  const isSearch = choices.search !== undefined;
+  const orders = SORTS.slice(1).map((sort): Option => [sort, `by ${sort}`]);
+  if (isSearch) orders.unshift([SORTS[0], LATEST]);
   const sources = new Set(Array.from(usage?.sources.values() ?? [], (source) => source || NOT_IMPORTED));
   return (
     <>
@@ -45,9 +52,9 @@ export function ChoiceBar({ sessions, usage, choices, onChange }: ChoiceBarProps
       />
       <Choice
         name="Order"
-        any={`${SORTS[0]} first`}
-        options={SORTS.slice(1).map((sort) => [sort, `by ${sort}`])}
-        chosen={choices.sort}
+        any={isSearch ? "best first" : LATEST}
+        options={orders}
+        chosen={!isSearch && choices.sort === SORTS[0] ? undefined : choices.sort}
         onChoose={(sort) => onChange({ sort })}
       />
     </>

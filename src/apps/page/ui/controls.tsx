@@ -1,4 +1,4 @@
-import type { ComponentChildren, RefObject } from "preact";
+import { type ComponentChildren, Fragment, type RefObject } from "preact";
 import { CloseIcon, IconButton, SearchIcon, ThemeIcon } from "./icons.tsx";
 
 interface SegmentsProps<T extends string> {
@@ -42,6 +42,16 @@ export function LinkButton({ class: extra = "", title, onClick, children }: Link
       {children}
     </button>
   );
+}
+
+/** Facts on a line, separated by dots: a line breaks between facts, but not within a fact. */
+export function FactLine({ facts }: { facts: readonly string[] }) {
+  return facts.map((fact, index) => (
+    <Fragment key={fact}>
+      {index > 0 && " "}
+      <span class="session-fact">{index < facts.length - 1 ? `${fact} ·` : fact}</span>
+    </Fragment>
+  ));
 }
 
 interface SearchBoxProps {

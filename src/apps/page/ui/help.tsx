@@ -29,6 +29,7 @@ export const LIST_SIGNS: HelpRows = [
   ],
   ["~$0.20", "a partly estimated cost: calls without a recorded cost, at list prices; faded in the chart"],
   ["–", "no known cost"],
+  ["no cost", "no calls of its own: copied calls count for the original session"],
 ];
 
 /** Title of the help, which does not mention keys on touch devices. */

@@ -1,5 +1,3 @@
-import type { RefObject } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
 import { formatCount, formatCounted, roundDollars } from "../../../core/facts/number-text.ts";
 import {
   explainCost,
@@ -24,20 +22,17 @@ const HEIGHT = 90;
 interface IndexSummaryProps {
   readonly groups: readonly SpentGroup[];
   readonly sessions: number;
-  /** Whether other sessions or times have calls, so that the summary keeps its space. */
-  readonly isKept: boolean;
   /** Called to show only one day or month. */
   readonly onSpan: (name: string) => void;
 }
 
 /** Usage of the listed sessions, in total and by day and model. */
-export function IndexSummary({ groups, sessions, isKept, onSpan }: IndexSummaryProps) {
+export function IndexSummary({ groups, sessions, onSpan }: IndexSummaryProps) {
   const all = sumSpent(groups);
   const { input, cacheRead, cacheWrite, output, calls } = all;
-  const section = useKeptHeight();
-  if (calls === 0 && !isKept) return null;
+  if (calls === 0) return null;
   return (
-    <section class="index-summary" aria-label="Usage" ref={section}>
+    <section class="index-summary" aria-label="Usage">
       <div class="tiles">
         <Tile name="Cost" value={formatCost(all)} note={explainCost(all)} />
         <Tile
@@ -53,28 +48,12 @@ export function IndexSummary({ groups, sessions, isKept, onSpan }: IndexSummaryP
         <Tile
           name="Tokens out"
           value={formatTokens(output)}
-          note={`${formatTokens(output / Math.max(1, calls))} a call`}
+          note={`${formatTokens(output / calls)} a call`}
         />
       </div>
       <SpentChart groups={groups} all={all} onSpan={onSpan} />
     </section>
   );
-}
-
-/** Prevents an element from shrinking, so that the content below does not jump. */
-function useKeptHeight(): RefObject<HTMLElement | null> {
-  const element = useRef<HTMLElement>(null);
-  const kept = useRef({ width: 0, height: 0 });
-  useLayoutEffect(() => {
-    const { current } = element;
-    if (current === null) return;
-    const { offsetWidth: width, offsetHeight: height } = current;
-    if (height === 0) return;
-    const before = kept.current.width === width ? kept.current.height : 0;
-    kept.current = { width, height: Math.max(before, height) };
-    current.style.minHeight = `${kept.current.height}px`;
-  });
-  return element;
 }
 
 /** Cost by day or month, split by model, with estimates faded; tokens if no cost is known. */

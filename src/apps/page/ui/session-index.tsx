@@ -48,7 +48,6 @@ export function SessionIndex({ list }: { list: SessionList }) {
         <UsageState
           answer={answer}
           damaged={countDamaged(nodes)}
-          isKept={sessions.some(({ issueCount }) => issueCount > 0)}
           onDamaged={() => change({ sort: "issues" })}
         />
         <ShownUsage shown={shown} search={search} />
@@ -136,7 +135,7 @@ function IndexBar({ sessions, shown, search }: IndexBarProps) {
 
 /** Usage of the shown sessions, which is folded below a content search. */
 function ShownUsage({ shown, search }: { shown: ShownSessions; search: IndexSearch }) {
-  const { nodes, usage, inPeriod } = shown;
+  const { nodes, inPeriod } = shown;
   const { contents, change } = search;
   const roots = new Set(nodes.map(({ session }) => session.href));
   const isSearching = contents.state === "searching" || contents.state === "found";
@@ -144,7 +143,6 @@ function ShownUsage({ shown, search }: { shown: ShownSessions; search: IndexSear
     <IndexSummary
       groups={inPeriod.filter(({ session }) => roots.has(session))}
       sessions={nodes.length}
-      isKept={usage !== undefined && usage.groups.length > 0}
       onSpan={(span) => change({ time: span })}
     />
   );
@@ -237,17 +235,15 @@ function formatStatus(contents: Contents, sessions: number): string {
 interface UsageStateProps {
   readonly answer: Answer<unknown>;
   readonly damaged: number;
-  /** Whether its line is kept while it is empty, because it may be used again. */
-  readonly isKept: boolean;
   /** Shows the damaged sessions. */
   readonly onDamaged: () => void;
 }
 
 /** Explains why sums are missing or incomplete. */
-function UsageState({ answer, damaged, isKept, onDamaged }: UsageStateProps) {
+function UsageState({ answer, damaged, onDamaged }: UsageStateProps) {
   if (answer.state === "waiting") return <p class="index-note">Adding up what the sessions used…</p>;
   if (answer.state === "failed") return <p class="index-note">The usage is unavailable: {answer.reason}</p>;
-  if (damaged === 0) return isKept ? <p class="index-note">&nbsp;</p> : null;
+  if (damaged === 0) return null;
   return (
     <p class="index-note">
       <LinkButton onClick={onDamaged}>

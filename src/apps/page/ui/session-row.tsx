@@ -1,4 +1,4 @@
-import { Fragment, type TargetedMouseEvent } from "preact";
+import type { TargetedMouseEvent } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { toNumber, toRecord } from "../../../core/context/entry-fields.ts";
 import { toText } from "../../../core/context/message-parts.ts";
@@ -9,7 +9,7 @@ import { explainCost, formatCost, type Spent } from "../../../core/facts/usage-t
 import { formatDateAndTime, formatTokens } from "../model/format.ts";
 import type { IndexUsage } from "../model/index-usage.ts";
 import { cutAtWords, type ListHit, type SessionNode } from "../model/session-list.ts";
-import { LinkButton } from "./controls.tsx";
+import { FactLine, LinkButton } from "./controls.tsx";
 import { ChevronIcon } from "./icons.tsx";
 import { makeLinkTo } from "./use-position.ts";
 import { useAnswer } from "./use-server.ts";
@@ -53,12 +53,7 @@ export function SessionRow({ node, usage, wanted, hits, leftThrough }: SessionRo
           <p>
             <Marked line={getFolderName(cwd)} wanted={wanted} />
             {cwd !== "" && " · "}
-            {said.map((fact, index) => (
-              <Fragment key={fact}>
-                {index > 0 && " "}
-                <span class="session-fact">{index < said.length - 1 ? `${fact} ·` : fact}</span>
-              </Fragment>
-            ))}
+            <FactLine facts={said} />
             {isFork && (
               <span class="chip" title="Started as a copy of another session">
                 fork
@@ -102,11 +97,14 @@ function hasLink(node: SessionNode, hits: SessionRowProps["hits"], address: stri
   );
 }
 
-/** Formats the last use of a session: a relative day if it was recent, and the time. */
+/** Formats the last use of a session: a relative day if it was recent, and the time; empty if it is unknown. */
 function formatLastUse(modified: string): string {
   const timeMs = Date.parse(modified);
   const day = formatRelativeDay(timeMs, Date.now());
-  return /^\p{L}/u.test(day) ? `${day}, ${formatTimeOfDay(timeMs)}` : formatDateAndTime(modified);
+  if (day === "") return "";
+  if (!/^\p{L}/u.test(day)) return `used ${formatDateAndTime(modified)}`;
+  const word = day === "Today" || day === "Yesterday" ? day.toLowerCase() : day;
+  return `used ${word}, ${formatTimeOfDay(timeMs)}`;
 }
 
 interface HitsProps {

@@ -40,7 +40,7 @@ export function SessionView({ path, reader, wasAtEnd }: SessionViewProps) {
       {view === "beside" && (
         <>
           <h2 class="sr-only">Two branches</h2>
-          <BesideView path={path} position={position} />
+          <BesideView path={path} position={position} sight={sight} />
         </>
       )}
       {view === "changes" && <ChangesView path={path} />}

@@ -1,4 +1,4 @@
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
 import { formatDuration } from "../../../core/facts/times.ts";
 import { formatCost, sumSpent } from "../../../core/facts/usage-tally.ts";
@@ -13,15 +13,19 @@ import { listShownItems } from "../model/shown-items.ts";
 import { LinkButton } from "./controls.tsx";
 import { EntryCard } from "./entry-card.tsx";
 import { usePage } from "./page-context.ts";
+import type { Sight } from "./viewport.ts";
 import { useJump, VirtualList } from "./virtual-list.tsx";
 
 interface BesideViewProps {
   readonly path: PathView;
   readonly position: Position;
+  /** Receives the entry that the reader is viewing. */
+  readonly sight: Sight;
 }
 
 /** Two paths side by side, from their fork. */
-export function BesideView({ path, position: { beside = NONE, focus, reveal } }: BesideViewProps) {
+export function BesideView({ path, position, sight }: BesideViewProps) {
+  const { beside = NONE, focus, reveal } = position;
   const { session } = usePage();
   const other = viewPath(session, beside);
   // Memoized arrays, so that a keystroke does not lay anything out again.
@@ -30,6 +34,8 @@ export function BesideView({ path, position: { beside = NONE, focus, reveal } }:
     const from = parting === -1 ? path.items.length : parting;
     return [path, other].map(({ end, items }) => ({ end, items: items.slice(from) }));
   }, [path, other]);
+  const first = columns[0]?.items[0]?.ordinal ?? path.end;
+  useEffect(() => sight.move(focus === NONE ? first : focus, false), [sight, focus, first]);
   return (
     <div class="beside">
       {columns.map(({ end, items }) => (
@@ -54,9 +60,10 @@ function Column({ end, items: all, focus, reveal }: ColumnProps) {
   );
   const { rows, rowByOrdinal } = useMemo(() => makeEntryRows(items), [items]);
   const jump = useJump(reveal === undefined ? NONE : (rowByOrdinal.get(focus) ?? NONE), reveal);
+  // All items, because some programs store the cost in records, which are hidden.
   const used = useMemo(
-    () => sumSpent(items.flatMap(({ ordinal }) => session.facts[ordinal]?.used ?? [])),
-    [session, items],
+    () => sumSpent(all.flatMap(({ ordinal }) => session.facts[ordinal]?.used ?? [])),
+    [session, all],
   );
   const [first, last] = [items[0], items.at(-1)].map((item) => Date.parse(item?.entry.timestamp ?? ""));
   const took = (last ?? Number.NaN) - (first ?? Number.NaN);

@@ -8,7 +8,7 @@ import { formatDateAndTime } from "../model/format.ts";
 import type { View } from "../model/navigation.ts";
 import { findSource } from "../model/session-model.ts";
 import { getUsage } from "../model/usage.ts";
-import { SearchBox, Segments, ThemeButton } from "./controls.tsx";
+import { FactLine, SearchBox, Segments, ThemeButton } from "./controls.tsx";
 import { HELP_TITLE } from "./help.tsx";
 import {
   BackIcon,
@@ -149,6 +149,7 @@ function SessionFacts() {
   const [firstMs, lastMs] = useMemo(() => getMessageTimeRange(session.tree), [session]);
   const source = findSource(session);
   const cwd = header?.cwd ?? "";
+  const started = formatDateAndTime(header?.timestamp);
   // The most important facts come first, because a narrow window cuts off the end.
   const facts: readonly (readonly [text: string, hint: string])[] = [
     [
@@ -163,12 +164,12 @@ function SessionFacts() {
     ],
     [getFolderName(cwd), `Folder of its project: ${cwd}`],
     [source === undefined ? "" : `from ${source}`, "Program that it was imported from"],
-    [formatDateAndTime(header?.timestamp), "Start time"],
+    [started === "" ? "" : `started ${started}`, "Start time"],
   ];
   const shown = facts.filter(([text]) => text !== "");
   return (
     <p title={shown.map(([text, hint]) => `${text}: ${hint}`).join("\n")}>
-      {shown.map(([text]) => text).join(" · ")}
+      <FactLine facts={shown.map(([text]) => text)} />
     </p>
   );
 }

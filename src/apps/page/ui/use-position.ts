@@ -1,12 +1,13 @@
 import { useCallback, useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { type Position, type Step, takeStep, type View } from "../model/navigation.ts";
+import { readAddressQuery, withQuery } from "../model/query-address.ts";
 import { getPathTo, type SessionModel } from "../model/session-model.ts";
 import { listenToWindow } from "./listen-to-window.ts";
 
 /**
  * Keeps the reader's position in sync with the address, so that an address restores the same position. Another path or view adds
- * a step to the browser's history; another entry on the same path does not.
+ * a step to the browser's history; another entry on the same path does not. The query in the address is kept.
  *
  * @param opening - Initial end of the path.
  */
@@ -28,10 +29,11 @@ export function usePosition(session: SessionModel, opening: number): [Position, 
         ? before.current
         : { ...before.current, focus: position.asked };
     before.current = position;
-    const hash = formatHash(session, position);
+    const query = readAddressQuery(location.hash);
+    const hash = withQuery(formatHash(session, position), query);
     if (hash === written.current) return;
     const isStep = end !== position.end || view !== position.view || asked !== position.asked;
-    const leftHash = isStep ? formatHash(session, left) : written.current;
+    const leftHash = isStep ? withQuery(formatHash(session, left), query) : written.current;
     if (leftHash !== written.current) history.replaceState(null, "", makeAddress(leftHash));
     written.current = hash;
     history[isStep ? "pushState" : "replaceState"](null, "", makeAddress(hash));
@@ -48,8 +50,8 @@ export function usePosition(session: SessionModel, opening: number): [Position, 
   return [position, go];
 }
 
-/** Formats a position as an address of this page. */
-function makeAddress(hash: string): string {
+/** Formats the part starting with `#`, which may be empty, as an address of this page. */
+export function makeAddress(hash: string): string {
   return hash === "" ? location.pathname + location.search : hash;
 }
 

@@ -1,10 +1,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Filter, type FilterChoice, toggleChoice } from "../model/filters.ts";
 import type { Step } from "../model/navigation.ts";
-import { readQuery } from "../model/search.ts";
+import { readAddressQuery, withQuery } from "../model/query-address.ts";
+import { readQuery, type SearchHit } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import type { Folds } from "./fold.tsx";
+import { listenToWindow } from "./listen-to-window.ts";
 import { type Hits, useHits } from "./use-hits.ts";
+import { makeAddress } from "./use-position.ts";
 
 /** Milliseconds from the last keystroke to the start of the search. */
 const PAUSE_MS = 120;
@@ -29,17 +32,37 @@ export interface Search extends Hits {
   readonly step: (direction: 1 | -1) => void;
 }
 
-/** Maintains a search of the session, and its filters. */
-export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) => void): Search {
-  const [text, setText] = useState("");
-  const [query, setQuery] = useState("");
+/** Returns the index of a requested hit, counted from the end if negative; NaN if it is not found. */
+type FindIndex = (hits: readonly SearchHit[], focus: number) => number;
+
+function indexOfEntry(hits: readonly SearchHit[], entry: number): number {
+  const index = hits.findIndex(({ ordinal }) => ordinal === entry);
+  return index === -1 ? Number.NaN : index;
+}
+
+/**
+ * Maintains a search of the session, and its filters. The address contains the query, so that the list of sessions can open a
+ * hit with its query.
+ *
+ * @param focus - The focused entry; NONE if no entry is focused.
+ */
+export function useSearch(
+  session: SessionModel,
+  folds: Folds,
+  focus: number,
+  go: (step: Step) => void,
+): Search {
+  const [text, setText] = useState(() => readAddressQuery(location.hash));
+  const [query, setQuery] = useState(text);
   const [filter, setFilter] = useState<Filter>([]);
   const [current, setCurrent] = useState(-1);
-  const searched = useRef("");
+  const searched = useRef(query);
   const found = useHits(session, query, filter);
-  const { hits, isSearching } = found;
-  /** The requested hit, until it is found. */
-  const awaited = useRef<number | undefined>(undefined);
+  const [awaited, goToAwaited] = useAwaitedHit(found, query, focus, (at, { ordinal }) => {
+    setCurrent(at);
+    folds.setEntry(ordinal, true);
+    go({ go: "entry", ordinal, isHit: true });
+  });
   /** Starts a search for the text; returns whether it differs from the current one. */
   const searchNow = (): boolean => {
     const wanted = text.trim();
@@ -51,6 +74,7 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     return true;
   };
   usePause(text, searchNow);
+  useAddress(query, setText);
   const changeFilter = (next: Filter) => {
     setFilter(next);
     setCurrent(-1);
@@ -60,22 +84,9 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     const isNew = searchNow();
     // Without a query or filter all entries remain, and they do not count as hits.
     if (text.trim() === "" && filter.length === 0) return;
-    awaited.current = isNew ? 0 : wanted;
+    awaited.current = () => (isNew ? 0 : wanted);
     if (!isNew) goToAwaited();
   };
-  const goToAwaited = () => {
-    const wanted = awaited.current;
-    // There may be more hits after those found so far.
-    if (wanted === undefined || (isSearching && hits[wanted] === undefined)) return;
-    awaited.current = undefined;
-    const at = hits.length === 0 ? -1 : (wanted + hits.length) % hits.length;
-    const hit = hits[at];
-    if (hit === undefined) return;
-    setCurrent(at);
-    folds.setEntry(hit.ordinal, true);
-    go({ go: "entry", ordinal: hit.ordinal, isHit: true });
-  };
-  useEffect(goToAwaited, [hits, isSearching]);
   return {
     ...found,
     text,
@@ -89,6 +100,42 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     choose,
     step: (direction) => choose(current === -1 && direction === -1 ? -1 : current + direction),
   };
+}
+
+/**
+ * Goes to the requested hit as soon as it is found; at first, to the entry that was opened with the query, unless the reader moves on.
+ *
+ * @returns The requested hit, and a function that goes to it.
+ */
+function useAwaitedHit(
+  { hits, isSearching }: Hits,
+  query: string,
+  focus: number,
+  goTo: (index: number, hit: SearchHit) => void,
+): [{ current: FindIndex | undefined }, () => void] {
+  const awaited = useRef<FindIndex | undefined>(
+    query === "" ? undefined : (some, now) => (now === focus ? indexOfEntry(some, focus) : Number.NaN),
+  );
+  const goToAwaited = () => {
+    const wanted = awaited.current?.(hits, focus);
+    // There may be more hits after those found so far.
+    if (wanted === undefined || (isSearching && hits[wanted] === undefined)) return;
+    awaited.current = undefined;
+    const at = (wanted + hits.length) % hits.length;
+    const hit = hits[at];
+    if (hit !== undefined) goTo(at, hit);
+  };
+  useEffect(goToAwaited, [hits, isSearching]);
+  return [awaited, goToAwaited];
+}
+
+/** Writes the query to the address, and reads it when the reader changes the address. */
+function useAddress(query: string, setText: (text: string) => void): void {
+  useEffect(() => {
+    const { hash } = location;
+    if (readAddressQuery(hash) !== query) history.replaceState(null, "", makeAddress(withQuery(hash, query)));
+  }, [query]);
+  useEffect(() => listenToWindow("hashchange", () => setText(readAddressQuery(location.hash))), []);
 }
 
 /** Calls a function when a text has not changed for a moment. */

@@ -70,7 +70,7 @@ export function useContents(searchUrl: string, wanted: string | undefined): [Con
     const controller = new AbortController();
     setContents({ state: "searching", text: wanted });
     fetchJson(`${searchUrl}?${new URLSearchParams({ q: wanted })}`, controller.signal)
-      .then(readFoundHits)
+      .then((json) => readFoundHits(json, wanted))
       .then(
         (found) => setContents({ state: "found", text: wanted, ...found }),
         (error: unknown) => {
