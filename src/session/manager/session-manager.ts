@@ -302,11 +302,12 @@ export class SessionManager {
     signal?: AbortSignal,
   ): Promise<SessionInfo[]> {
     assertCwd(cwd, "list");
-    if (onProgress !== undefined) assertArgument("onProgress", onProgress, CALLBACK);
+    // For programs in JavaScript, null is no function, as in pi.
+    if (onProgress != null) assertArgument("onProgress", onProgress, CALLBACK);
     // Loaded on demand, because opening a session does not require the catalog.
     const { listInfos } = await import("../../catalog/list/list-infos.ts");
     const scope = getSessionScope(cwd, toSessionOptions(sessionDir));
-    return listInfos({ ...scope, ...(signal && { signal }) }, onProgress);
+    return listInfos({ ...scope, ...(signal && { signal }) }, onProgress ?? undefined);
   }
 
   /**
