@@ -22,7 +22,7 @@ export function findLeafPath(
   byId?: ReadonlyMap<string, AnySessionEntry>,
 ): AnySessionEntry[] {
   assertArgument("entries", records, ARRAY);
-  // For programs in JavaScript, null is no map, as in pi.
+  // As in pi, a program in JavaScript may pass null instead of a map.
   if (byId != null) assertMethod("byId", byId, "a Map of entries by id", "get");
   if (leafId === null) return [];
   if (byId == null) return climbByPlace(records.filter(isNotHeader), leafId);

@@ -302,7 +302,7 @@ export class SessionManager {
     signal?: AbortSignal,
   ): Promise<SessionInfo[]> {
     assertCwd(cwd, "list");
-    // For programs in JavaScript, null is no function, as in pi.
+    // As in pi, a program in JavaScript may pass null instead of a function.
     if (onProgress != null) assertArgument("onProgress", onProgress, CALLBACK);
     // Loaded on demand, because opening a session does not require the catalog.
     const { listInfos } = await import("../../catalog/list/list-infos.ts");
