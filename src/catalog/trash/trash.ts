@@ -63,7 +63,7 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   callIfPresent(() => awaitFile(realFileSystem, absolute));
   // Check this first, because the trash package ignores missing files.
   assertPlainFile(absolute);
-  if (!force) assertSession(absolute, permanent);
+  if (!force) assertSessionFile(absolute, permanent);
   const trash = permanent ? undefined : await loadTrash(absolute);
   pace.check();
   const lease = new LeaseSlot(realFileSystem, absolute, { lease: force ? "none" : "fail" });
@@ -90,7 +90,7 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
  * Throws if a file is not a session: before a permanent deletion, for all such files; for the trash, only for files
  * known to belong to another program.
  */
-function assertSession(path: string, isForGood: boolean): void {
+function assertSessionFile(path: string, isForGood: boolean): void {
   if (isForGood) {
     if (readFileHeader(path) === undefined) throw notASessionAt(path);
     return;

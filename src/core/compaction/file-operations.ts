@@ -1,6 +1,6 @@
 import { toRecord } from "../context/entry-fields.ts";
 import { getMessageParts, toText } from "../context/message-parts.ts";
-import { assertArgument } from "../format/arguments.ts";
+import { assertArgument, isIterable } from "../format/arguments.ts";
 import { type OptionRule, TEXTS } from "../format/options.ts";
 
 /** Paths passed to tools. */
@@ -71,7 +71,7 @@ function readPaths(list: unknown): string[] {
 }
 
 const FILE_OPERATIONS: OptionRule = {
-  fits: (value) => ["read", "written", "edited"].every((name) => toRecord(value)[name] instanceof Set),
+  fits: (value) => ["read", "written", "edited"].every((name) => isIterable(toRecord(value)[name])),
   words: "an object with sets of paths: read, written, and edited",
 };
 

@@ -1,4 +1,5 @@
 import type { ModelChoice } from "../context/path-settings.ts";
+import { assertArgument } from "../format/arguments.ts";
 import { assertOptions, FLAG, makeNumberRule, OBJECT, type OptionRules } from "../format/options.ts";
 
 /** Settings that can differ by model. */
@@ -66,7 +67,7 @@ export function settingsForModel(
   settings: CompactionSettings,
   model: ModelChoice | null | undefined,
 ): CompactionSettings {
-  assertOptions<object>(settings, {});
+  assertArgument("settings", settings, OBJECT);
   const { models, ...general } = settings;
   if (models === undefined) return settings;
   const name = model ? `${model.provider}/${model.modelId}` : undefined;

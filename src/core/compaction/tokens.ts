@@ -9,7 +9,7 @@ import type { Usage } from "../format/content.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
 import type { JsonRecord } from "../format/json.ts";
 import type { AgentMessage } from "../format/message.ts";
-import { assertOptions, CALLBACK, type OptionRule } from "../format/options.ts";
+import { CALLBACK, OBJECT, type OptionRule } from "../format/options.ts";
 import type { CompactionLimits } from "./settings.ts";
 
 /** Counts the tokens in a string, as a tokenizer does. Must not return a negative number. */
@@ -243,6 +243,6 @@ export function shouldCompact(
   contextWindow: number,
   settings: CompactionLimits,
 ): boolean {
-  assertOptions<object>(settings, {});
+  assertArgument("settings", settings, OBJECT);
   return settings.enabled && contextTokens > contextWindow - settings.reserveTokens;
 }

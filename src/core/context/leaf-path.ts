@@ -22,9 +22,10 @@ export function findLeafPath(
   byId?: ReadonlyMap<string, AnySessionEntry>,
 ): AnySessionEntry[] {
   assertArgument("entries", records, ARRAY);
-  if (byId !== undefined) assertMethod("byId", byId, "a Map of entries by id", "get");
+  // As in pi, a program in JavaScript may pass null instead of a map.
+  if (byId != null) assertMethod("byId", byId, "a Map of entries by id", "get");
   if (leafId === null) return [];
-  if (byId === undefined) return climbByPlace(records.filter(isNotHeader), leafId);
+  if (byId == null) return climbByPlace(records.filter(isNotHeader), leafId);
   const named = leafId === undefined ? undefined : byId.get(leafId);
   const leaf = named ?? records.findLast(isNotHeader);
   const { climbed } = climbPath(leaf, (entry) =>

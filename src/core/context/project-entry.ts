@@ -20,17 +20,17 @@ type EditableMessage = UserMessage | AssistantMessage | ToolResultMessage | Cust
 /**
  * Returns the messages that one entry contributes to a context.
  *
- * Never throws. Missing content is treated as empty. A stored message with content is returned as the same object, except that an
+ * Accepts any entry that a file can contain. Missing content is treated as empty. A stored message with content is returned as the same object, except that an
  * assistant message's string is converted to a block.
  *
  * @param entry - The entry; a compaction is treated as the first entry of the context.
  * @param edit - Context edit to apply, regardless of its target. A malformed edit is ignored.
  * @returns The messages in order; empty if the entry contributes nothing.
+ * @throws {TypeError} If the entry is not an object.
  * @remarks Cost: O(1), or O(retained tail) for a compaction with a retained tail. Source: docs/format.md#context
  */
 export function projectContextEntry(entry: AnySessionEntry, edit?: ContextEditEntry): AgentMessage[] {
   assertArgument("entry", entry, OBJECT);
-  if (edit !== undefined) assertArgument("edit", edit, OBJECT);
   return projectSelectedEntry(entry, edit);
 }
 
@@ -69,8 +69,8 @@ export function sessionEntryToContextMessages(entry: AnySessionEntry): AgentMess
 
 /** Returns whether an entry is a well-formed context edit. */
 export function isContextEdit(entry: AnySessionEntry): entry is ContextEditEntry {
-  const { targetId, replacement } = toRecord(entry);
-  if (entry.type !== "context_edit" || typeof targetId !== "string") return false;
+  const { type, targetId, replacement } = toRecord(entry);
+  if (type !== "context_edit" || typeof targetId !== "string") return false;
   return replacement === null || isContent(toRecord(replacement)["content"]);
 }
 

@@ -16,9 +16,10 @@ export const BLOCKS: OptionRule = {
   words: "a string or an array of content blocks",
 };
 
-/** Rule for the content of a file. */
-export const CONTENT: OptionRule = {
-  fits: (value) => typeof value === "string" || value instanceof Uint8Array,
+/** Rule for the content of a file. Accepts bytes from any realm: test runners and editors run programs in realms of their own. */
+export const TEXT_OR_BYTES: OptionRule = {
+  fits: (value) =>
+    typeof value === "string" || Object.prototype.toString.call(value) === "[object Uint8Array]",
   words: "a string or a Uint8Array",
 };
 
@@ -32,6 +33,11 @@ export function assertArgument(name: string, value: unknown, { fits, words }: Op
   if (fits(value)) return;
   const advice = isPromise(value) ? " Await the promise and pass its result." : "";
   throw new TypeError(`The argument ${name} must be ${words}, but is ${describeValue(value)}.${advice}`);
+}
+
+/** Returns whether a value can be iterated. */
+export function isIterable(value: unknown): boolean {
+  return typeof Reflect.get(Object(value), Symbol.iterator) === "function";
 }
 
 /** Throws if an argument is not a string. */

@@ -1,4 +1,5 @@
 import { toSafeString } from "./json.ts";
+
 /** Error codes. Each code has its own heading in docs/errors.md. */
 export type SessionErrorCode =
   | "NOT_A_SESSION"

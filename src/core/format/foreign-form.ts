@@ -177,7 +177,7 @@ export function readMessageDocument(value: unknown): MessageDocument | undefined
  */
 function detectItemsForm(
   items: readonly JsonRecord[],
-  { contents, input }: JsonRecord,
+  { contents, input, system, instructions }: JsonRecord,
 ): MessageForm | undefined {
   if (items.every(isLangChain)) return "langchain";
   if (contents !== undefined || items.some(({ role }) => role === "model")) return "gemini";
@@ -204,7 +204,15 @@ function detectItemsForm(
   if (types.has("thinking")) return "anthropic";
   const found = BLOCK_TYPES.find(([, own]) => own.some((type) => types.has(type)));
   if (found !== undefined) return found[0];
+  if ([system ?? instructions].flat().some(isSystemMessage)) return "model-messages";
   return items.some(({ role }) => role === "system") ? "openai-chat" : "anthropic";
+}
+
+/** Returns whether a value is a system message, whose content is a string. Only the AI SDK has such instructions. */
+export function isSystemMessage(
+  value: unknown,
+): value is JsonRecord & { readonly role: "system"; readonly content: string } {
+  return isJsonRecord(value) && value["role"] === "system" && typeof value["content"] === "string";
 }
 
 function toArray(value: unknown): readonly unknown[] {

@@ -1,4 +1,4 @@
-import { assertArgument, CONTENT } from "../format/arguments.ts";
+import { assertArgument, TEXT_OR_BYTES } from "../format/arguments.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
 import type { SessionHeader } from "../format/header.ts";
 import type { SessionIssue } from "../format/issue.ts";
@@ -31,7 +31,7 @@ export interface ReadSessionResult {
  * @remarks Cost: O(bytes). Source: docs/format.md#reading
  */
 export function readSession(content: Uint8Array | string): ReadSessionResult {
-  assertArgument("content", content, CONTENT);
+  assertArgument("content", content, TEXT_OR_BYTES);
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
   const index = new SessionIndex({ readBytes: (offset, length) => bytes.subarray(offset, offset + length) });
   index.feed(bytes);

@@ -1,4 +1,4 @@
-import { assertArgument, CONTENT } from "../format/arguments.ts";
+import { assertArgument, TEXT_OR_BYTES } from "../format/arguments.ts";
 import { SessionError } from "../format/errors.ts";
 import type { SessionHeader } from "../format/header.ts";
 import type { SessionIssue } from "../format/issue.ts";
@@ -154,8 +154,8 @@ export function mergeSessionContents(
   b: Uint8Array | string,
   options: MergeOptions = {},
 ): MergedContent {
-  assertArgument("a", a, CONTENT);
-  assertArgument("b", b, CONTENT);
+  assertArgument("a", a, TEXT_OR_BYTES);
+  assertArgument("b", b, TEXT_OR_BYTES);
   const plan = planMerge(makeLineSource(a), makeLineSource(b), options);
   const encoder = new TextEncoder();
   const pieces = Array.from(plan.lines(), (line) => (typeof line === "string" ? encoder.encode(line) : line));

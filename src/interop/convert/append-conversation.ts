@@ -1,5 +1,5 @@
 import { convertToLlm } from "../../core/context/convert-to-llm.ts";
-import { toContentBlocks, toRecord } from "../../core/context/entry-fields.ts";
+import { toArray, toContentBlocks, toRecord } from "../../core/context/entry-fields.ts";
 import { sessionEntryToContextMessages } from "../../core/context/project-entry.ts";
 import type { SessionProjection } from "../../core/context/session-context.ts";
 import {
@@ -11,10 +11,10 @@ import { isMadeResult, quoteLateResult } from "../../core/context/tool-pairs.ts"
 import { isUnfinished } from "../../core/context/unfinished-answer.ts";
 import { assertSession } from "../../core/format/arguments.ts";
 import type { SessionEntry } from "../../core/format/entry.ts";
-import { type JsonRecord, toSafeString } from "../../core/format/json.ts";
+import { isJsonRecord, type JsonRecord, toSafeString } from "../../core/format/json.ts";
 import type { AgentMessage, Message, SystemMessage } from "../../core/format/message.ts";
 import { getRedactedIds } from "../../core/format/redaction.ts";
-import { assertMessages } from "./message-history.ts";
+import { assertMessageList } from "./message-history.ts";
 import { isSameJson, STATE_DETAIL } from "./raw-form.ts";
 import { getCallId } from "./tool-ids.ts";
 import { toWellFormedMessage } from "./well-formed-message.ts";
@@ -111,7 +111,7 @@ export function appendConversation(
   messages: readonly Message[],
 ): AppendedConversation {
   assertSession(session);
-  assertMessages(messages);
+  assertMessageList(messages);
   const { entries: _, ...appended } = appendMatching(session, messages, BY_CONTENT);
   return appended;
 }
@@ -159,7 +159,9 @@ function listStoredCallIds(session: ConversationSession, added: readonly Message
 
 function getCallIds(message: Message): string[] {
   if (message.role !== "assistant") return [];
-  return message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+  // A block may be any value in a file that another program wrote.
+  const blocks = toArray(message.content).filter(isJsonRecord);
+  return blocks.flatMap(({ type, id }) => (type === "toolCall" && typeof id === "string" ? [id] : []));
 }
 
 /** Returns a result with the id that its call has in the session. */

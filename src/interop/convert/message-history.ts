@@ -2,7 +2,7 @@ import { getTexts } from "../../core/context/content-text.ts";
 import { toArray, toRecord } from "../../core/context/entry-fields.ts";
 import type { ToolCall, Usage } from "../../core/format/content.ts";
 import { describeValue, isPromise } from "../../core/format/describe-value.ts";
-import { isJsonRecord, type JsonObject, toSafeString } from "../../core/format/json.ts";
+import { isJsonRecord, type JsonObject, type JsonRecord, toSafeString } from "../../core/format/json.ts";
 import {
   type AssistantMessage,
   type Message,
@@ -298,25 +298,37 @@ export function makeNoResponseError(field: string, value: unknown): TypeError {
  * @param field - Field of the input that contains the messages; undefined if they are the input.
  */
 export function assertMessages(messages: unknown, element: Element = "Message", field?: string): void {
+  for (const [index, message] of assertMessageList(messages, element, field).entries()) {
+    const all = [...toArray(message["content"]), ...toArray(message["parts"])];
+    const at = all.findIndex((part) => !isJsonRecord(part));
+    if (at === -1) continue;
+    throw new TypeError(
+      `Part ${at} of ${element.toLowerCase()} ${index} is ${describeValue(all[at])}, not an object. ` +
+        "Remove it from the list, or make it a part with text.",
+    );
+  }
+}
+
+/**
+ * Throws as `assertMessages` does, but accepts any parts: a session may store them, and a host's own roles may have them.
+ *
+ * @returns The messages.
+ */
+export function assertMessageList(
+  messages: unknown,
+  element: Element = "Message",
+  field?: string,
+): readonly JsonRecord[] {
   if (!Array.isArray(messages)) {
     const name = field === undefined ? "The list of messages" : `\`${field}\``;
     throw new TypeError(
       `${name} is ${describeValue(messages)}, not an array. Pass the ${element.toLowerCase()}s as an array.`,
     );
   }
-  messages.forEach((message, index) => {
-    if (!isJsonRecord(message)) {
-      throw new TypeError(
-        `${element} ${index} is ${describeValue(message)}, not an object. Remove it from the list.`,
-      );
-    }
-    const { content, parts } = toRecord(message);
-    const all = [...toArray(content), ...toArray(parts)];
-    const at = all.findIndex((part) => !isJsonRecord(part));
-    if (at === -1) return;
+  return messages.map((message: unknown, index) => {
+    if (isJsonRecord(message)) return message;
     throw new TypeError(
-      `Part ${at} of ${element.toLowerCase()} ${index} is ${describeValue(all[at])}, not an object. ` +
-        "Remove it from the list, or make it a part with text.",
+      `${element} ${index} is ${describeValue(message)}, not an object. Remove it from the list.`,
     );
   });
 }

@@ -1,5 +1,5 @@
 import { toRecord } from "../../core/context/entry-fields.ts";
-import { assertArgument } from "../../core/format/arguments.ts";
+import { assertArgument, isIterable } from "../../core/format/arguments.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord, type JsonValue } from "../../core/format/json.ts";
 import type { OptionRule } from "../../core/format/options.ts";
@@ -62,7 +62,7 @@ export function readSourceText(input: string | Uint8Array | Iterable<Uint8Array>
 }
 
 const INPUT: OptionRule = {
-  fits: (value) => typeof Reflect.get(Object(value), Symbol.iterator) === "function",
+  fits: isIterable,
   words: "a string, a Uint8Array, or an iterable of Uint8Arrays",
 };
 

@@ -1,5 +1,6 @@
 import type { SpansByOrdinal } from "../../core/jsonl/line-spans.ts";
 import type { TakeLine } from "./session-log.ts";
+
 /** Bytes of a file that is not on disk, in blocks at ascending offsets. */
 export class Blocks {
   readonly #blocks: { offset: number; bytes: Uint8Array }[] = [];

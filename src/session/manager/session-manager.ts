@@ -142,9 +142,9 @@ export function openOverLog(log: SessionLog, options: LogSessionOptions): Sessio
  * A session: its tree, its leaf (the parent of the next entry), and its file.
  *
  * An append writes the entry to the file, adds it to the tree as a child of the leaf, and makes it the new leaf. If it fails with
- * `WRITE_FAILED`, nothing was changed. Entries are never changed or removed. Looking up an unknown id returns undefined or an
- * empty array instead of throwing; an argument of the wrong type throws a `TypeError` that names it. Entries are shared objects; do
- * not modify them. Methods are synchronous unless they return a promise.
+ * `WRITE_FAILED`, nothing was changed. Entries are never changed or removed. Looking up an unknown id, of whatever type, returns
+ * undefined or an empty array instead of throwing; any other argument of the wrong type throws a `TypeError` that names it. Entries
+ * are shared objects; do not modify them. Methods are synchronous unless they return a promise.
  *
  * @remarks Source: docs/guide.md
  */
@@ -302,11 +302,12 @@ export class SessionManager {
     signal?: AbortSignal,
   ): Promise<SessionInfo[]> {
     assertCwd(cwd, "list");
-    if (onProgress !== undefined) assertArgument("onProgress", onProgress, CALLBACK);
+    // As in pi, a program in JavaScript may pass null instead of a function.
+    if (onProgress != null) assertArgument("onProgress", onProgress, CALLBACK);
     // Loaded on demand, because opening a session does not require the catalog.
     const { listInfos } = await import("../../catalog/list/list-infos.ts");
     const scope = getSessionScope(cwd, toSessionOptions(sessionDir));
-    return listInfos({ ...scope, ...(signal && { signal }) }, onProgress);
+    return listInfos({ ...scope, ...(signal && { signal }) }, onProgress ?? undefined);
   }
 
   /**

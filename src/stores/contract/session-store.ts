@@ -198,7 +198,7 @@ export interface SessionStore {
  *   added. `WRITE_FAILED`; nothing was added unless only the response was lost.
  * @remarks Cost: O(bytes); memory O(the longest line).
  */
-export function copySession(
+export async function copySession(
   from: SessionStore,
   id: string,
   to: SessionStore,

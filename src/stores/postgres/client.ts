@@ -1,5 +1,6 @@
 import { assertArgument } from "../../core/format/arguments.ts";
 import type { OptionRule } from "../../core/format/options.ts";
+
 /** Rows returned by a statement. */
 export interface PostgresResult {
   readonly rows: unknown[];

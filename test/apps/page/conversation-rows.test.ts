@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import {
   type ConversationRow,
+  findResult,
   makeConversationRows,
+  makeEntryRows,
 } from "../../../src/apps/page/model/conversation-rows.ts";
 import { viewPath } from "../../../src/apps/page/model/path-items.ts";
 import type { SessionModel } from "../../../src/apps/page/model/session-model.ts";
@@ -42,6 +44,31 @@ test("results are next to their calls, in any order, even with something between
     ["h", "g", result("1")],
   ]);
   expect(rowsOf(model)).toEqual(["a", "b(c,e)", "d", "f(g)", "h"]);
+});
+
+test("reads each call and each result of a very wide answer only a few times", () => {
+  const ids = Array.from({ length: 200 }, (_, at) => `call-${at}`);
+  const results = ids.map((id, at): Line => [`r${at}`, at === 0 ? "a" : `r${at - 1}`, result(id)]);
+  const model = makeModel([["a", null, call(...ids)], ...results]);
+  let reads = 0;
+  const countReads = (holder: object, name: string) => {
+    const value: unknown = Reflect.get(holder, name);
+    const get = () => {
+      reads++;
+      return value;
+    };
+    Object.defineProperty(holder, name, { get });
+  };
+  for (const facts of model.facts) {
+    for (const one of facts.calls) countReads(one, "id");
+    countReads(facts, "callId");
+  }
+  const [row] = makeEntryRows(viewPath(model, model.leaf).items).rows;
+  expect(row?.results).toHaveLength(200);
+  if (row === undefined) return;
+  expect(ids.map((id) => findResult(row, id)?.entry.id)).toEqual(results.map(([id]) => id));
+  expect(findResult(row, "call-x")).toBeUndefined();
+  expect(reads).toBeLessThan(5 * ids.length);
 });
 
 test("a result whose call precedes another answer, or is missing, has its own row", () => {

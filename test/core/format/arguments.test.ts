@@ -1,4 +1,16 @@
-import { SessionManager } from "sessiontree";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runInNewContext } from "node:vm";
+import {
+  buildSessionContext,
+  computeFileLists,
+  projectContextEntry,
+  readSession,
+  SessionManager,
+  settingsForModel,
+  shouldCompact,
+} from "sessiontree";
 import { loadChat } from "sessiontree/adapters";
 import {
   appendAnthropicSummary,
@@ -8,7 +20,7 @@ import {
   requestChanges,
 } from "sessiontree/convert";
 import { copySession, memoryStore } from "sessiontree/stores";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { user } from "../../support/messages.ts";
 
 /** Passes a value that the type of a function does not allow. */
@@ -49,8 +61,8 @@ describe("an argument of the wrong type is named with what is expected:", () => 
     );
   });
 
-  it("a store", () => {
-    expect(callWith(copySession, memoryStore(), "s1", null)).toThrow(
+  it("a store", async () => {
+    await expect(callWith(copySession, memoryStore(), "s1", null)()).rejects.toThrow(
       new TypeError("The argument to must be a store, such as fileStore() returns, but is null."),
     );
   });
@@ -60,6 +72,12 @@ describe("an argument of the wrong type is named with what is expected:", () => 
     const error = new TypeError("The argument cwd must be a string, but is undefined.");
     expect(callWith(store.create.bind(store), {})).toThrow(error);
     await expect(callWith(store.openOrCreate.bind(store), "s1", {})()).rejects.toThrow(error);
+  });
+
+  it("settings", () => {
+    const error = new TypeError("The argument settings must be an object, but is null.");
+    expect(callWith(shouldCompact, 1, 1, null)).toThrow(error);
+    expect(callWith(settingsForModel, null, undefined)).toThrow(error);
   });
 
   it("a path", () => {
@@ -73,6 +91,45 @@ describe("an argument of the wrong type is named with what is expected:", () => 
     expect(callWith(made.on.bind(made), "append", () => undefined)).toThrow(
       /^Unknown event "append"\. The events are "entry_appended", .*, "closed"\.$/,
     );
+  });
+});
+
+describe("an argument that a correct program passes is accepted:", () => {
+  const entries = [
+    {
+      type: "message",
+      id: "aaaaaaaa",
+      parentId: null,
+      timestamp: "2026-02-03T22:52:06.410Z",
+      message: user("Hi"),
+    },
+  ] as const;
+
+  it("null in place of an optional argument, as in pi", async () => {
+    for (const leafId of [undefined, "aaaaaaaa"])
+      expect(callWith(buildSessionContext, entries, leafId, null)()).toEqual(
+        buildSessionContext(entries, leafId),
+      );
+    const folder = mkdtempSync(join(tmpdir(), "test-sessiontree-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    SessionManager.create("/p", folder).appendMessage(user("Hi"));
+    const listed: unknown = await callWith(SessionManager.list, "/p", folder, null)();
+    expect(listed).toMatchObject([{ firstMessage: "Hi" }]);
+  });
+
+  it("an edit that is not an entry, such as the index that flatMap passes", () => {
+    for (const edit of [0, null])
+      expect(callWith(projectContextEntry, entries[0], edit)()).toEqual([user("Hi")]);
+  });
+
+  it("bytes and sets of another realm, in which a test runner or an editor runs a program", () => {
+    const bytes: unknown = runInNewContext("Uint8Array.of(123, 125)");
+    expect(bytes).not.toBeInstanceOf(Uint8Array);
+    expect(callWith(readSession, bytes)()).toEqual(readSession("{}"));
+    const files: unknown = runInNewContext(
+      "({ read: new Set(['a', 'b']), written: new Set(['b']), edited: new Set() })",
+    );
+    expect(callWith(computeFileLists, files)()).toEqual({ readFiles: ["a"], modifiedFiles: ["b"] });
   });
 });
 

@@ -17,6 +17,7 @@ import { toolResult, user } from "../../support/messages.ts";
 import { makeAnswer } from "./support/conversations.ts";
 
 const said = (text: string) => makeAnswer([{ type: "text", text }], { timestamp: 1 });
+const AT = "2026-02-03T22:52:06.410Z";
 const system = (content: string): Message => ({ role: "system", content, timestamp: 1 });
 
 function textOf(message: AgentMessage): string {
@@ -310,6 +311,38 @@ describe("appendConversation", () => {
     appendConversation(session, array('{"path":"a"}'));
     expect(appendConversation(session, array('{ "path": "a" }')).entryIds).toEqual([]);
     expect(appendConversation(session, array('{"path":"b"}')).hasBranched).toBe(true);
+  });
+
+  it("accepts parts of any kind in messages of a host's own role", () => {
+    const session = SessionManager.inMemory();
+    const messages: Message[] = JSON.parse(
+      JSON.stringify([
+        user("Go"),
+        { role: "todo", content: ["a", null], timestamp: 1 },
+        { role: "plan", parts: ["b"], timestamp: 1 },
+      ]),
+    );
+    expect(appendConversation(session, messages).entryIds).toHaveLength(3);
+  });
+
+  it("continues a session in which another program stored blocks that are not objects", () => {
+    const header = { type: "session", version: 3, id: "s1", timestamp: AT, cwd: "/p" };
+    const call = { type: "toolCall", id: "c1", name: "ls", arguments: {} };
+    const entries = [
+      { type: "message", id: "aaaaaaaa", parentId: null, message: { ...user("Go"), content: [null, "x"] } },
+      {
+        type: "message",
+        id: "bbbbbbbb",
+        parentId: "aaaaaaaa",
+        message: { ...said("Yes"), content: [null, call] },
+      },
+    ].map((entry) => ({ ...entry, timestamp: AT }));
+    for (const next of [user("More"), toolResult("c1", "done")]) {
+      const session = SessionManager.inMemory("/p", {}, JSON.parse(JSON.stringify([header, ...entries])));
+      const messages: Message[] = JSON.parse(JSON.stringify(session.buildSessionContext().messages));
+      const { matched, entryIds } = appendConversation(session, [...messages, next]);
+      expect([matched, entryIds.length]).toEqual([2, 1]);
+    }
   });
 
   it("stores the tree of all given arrays, in whatever order", () => {

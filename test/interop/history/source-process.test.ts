@@ -203,7 +203,7 @@ async function importAlone(places: Places, nodeOptions: readonly string[] = []):
   return stdout.trim().split("\n").sort();
 }
 
-test("end with the import, even if the program has nothing else to wait for", async () => {
+test("end with the import, also in a program without other work", async () => {
   expect(await importAlone(twoSessions())).toEqual(["new", "new", "the end"]);
 });
 

@@ -30,7 +30,7 @@ const COMMAND = foreignWords(
 
 /** `sessiontree resume`: displays a picker for choosing a session. */
 export const command: Command = {
-  details: `Type to filter by letters of the name or first message, or by words in these, the ID, or, among all projects, the folder. Arrows, page up and down, home and end move; enter chooses; ctrl-f searches what was said; ctrl-r renames; ctrl-d or delete moves the session to the trash; tab switches between this project and all; escape cancels with exit code 130.
+  details: `Type to filter by letters of the name or first message, or by words in these, the id, or, among all projects, the folder. Arrows, page up and down, home and end move; enter chooses; ctrl-f searches what was said; ctrl-r renames; ctrl-d or delete moves the session to the trash; tab switches between this project and all; escape cancels with exit code 130.
 
 The picker is drawn on stderr, so that its choice can be read from stdout. If a program is run, its exit code is passed on.`,
   filesOnly:

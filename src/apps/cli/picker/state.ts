@@ -315,13 +315,16 @@ const SAID_RANK = 3;
 const WORDS_RANK = 2;
 
 /** Cached matches of each list, because they are requested several times between key presses. */
-const known = new WeakMap<readonly PickerRow[], { filter: string; matches: readonly PickerRow[] }>();
+const known = new WeakMap<
+  readonly PickerRow[],
+  { filter: string; scope: PickerScope; matches: readonly PickerRow[] }
+>();
 
 /**
  * Returns the sessions that match a filter, in list order: first those that contain its words in their names and first messages, then
  * those that contain them anywhere, then, best first, those whose titles contain its letters in order.
  *
- * @remarks Cost: O(characters in their rows), once per list and filter.
+ * @remarks Cost: O(characters in their rows), once per list, filter, and scope.
  */
 function findBestMatches(
   sessions: readonly PickerRow[],
@@ -331,13 +334,13 @@ function findBestMatches(
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return sessions;
   const before = known.get(sessions);
-  if (before?.filter === filter) return before.matches;
+  if (before?.filter === filter && before.scope === scope) return before.matches;
   const ranked = sessions.flatMap((session) => {
     const rank = getRank(session, words, scope);
     return rank < MIN_RANK ? [] : [{ session, rank }];
   });
   const matches = ranked.sort((a, b) => b.rank - a.rank).map(({ session }) => session);
-  known.set(sessions, { filter, matches });
+  known.set(sessions, { filter, scope, matches });
   return matches;
 }
 

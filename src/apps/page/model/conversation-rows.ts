@@ -135,19 +135,19 @@ function makeEntryAdder(
   rows: { readonly length: number; push(row: EntryRow): unknown },
   rowByOrdinal: ByOrdinal,
 ) {
-  let calls: EntryFacts["calls"] = [];
+  let takeAwaited: TakeAwaited = () => false;
   let results: ConversationItem[] = [];
   let callingRow = NONE;
   return (item: ConversationItem): void => {
     const { ordinal, facts } = item;
-    if (facts !== undefined && isAwaited(facts.callId, calls, results)) {
+    if (facts !== undefined && facts.callId !== "" && takeAwaited(facts.callId)) {
       results.push(item);
       rowByOrdinal.set(ordinal, callingRow);
       return;
     }
     const isCalling = facts !== undefined && facts.calls.length > 0;
     if (isCalling) {
-      calls = facts.calls;
+      takeAwaited = awaitResults(facts.calls);
       results = [];
       callingRow = rows.length;
     }
@@ -156,18 +156,33 @@ function makeEntryAdder(
   };
 }
 
-/** Returns whether one of these calls has the given ID and no result yet. */
-function isAwaited(
-  callId: string,
-  calls: EntryFacts["calls"],
-  results: readonly ConversationItem[],
-): boolean {
-  return (
-    callId !== "" &&
-    calls.some(({ id }) => id === callId) &&
-    !results.some(({ facts }) => facts?.callId === callId)
-  );
+/** Returns whether a call has the given ID and no result yet. From then on, it has one. */
+type TakeAwaited = (callId: string) => boolean;
+
+/** Creates the function that finds the calls of an answer. Most answers have a single call, which does not need a set. */
+function awaitResults(calls: EntryFacts["calls"]): TakeAwaited {
+  const [first] = calls;
+  if (calls.length > 1) {
+    const awaited = new Set(calls.map(({ id }) => id));
+    return (callId) => awaited.delete(callId);
+  }
+  let isAwaited = true;
+  return (callId) => {
+    const isFound = isAwaited && callId === first?.id;
+    if (isFound) isAwaited = false;
+    return isFound;
+  };
 }
+
+/** Returns the result of a call in a row; undefined if it has none. */
+export function findResult({ results }: EntryRow, callId: string): ConversationItem | undefined {
+  return getResultsByCall(results).get(callId);
+}
+
+const getResultsByCall = rememberLatest(
+  (results: readonly ConversationItem[]) => new Map(results.map((item) => [item.facts?.callId, item])),
+  1,
+);
 
 const made = new WeakMap<object, readonly ContentPart[]>();
 

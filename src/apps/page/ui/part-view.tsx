@@ -10,7 +10,12 @@ import { getTellingArgument } from "../../../core/facts/tool-calls.ts";
 import { findCallFiles } from "../../../core/facts/touched-files.ts";
 import { isFailure } from "../../text/entry-kind.ts";
 import { formatImage, formatJson } from "../../text/stored-values.ts";
-import { type ConversationItem, type EntryRow, getItemParts } from "../model/conversation-rows.ts";
+import {
+  type ConversationItem,
+  type EntryRow,
+  findResult,
+  getItemParts,
+} from "../model/conversation-rows.ts";
 import { failureLine, findErrorLine, getHeadingLevel, getTextToCopy } from "../model/entry-text.ts";
 import { findEdits, isReadingTool } from "../model/file-changes.ts";
 import { STATE_WORDS } from "../model/path-items.ts";
@@ -122,7 +127,7 @@ interface ToolUseProps {
 
 /** Tool call and its result as one block: the call above, the result below. */
 function ToolUse({ row, name, call, focus, end }: ToolUseProps) {
-  const result = row.results.find(({ facts }) => facts?.callId === call.id);
+  const result = findResult(row, call.id);
   const isFailed = result !== undefined && isFailure(result.entry);
   const classes = [
     "tool-use",

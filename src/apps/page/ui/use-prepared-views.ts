@@ -8,8 +8,8 @@ import { getUsage } from "../model/usage.ts";
 const PAUSE_MS = 100;
 
 /**
- * Prepares the other views of the path once a session is complete and the reader pauses, so that the first key that opens one is as
- * fast as the next. The results are remembered where they are computed.
+ * Prepares the other views of the path step by step once a session is complete, so that the first key that opens one is as fast as
+ * the next. The results are remembered where they are computed.
  */
 export function usePreparedViews(session: SessionModel, path: PathView): void {
   const isDone = useRef(false);

@@ -1,5 +1,5 @@
 import { sumStatedCost } from "../../../core/facts/usage.ts";
-import { assertArgument, assertSession } from "../../../core/format/arguments.ts";
+import { assertArgument, assertSession, isIterable } from "../../../core/format/arguments.ts";
 import type { Message } from "../../../core/format/message.ts";
 import { assertOptions, type OptionRule } from "../../../core/format/options.ts";
 import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
@@ -45,10 +45,7 @@ export function fromAcpUpdates(
   return { entries, messages, issues: reader.issues.list() };
 }
 
-const UPDATES: OptionRule = {
-  fits: (value) => typeof Reflect.get(Object(value), Symbol.iterator) === "function",
-  words: "an array of updates",
-};
+const UPDATES: OptionRule = { fits: isIterable, words: "an iterable of updates" };
 
 /** Records an Agent Client Protocol agent's work in a session, message by message, while the agent is running. */
 export class AcpRecorder {

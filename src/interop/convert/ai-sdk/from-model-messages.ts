@@ -1,6 +1,7 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { describeValue } from "../../../core/format/describe-value.ts";
+import { isSystemMessage } from "../../../core/format/foreign-form.ts";
 import { type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { type AnswerFields, type StopReasons, toUsage } from "../answer.ts";
@@ -94,12 +95,6 @@ function listInstructions(instructions: unknown, field: string): readonly ModelS
   throw new TypeError(
     `\`${name}\` is ${describeValue(all[wrong])}, not a system message. Pass the text, or system messages with text.`,
   );
-}
-
-/** Returns whether a value is a system message, whose content is a string. */
-export function isSystemMessage(value: unknown): value is ModelSystemMessageLike {
-  const { role, content } = toRecord(value);
-  return role === "system" && typeof content === "string";
 }
 
 function isResult(message: object): message is ModelMessagesResponseLike {

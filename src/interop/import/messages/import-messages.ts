@@ -1,10 +1,14 @@
 import { toArray, toContentBlocks } from "../../../core/context/entry-fields.ts";
 import type { UnknownEntry } from "../../../core/format/entry.ts";
-import { type MessageDocument, readMessageDocument } from "../../../core/format/foreign-form.ts";
+import {
+  isSystemMessage,
+  type MessageDocument,
+  readMessageDocument,
+} from "../../../core/format/foreign-form.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord, toSafeString } from "../../../core/format/json.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
-import { fromModelMessages, isSystemMessage } from "../../convert/ai-sdk/from-model-messages.ts";
+import { fromModelMessages } from "../../convert/ai-sdk/from-model-messages.ts";
 import { fromUIMessages } from "../../convert/ai-sdk/from-ui-messages.ts";
 import { fromAnthropic } from "../../convert/anthropic/from-anthropic.ts";
 import { fromBedrock } from "../../convert/bedrock/from-bedrock.ts";

@@ -154,6 +154,18 @@ test.each([
   expect(counts.mapped + counts.kept + counts.dropped).toBe(counts.records);
 });
 
+test.each(["system", "instructions"])("recognizes the AI SDK by system messages in %s alone", (field) => {
+  const messages = [{ role: "user", content: "Go" }];
+  for (const system of [
+    { role: "system", content: "Be brief." },
+    [{ role: "system", content: "Be brief." }],
+  ]) {
+    const imported = view({ [field]: system, messages });
+    expect(imported.session.entries[0]).toMatchObject({ data: { sourceVersion: "model-messages" } });
+    expect(imported.messages.map(briefMessage)).toEqual(["system Be brief.", "user Go"]);
+  }
+});
+
 test("gives a longer array the entries of the shorter one, and equal messages different entries", () => {
   const messages = ["again", "again", "again"].flatMap((content, i) => [
     { role: "user", content },
