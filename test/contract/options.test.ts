@@ -317,6 +317,13 @@ test.each([
   refused.toThrow(`Unknown option "${misspelled}"; did you mean "${meant}"?`);
 });
 
+test("options of other functions are not misspellings, although their names are similar", () => {
+  for (const name of ["model", "code", "cmd", "release", "sessionId", "agentId", "maxFileBytes"])
+    expect(SessionManager.open(path, { [name]: "x" } satisfies Wrong).getEntryCount(), name).toBe(1);
+  const both: Wrong = { agentDir: folder, agentsDir: folder };
+  expect(SessionManager.open(path, both).getEntryCount()).toBe(1);
+});
+
 test("missing options, and unknown options of other functions, are ignored", () => {
   const options: Wrong = {
     lease: undefined,

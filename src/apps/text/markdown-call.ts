@@ -1,6 +1,7 @@
 import { toArray } from "../../core/context/entry-fields.ts";
 import { toText } from "../../core/context/message-parts.ts";
 import { type LineBounds, shortenLines } from "../../core/facts/shorten-lines.ts";
+import { joinCommand } from "../../core/facts/tool-calls.ts";
 import { findCallEdits, findCallFiles } from "../../core/facts/touched-files.ts";
 import { isJsonRecord, toSafeString } from "../../core/format/json.ts";
 import { fenceText, formatCode } from "./markdown-text.ts";
@@ -79,13 +80,13 @@ export function findLanguage(call: ShownCall): string {
   return /\.([a-z][a-z0-9]{0,9})$/.exec(name)?.[1] ?? "";
 }
 
-/** Removes and returns a command given as an array: the last element of `bash -lc …`, or all words. */
+/** Removes and returns a command given as an array. */
 function takeCommand(rest: Record<string, unknown>): string {
   const name = COMMANDS.find((one) => Array.isArray(rest[one]));
   if (name === undefined) return "";
-  const words = toArray(rest[name]).map(toText);
+  const command = joinCommand(toArray(rest[name]));
   delete rest[name];
-  return /^-\w*c$/.test(words[1] ?? "") && words.length === 3 ? (words[2] ?? "") : words.join(" ");
+  return command;
 }
 
 function isEdited(value: unknown, edits: ReturnType<typeof findCallEdits>): boolean {

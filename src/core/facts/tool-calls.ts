@@ -121,17 +121,27 @@ const TELLING = [
   ...["pattern", "query", "url", "prompt", "name", "title"],
 ];
 
+/** Arguments that contain the words of one command if they are an array. */
+const COMMANDS: ReadonlySet<string> = new Set(["command", "cmd"]);
+
 /** Returns the most informative argument of a tool call: its file, command, or query; empty if it has none. */
 export function getTellingArgument(input: unknown): string {
   const fields = toRecord(input);
-  return TELLING.map((key) => formatArgument(fields[key])).find(Boolean) ?? "";
+  return TELLING.map((key) => formatArgument(key, fields[key])).find(Boolean) ?? "";
 }
 
-/** Returns a string, or joins an array of strings, or of records with a path or command. */
-function formatArgument(value: unknown): string {
+/** Returns a string, or joins the words of a command, or an array of strings, or of records with a path or command. */
+function formatArgument(key: string, value: unknown): string {
   if (!Array.isArray(value)) return toText(value);
+  if (COMMANDS.has(key)) return joinCommand(value);
   return value
     .map((one) => toText(one) || toText(toRecord(one)["path"]) || toText(toRecord(one)["command"]))
     .filter(Boolean)
     .join("; ");
+}
+
+/** Returns a command given as an array: the last element of `bash -lc …`, or all words. */
+export function joinCommand(command: readonly unknown[]): string {
+  const words = command.map(toText).filter(Boolean);
+  return /^-\w*c$/.test(words[1] ?? "") && words.length === 3 ? (words[2] ?? "") : words.join(" ");
 }

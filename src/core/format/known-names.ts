@@ -1,7 +1,10 @@
 import { describeShortValue } from "./describe-value.ts";
 
-/** Maximum number of changed characters in a misspelled name; in a short name, a third of its characters. */
+/** Maximum number of changed characters in a misspelled name. */
 const MAX_CHANGES = 2;
+
+/** Minimum number of characters per changed character in a misspelled name. */
+const MIN_PER_CHANGE = 3;
 
 /** Maximum length of a name that is compared with others. */
 const MAX_LENGTH = 100;
@@ -30,13 +33,23 @@ export function assertKnownName(noun: string, name: unknown, known: readonly str
   if (typeof name !== "string" || !known.includes(name)) throw makeUnknownNameError(noun, name, known);
 }
 
-/** Returns the known name of which a name is a misspelling; undefined if there is none. */
-export function findMisspelledName(name: string, known: readonly string[]): string | undefined {
+/**
+ * Returns the known name of which a name is a misspelling; undefined if there is none.
+ *
+ * @param minPerChange - Minimum number of characters per changed character.
+ */
+export function findMisspelledName(
+  name: string,
+  known: readonly string[],
+  minPerChange = MIN_PER_CHANGE,
+): string | undefined {
   const plain = toPlain(name);
   if (plain.length > MAX_LENGTH) return undefined;
   const distances = known.map((one) => ({ one, changes: countChanges(plain, toPlain(one)) }));
   const nearest = distances.reduce((a, b) => (b.changes < a.changes ? b : a), { one: "", changes: Infinity });
-  return nearest.changes <= Math.min(MAX_CHANGES, Math.floor(plain.length / 3)) ? nearest.one : undefined;
+  return nearest.changes <= Math.min(MAX_CHANGES, Math.floor(plain.length / minPerChange))
+    ? nearest.one
+    : undefined;
 }
 
 /** Removes the differences between conventions: `sessionDir`, `session_dir`, and `session-dir` are the same. */

@@ -96,8 +96,14 @@ export function assertKnownOptions<Options extends object>(
 }
 
 /**
- * Throws if an option is invalid or is a misspelling of one with a rule. Other options are ignored, because callers also pass
- * objects that contain options of other functions.
+ * Minimum number of characters per changed character in an option that is rejected as misspelled: `model` is not a misspelling of
+ * `mode`, nor `sessionId` of `sessionDir`.
+ */
+const MIN_PER_CHANGE = 8;
+
+/**
+ * Throws if an option is invalid or is a misspelling of a missing one with a rule. Other options are ignored, because callers also
+ * pass objects that contain options of other functions.
  *
  * @throws {TypeError} With the option's name, and the name that was probably meant.
  */
@@ -106,9 +112,11 @@ export function assertSpelledOptions<Options extends object>(
   rules: OptionRules<Options>,
 ): void {
   assertOptions(options, rules);
-  const known = Object.keys(rules);
-  const misspelled = listUnknownOptions(options, rules).find((name) => findMisspelledName(name, known));
-  if (misspelled !== undefined) throw makeUnknownNameError("option", misspelled, known);
+  const missing = Object.keys(rules).filter((name) => Reflect.get(options, name) === undefined);
+  const misspelled = listUnknownOptions(options, rules).find((name) =>
+    findMisspelledName(name, missing, MIN_PER_CHANGE),
+  );
+  if (misspelled !== undefined) throw makeUnknownNameError("option", misspelled, Object.keys(rules));
 }
 
 function listUnknownOptions(options: object, rules: object): string[] {

@@ -401,6 +401,32 @@ test("says that there are more hits than a limit shows, and only then", async ()
   expect((await search("--limit", "2", "-l")).stderr).toBe("");
 });
 
+test("without a note about further hits, does not search for them", async () => {
+  const sessions = temporaryFolder();
+  const slow = new Scribe(sessions, ID(1));
+  slow.user(`${"a".repeat(40)}!`);
+  const latest = new Scribe(sessions, ID(2));
+  latest.user("Hello");
+  const found = latest.user("A tulip, please");
+  const search = (...more: string[]) =>
+    cli([
+      "search",
+      "(a+)+$|A tulip",
+      "--regex",
+      "--sort",
+      "latest",
+      "--limit",
+      "1",
+      "--dir",
+      sessions,
+      ...more,
+    ]);
+  const { stdout, stderr } = await search("--json");
+  expect(stdout).toContain(found);
+  expect(stderr).toBe("");
+  expect((await search("--pretty")).stderr).toContain(slow.path);
+});
+
 test("--limit must be a number", async () => {
   const { code, stderr } = await cli(["search", "--pretty", "x", "--limit", "0"], { cwd: temporaryFolder() });
   expect(code).toBe(2);

@@ -156,6 +156,9 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     expect(bytes).toContain('"Totals"');
     expect(bytes).not.toContain("The sum is rounded.");
     expect((await sql("verify", ID)).code).toBe(0);
+    // In a database, `verify --all` is not available, so no note recommends it.
+    const { code, stderr } = await sql("verify");
+    expect([code, stderr]).toEqual([0, ""]);
   });
 
   test("fork and clone create sessions there, which record their parent", async () => {

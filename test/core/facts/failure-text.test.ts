@@ -147,3 +147,12 @@ test.each<[input: object, told: string]>([
   const content = [{ type: "text", text: "no" }];
   expect(formatFailure({ role: "toolResult", toolName: "run", content, isError: true }, input)).toBe(told);
 });
+
+test.each<[input: object, told: string]>([
+  [{ command: ["bash", "-lc", "npm test"] }, "shell npm test failed: no"],
+  [{ command: ["npm", "test"] }, "shell npm test failed: no"],
+  [{ cmd: ["git", "-c", "a=b", "log"] }, "shell git -c a=b log failed: no"],
+])("a call with the words of one command names that command: %j", (input, told) => {
+  const content = [{ type: "text", text: "no" }];
+  expect(formatFailure({ role: "toolResult", toolName: "shell", content, isError: true }, input)).toBe(told);
+});

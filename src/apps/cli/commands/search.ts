@@ -149,7 +149,7 @@ async function runSearch(call: CommandCall): Promise<ExitCode> {
   const { out, json, note } = call;
   const { hits, ...asked } = await startSearch(call);
   if (call.get(SESSIONS)) return listFoundSessions(call, asked, hits);
-  const isLaidOut = !json && out.isLaidOut;
+  const isLaidOut = isForPeople(call);
   const shown = new LimitedHits(hits, getLimit(call, asked.text));
   let number = 0;
   let first: FoundEntry | undefined;
@@ -198,7 +198,7 @@ class LimitedHits implements AsyncIterable<FoundEntry> {
   readonly #hits: AsyncIterable<FoundEntry>;
   readonly #limit: number;
 
-  /** @param hits - At least one more than the limit, if there are that many. */
+  /** @param hits - With one more than the limit, `hasMore` is known. */
   constructor(hits: AsyncIterable<FoundEntry>, limit = Number.POSITIVE_INFINITY) {
     this.#hits = hits;
     this.#limit = limit;
@@ -254,8 +254,13 @@ function isRanked(call: CommandCall, text: string): boolean {
   return (call.get(SORT) ?? (text === "" ? "latest" : "score")) === "score";
 }
 
+/** Returns whether hits are laid out for people, not one per line or as JSON. */
+function isForPeople({ json, out }: CommandCall): boolean {
+  return !json && out.isLaidOut;
+}
+
 function getLimit(call: CommandCall, text: string): number | undefined {
-  const isCut = !call.json && call.out.isLaidOut && isRanked(call, text);
+  const isCut = isForPeople(call) && isRanked(call, text);
   return call.get(LIMIT) ?? (isCut ? MAX_SHOWN : undefined);
 }
 
@@ -444,8 +449,8 @@ function searchOptions(call: CommandCall, text: string): SearchSessionOptions {
     ranked: !get(SESSIONS) && isRanked(call, text),
     ...getSpan(call, SINCE, UNTIL, false),
     ...pickDefined({ tools, roles, path, source, branch }),
-    // One more, to know whether there are more.
-    ...(limit !== undefined && { limit: limit + 1 }),
+    // One more, so that a note can say that there are more. Programs get no note, so the search ends with the last hit.
+    ...(limit !== undefined && { limit: isForPeople(call) ? limit + 1 : limit }),
     onSkipped: warnOfSkipped(call),
   };
 }

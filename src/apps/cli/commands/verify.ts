@@ -62,7 +62,7 @@ export const command: Command = {
     let exitCode: ExitCode = EXIT_CODES.ok;
     for (const name of names.length > 0 ? names : [LATEST])
       if ((await verifyOne(call, name)) !== "ok") exitCode = EXIT_CODES.failed;
-    if (names.length === 0)
+    if (names.length === 0 && call.stored === undefined)
       call.note("Only the latest session of this project was checked; verify --all checks all sessions.");
     return exitCode;
   },
