@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { toPlainLine, toPlainText } from "../../../core/facts/plain-text.ts";
 import { isSessionError, SessionError } from "../../../core/format/errors.ts";
+import { toSafeString } from "../../../core/format/json.ts";
 import { type Continuation, continueIn } from "../../../interop/continue/continue-in.ts";
 import {
   CONTINUING_AGENTS,
@@ -82,7 +83,7 @@ function continueAtFolder(...given: Parameters<typeof continueIn>): Continuation
   } catch (error) {
     if (!isSessionError(error, "CWD_MISSING")) throw error;
     const { details } = error;
-    const message = `The working directory ${details["cwd"]} does not exist; specify another one with --cwd.`;
+    const message = `The working directory ${toSafeString(details["cwd"])} does not exist; specify another one with --cwd.`;
     throw new SessionError("CWD_MISSING", message, { details, cause: error });
   }
 }
