@@ -91,7 +91,8 @@ function findTimes(items: readonly JsonRecord[], startedAt: string): string[] {
 }
 
 function toIssue({ index, message }: ConversionIssue): SessionIssue {
-  return makeIssue("MESSAGE_FOREIGN", `Message ${index}: ${message}`);
+  // The instructions of a request have no index.
+  return makeIssue("MESSAGE_FOREIGN", index === -1 ? message : `Message ${index}: ${message}`);
 }
 
 /** Returns the conversation id that a document specifies; undefined if it does not specify an id. */

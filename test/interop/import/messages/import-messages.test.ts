@@ -166,6 +166,14 @@ test.each(["system", "instructions"])("recognizes the AI SDK by system messages 
   }
 });
 
+test("reports what is lost from instructions without an index, which they do not have", () => {
+  const system = { role: "system", content: "Be brief.", providerOptions: { openai: { other: true } } };
+  const { session } = view({ system, messages: [{ role: "user", content: "Go" }] });
+  expect(session.issues.map(({ message }) => message)).toEqual([
+    "Dropped providerOptions of a system message.",
+  ]);
+});
+
 test("gives a longer array the entries of the shorter one, and equal messages different entries", () => {
   const messages = ["again", "again", "again"].flatMap((content, i) => [
     { role: "user", content },
