@@ -420,11 +420,11 @@ export class SessionManager {
   /**
    * Returns the path root → entry.
    *
-   * @param fromId - Default: the leaf.
+   * @param fromId - Default: the leaf, also for null.
    * @remarks Cost: O(answer).
    */
-  getBranch(fromId?: string): SessionEntry[] {
-    return this.#entriesAt(this.#path(fromId));
+  getBranch(fromId?: string | null): SessionEntry[] {
+    return this.#entriesAt(this.#path(fromId ?? undefined));
   }
 
   /**
