@@ -296,6 +296,18 @@ test("the facts about the session and about an answer are not cut while there is
   }
 });
 
+test("facts about the session that do not fit on their line do not cover the title", async () => {
+  const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
+  session.user("Why is the total off?");
+  const text = session.text.replace("/home/ada/till", `/home/ada/${"x".repeat(240)}`);
+  const { page } = await open(text, { viewport: { width: 1024, height: 768 } });
+  const [title, facts] = [await page.locator(".title h1").boundingBox(), page.locator(".title p")];
+  expect(await facts.textContent()).toContain("xxx");
+  expect((await facts.boundingBox())?.y).toBeGreaterThanOrEqual(
+    (title?.y ?? Number.NaN) + (title?.height ?? 0),
+  );
+});
+
 test("an action that the last entry does not have leaves no hole among the others", async () => {
   const { text, failures } = failingSession();
   const end = failures[1] ?? "";

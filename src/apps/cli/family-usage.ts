@@ -21,6 +21,7 @@ export interface FamilyUsage {
 /**
  * Adds up the usage of a session and its subagents, as lists do.
  *
+ * @param onProgress - Called after each file with the number of files read and the total number.
  * @returns Undefined if the session is not in the scope.
  * @throws {SessionError} `PRICE_FAILED` or `ABORTED`
  * @remarks Cost: the same as listing the scope.
@@ -29,8 +30,9 @@ export async function sumFamilyUsage(
   scope: CatalogScope,
   { prices, signal }: { readonly prices?: PriceFunction | undefined; readonly signal?: AbortSignal },
   path: string,
+  onProgress?: (loaded: number, total: number) => void,
 ): Promise<FamilyUsage | undefined> {
-  const { sessions } = await collectCalls({ ...scope, ...(signal && { signal }) });
+  const { sessions } = await collectCalls({ ...scope, ...(signal && { signal }) }, onProgress);
   const own = sessions.find(({ row, isOutside = false }) => row.path === path && !isOutside);
   if (own === undefined) return undefined;
   const starters = findStarters(sessions);

@@ -1,9 +1,9 @@
 import { COMMANDS } from "./commands.ts";
 import type { CliIo } from "./io.ts";
 
-/** Matches the program in a command line for a shell, such as `sessiontree list`. */
+/** Matches the program in a command line for a shell, such as `sessiontree list`, unless it begins with npx. */
 const PROGRAM = new RegExp(
-  `(?<![\\w/.@-])sessiontree (?=(?:help|--help|${COMMANDS.map(({ name }) => name).join("|")})(?![\\w-]))`,
+  `(?<![\\w/.@-]|npx (?:-\\S+ )*)sessiontree (?=(?:help|--help|${COMMANDS.map(({ name }) => name).join("|")})(?![\\w-]))`,
   "g",
 );
 
@@ -16,5 +16,5 @@ const SCRIPT = /^['"]?sessiontree\b/;
  */
 export function toRunnable(text: string, { env }: Pick<CliIo, "env">): string {
   const isByNpx = env["npm_lifecycle_event"] === "npx" && SCRIPT.test(env["npm_lifecycle_script"] ?? "");
-  return isByNpx && !text.includes("npx ") ? text.replace(PROGRAM, "npx $&") : text;
+  return isByNpx ? text.replace(PROGRAM, "npx $&") : text;
 }

@@ -155,7 +155,7 @@ function formatResult(
   ];
 }
 
-/** Formats the number of places and, if some contain the text in several entries, the number of entries. */
+/** Formats the number of places and, if it is higher, the number of entries that contain the text. */
 function formatAmount(places: readonly RedactedPlace[]): string {
   const number = formatCounted(places.length, "place");
   const entries = places.reduce((sum, { entryIds }) => sum + entryIds.length, 0);

@@ -225,12 +225,13 @@ function writeMessage(
   for (const line of below) errors.line(truncateLine(line, errors.width));
 }
 
-/** Writes an error on one line, as JSON if requested, and returns its exit code. */
+/** Writes an error, as JSON if requested, and returns its exit code. */
 function explainFailure(error: unknown, words: readonly string[], io: CliIo, errors: Output): ExitCode {
   const isUsage = error instanceof CommanderError || error instanceof UsageError;
-  const [what, ...sessions] = isUsage ? [formatUsageMessage(error, words)] : formatFailures(error);
+  const below = error instanceof UsageError ? error.below : [];
+  const lines = isUsage ? [formatUsageMessage(error, words), ...below] : formatFailures(error);
   const code = isUsage ? "USAGE" : isSessionError(error) ? error.code : "UNEXPECTED";
-  writeMessage("error", { io, errors, json: isJsonRequested(words) }, [what, ...sessions], code);
+  writeMessage("error", { io, errors, json: isJsonRequested(words) }, lines, code);
   if (io.env["SESSIONTREE_DEBUG"]) errors.line(withoutPasswords(inspect(error)));
   return isUsage ? EXIT_CODES.usage : EXIT_CODES.failed;
 }

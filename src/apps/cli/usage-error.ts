@@ -4,6 +4,13 @@ import { getErrorMessage, isSessionError } from "../../core/format/errors.ts";
 /** Error for an invalid command line: nothing was done, and the message states the correct usage. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
+  /** Lines to write below the message, such as command lines to choose from; safe for a terminal. */
+  readonly below: readonly string[];
+
+  constructor(message: string, below: readonly string[] = []) {
+    super(message);
+    this.below = below;
+  }
 }
 
 /** Converts errors caused by user input to usage errors: an invalid query or pattern, or a version that does not exist. */

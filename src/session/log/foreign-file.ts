@@ -17,11 +17,16 @@ export function detectFileSource(fs: FileSystem, fd: number, max = MAX_BYTES): F
 export function notASessionAt(path: string, fs: FileSystem = realFileSystem): Error {
   try {
     return withOpenFile(fs, path, (fd) => {
-      if (fs.fstatSync(fd).size > 0) return notASession(path, { path }, detectFileSource(fs, fd));
-      const message = `${path} is empty. The first append makes it a session.`;
-      return new SessionError("NOT_A_SESSION", message, { details: { path } });
+      if (fs.fstatSync(fd).size === 0) return makeEmptyFileError(path);
+      return notASession(path, { path }, detectFileSource(fs, fd));
     });
   } catch (error) {
     return toFileError(path, "read", error);
   }
+}
+
+/** Creates the error for an empty file, which an append makes a session. */
+export function makeEmptyFileError(path: string): SessionError {
+  const message = `${path} is empty. The first append makes it a session.`;
+  return new SessionError("NOT_A_SESSION", message, { details: { path } });
 }

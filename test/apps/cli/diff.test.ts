@@ -63,9 +63,16 @@ describe("diff", () => {
     const { code, stdout, stderr } = await cli(["diff", scribe.path]);
     expect([code, stdout]).toEqual([2, ""]);
     const [sentence, ...commands] = stderr.trimEnd().split("\n");
-    expect(sentence).toContain("6 other branches; name the entry that ends one. The latest 5 are:");
+    expect(sentence).toContain(
+      "6 other branches, the latest 5 of which are listed; name the entry that ends one.",
+    );
     expect(commands).toHaveLength(5);
     expect(commands[0]).toMatch(new RegExp(`^  sessiontree diff \\S+ ${ends[5]?.slice(0, 2)}\\S*  # six$`));
+    const asJson = await cli(["diff", scribe.path, "--json"]);
+    expect([asJson.code, JSON.parse(asJson.stderr)]).toEqual([
+      2,
+      { error: { code: "USAGE", message: expect.stringContaining(commands.join("\n")) } },
+    ]);
   });
 
   test("hides records of state, usage, and imports", async () => {

@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../../src/apps/cli/commands.ts";
 import { EXIT_CODES } from "../../../src/apps/cli/exit-codes.ts";
 import type { CliStream } from "../../../src/apps/cli/io.ts";
+import { toRunnable } from "../../../src/apps/cli/program-name.ts";
 import { run } from "../../../src/apps/cli/run.ts";
 import { measureWidth } from "../../../src/apps/cli/text/width.ts";
 import { cli, temporaryFolder, widest } from "./support/cli.ts";
@@ -271,6 +272,11 @@ describe("commands in hints", () => {
     );
     const start = await cli([], { cwd, env: { ...env, ...npx }, columns: 80 });
     expect(start.stdout).toMatch(/^npx sessiontree show @last {7}# read the latest session$/m);
+  });
+
+  test("begin with npx once, wherever else npx is mentioned", () => {
+    const text = "sessiontree diff a b  # Run npx vitest, npx sessiontree list, or npx -y sessiontree list.";
+    expect(toRunnable(text, { env: npx })).toBe(`npx ${text}`);
   });
 
   test("a text that only mentions the program is not changed", async () => {

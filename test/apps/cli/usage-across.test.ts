@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { run } from "../../../src/apps/cli/run.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../../../src/core/format/import-origin.ts";
 import { Chain, header, put } from "../../catalog/support/sessions.ts";
-import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
+import { cli, jsonLines, NOW_MS, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
 import { TestDatabase, URL_OF_STORE } from "./support/stores.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -141,6 +142,21 @@ describe("stats across sessions", () => {
     const includes = "The cost of a session includes its subagents, which are also listed.";
     expect((await list()).stderr).toContain(includes);
     expect((await list("other")).stderr).not.toContain(includes);
+  });
+
+  test("one session shows the progress of reading the others", async () => {
+    const { folder } = makeWorld();
+    const errors: string[] = [];
+    let nowMs = NOW_MS;
+    const code = await run(["stats", join(folder, "main.jsonl")], {
+      stdout: { write: () => undefined, isTTY: true, columns: 80 },
+      stderr: { write: (text) => errors.push(text), isTTY: true, columns: 80 },
+      env: { NO_COLOR: "1" },
+      cwd: folder,
+      now: () => (nowMs += 1000),
+      stores: new TestDatabase(),
+    });
+    expect([code, errors.join("")]).toEqual([0, expect.stringMatching(/^\rReading sessions /)]);
   });
 
   test("limits the time by a month, a day, a moment, or an age", async () => {

@@ -180,6 +180,12 @@ test("an empty file has no id, no version, and no bytes", async () => {
   expect((await cli(["search", "word", path])).stderr).toBe(
     `sessiontree: ${path} is empty. The first append makes it a session.\n`,
   );
+  for (const more of [[], ["--full"]])
+    expect(await cli(["export", path, "--jsonl", ...more])).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: "sessiontree: empty.jsonl is empty. The first append makes it a session.\n",
+    });
   expect(statSync(path).size).toBe(0);
 });
 

@@ -11,7 +11,6 @@ import type { SessionView } from "../../../session/manager/session-view.ts";
 import { getEntryKind, isConversation } from "../../text/entry-kind.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
 import { argument, flag, optionalArgument } from "../parameters.ts";
 import { isLikePath } from "../session-argument.ts";
 import { fitColumn, truncateStart } from "../text/width.ts";
@@ -46,8 +45,7 @@ export const command: Command = {
     const [name, end] = [call.get(SESSION), call.get(X)];
     if (end !== undefined && isLikePath(end)) throw makeTwoSessionsError(name, end);
     const view = await (await call.findSession(name)).read();
-    const x = end === undefined ? findOtherEnd(call, view, name) : await findFirstEnd(call, view, name, end);
-    if (x === undefined) return EXIT_CODES.usage;
+    const x = end === undefined ? findOtherEnd(view, name) : await findFirstEnd(call, view, name, end);
     const y = view.findEntry(call.get(Y) ?? "@leaf");
     const session = openOverLog(view.log, {});
     const diff = diffBranches(session, x, y);
@@ -57,7 +55,7 @@ export const command: Command = {
         x: { entry: x, ...diff.x },
         y: { entry: y, ...diff.y },
       });
-      return EXIT_CODES.ok;
+      return;
     }
     const length = call.out.isLaidOut
       ? getShortIdLength(listIds(view.tree))
@@ -70,7 +68,6 @@ export const command: Command = {
     }
     writeSide(call, x, diff.x, "-", length);
     writeSide(call, y, diff.y, "+", length);
-    return EXIT_CODES.ok;
   },
 };
 
@@ -92,12 +89,11 @@ function findShownAncestor(
 const MAX_BRANCHES = 5;
 
 /**
- * Returns the end of the only branch besides the one that ends with the leaf. If there are several, writes a command for each, and
- * returns undefined.
+ * Returns the end of the only branch besides the one that ends with the leaf.
  *
- * @throws {UsageError} If there is no other branch.
+ * @throws {UsageError} If there is no other branch or, with a command for each, if there are several.
  */
-function findOtherEnd(call: CommandCall, view: SessionView, name: string): string | undefined {
+function findOtherEnd(view: SessionView, name: string): string {
   const { tree, leaf } = view;
   const others = [...tree.leaves()].filter((ordinal) => ordinal !== leaf).reverse();
   const [only] = others;
@@ -107,15 +103,11 @@ function findOtherEnd(call: CommandCall, view: SessionView, name: string): strin
   const session = quoteForShell(toPlainLine(name));
   const commands = others.slice(0, MAX_BRANCHES).map((ordinal) => {
     const id = quoteForShell(toPlainLine(takeShortId(tree.idAt(ordinal), length)));
-    const entry = view.entryAt(ordinal);
-    return `  sessiontree diff ${session} ${id}  # ${entry === undefined ? "" : getExcerpt(entry).text}`;
+    return `  sessiontree diff ${session} ${id}  # ${getExcerpt(view.entryAt(ordinal)).text}`;
   });
-  const more = others.length > MAX_BRANCHES ? ` The latest ${MAX_BRANCHES} are:` : "";
-  call.warn(
-    `The session has ${others.length} other branches; name the entry that ends one.${more}`,
-    ...commands,
-  );
-  return undefined;
+  const listed = others.length > MAX_BRANCHES ? `, the latest ${MAX_BRANCHES} of which are listed` : "";
+  const message = `The session has ${others.length} other branches${listed}; name the entry that ends one.`;
+  throw new UsageError(message, commands);
 }
 
 /** @throws {UsageError} If the argument identifies another session instead of an entry. */

@@ -133,7 +133,7 @@ function isImported(source: DetectedSource): source is SourceName {
   return SOURCE_NAMES.some((name) => name === source);
 }
 
-/** @param skipped - Receives the paths of files that cannot be read. */
+/** @param skipped - Paths of files that cannot be read; complete after the preview. */
 async function showPreview(
   call: CommandCall,
   options: ImportSessionsOptions,

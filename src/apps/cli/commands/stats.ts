@@ -26,6 +26,7 @@ import type { Output } from "../output.ts";
 import { flag, numberOption, optionalArgument, rare, textOption } from "../parameters.ts";
 import { formatPriceTable } from "../price-table.ts";
 import { getPrices, PRICES } from "../prices.ts";
+import { withProgress } from "../progress.ts";
 import { LATEST } from "../session-argument.ts";
 import { ACROSS_PARAMETERS, isAcross, writeUsageAcross } from "../usage-across.ts";
 import { UsageError } from "../usage-error.ts";
@@ -86,10 +87,13 @@ With --all, --project or --by: adds up model calls across sessions. A call that 
     const { tree } = view;
     const ordinals = leafId === undefined ? tree.ordinals() : tree.path(tree.find(leafId));
     const timeRange = getMessageTimeRange(tree, ordinals);
+    const { path } = view;
     const family =
-      json || leaf !== undefined || view.path === undefined
+      json || leaf !== undefined || path === undefined
         ? undefined
-        : await sumFamilyUsage({ sessionDir: dirname(view.path) }, { prices: getPrices(call) }, view.path);
+        : await withProgress(call, "Reading sessions", (onProgress) =>
+            sumFamilyUsage({ sessionDir: dirname(path) }, { prices: getPrices(call) }, path, onProgress),
+          );
     const shown: ShownStats = {
       ...stats,
       title: view.title,

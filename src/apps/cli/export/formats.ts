@@ -1,5 +1,6 @@
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { copyLines, planWholeCopy } from "../../../session/log/canonical-copy.ts";
+import { makeEmptyFileError } from "../../../session/log/foreign-file.ts";
 import { planBranch, writeBranchLines } from "../../../session/manager/fork.ts";
 import { SessionState } from "../../../session/manager/session-state.ts";
 import { writeMarkdown } from "../../text/markdown.ts";
@@ -51,10 +52,11 @@ export const EXPORT_FORMATS: readonly ExportFormat[] = [
 /**
  * Yields the content of a session file: a branch after its session's header, or all branches.
  *
- * @throws {SessionError} `VERSION_TOO_NEW`
+ * @throws {SessionError} `VERSION_TOO_NEW`, or `NOT_A_SESSION` if the session's file is empty.
  * @remarks Cost: O(bytes copied).
  */
 function* writeJsonl({ session, leaf, isFull }: ExportSource): Generator<string | Uint8Array, void> {
+  if (session.isEmpty) throw makeEmptyFileError(session.fileName);
   const { log } = session;
   const whole = planWholeCopy(log.index);
   if (isFull) {
