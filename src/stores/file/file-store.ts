@@ -9,7 +9,7 @@ import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError } from "../../core/format/errors.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
 import { pickDefined } from "../../core/format/json.ts";
-import { assertKnownOptions, assertOptions, FLAG } from "../../core/format/options.ts";
+import { assertOptions, assertSpelledOptions, FLAG } from "../../core/format/options.ts";
 import { decodeText } from "../../core/jsonl/decode.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
@@ -70,7 +70,7 @@ export interface FileStoreOptions extends Omit<SessionOptions, "cwd" | "mode" | 
  * @param options - `sessionDir`: one flat folder. Default: one folder per project in the agent's folder.
  */
 export function fileStore(options: FileStoreOptions = {}): SessionStore {
-  assertKnownOptions<FileStoreOptions>(options, { ...SESSION_RULES, deletesForGood: FLAG });
+  assertSpelledOptions<FileStoreOptions>(options, { ...SESSION_RULES, deletesForGood: FLAG });
   return new FileStore(options);
 }
 
