@@ -11,7 +11,7 @@ const MAX_UNPACKED = 6_000 * KB;
 
 /** Maximum size of an import in bytes, minified and compressed: with everything loaded later, and at the program's start. */
 const BUDGETS = [
-  { names: "SessionManager", from: "sessiontree", isForNode: true, total: 83 * KB, atStart: 64.5 * KB },
+  { names: "SessionManager", from: "sessiontree", isForNode: true, total: 83 * KB, atStart: 65 * KB },
   {
     names: "toAnthropic, fromAnthropicResponse",
     from: "sessiontree/convert",
