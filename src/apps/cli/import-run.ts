@@ -37,10 +37,9 @@ export function noteSkipped(
 
 /** Formats why a file was left out of an import. */
 export function formatSkipped(path: string, error: unknown): string {
-  const message = getErrorMessage(error);
-  const subject = `${path} `;
-  const reason = message.startsWith(subject) ? `it ${message.slice(subject.length)}` : message;
-  return `${subject}was left out: ${reason}`;
+  // The message names the file again.
+  const reason = getErrorMessage(error).replaceAll(path, () => "it");
+  return `${path} was left out: ${reason}`;
 }
 
 /** Numbers of a program's sessions by import status, and the number of their issues. */
