@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import {
   copyFileSync,
   mkdirSync,
@@ -12,7 +13,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isSessionError, SessionManager } from "sessiontree";
 import { mergeSessions } from "sessiontree/catalog";
 import { toAnthropic } from "sessiontree/convert";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { assistant, call, usage, user } from "../../support/messages.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -129,11 +130,17 @@ describe("a partial answer", () => {
     other.appendMessage(assistant("Theirs is done."));
     expect(partials(folder)).toHaveLength(1);
     const [name = ""] = partials(folder);
+    const running = spawn(process.execPath, ["-e", "setInterval(() => undefined, 1000)"], {
+      stdio: "ignore",
+    });
+    onTestFinished(() => {
+      running.kill("SIGKILL");
+    });
     renameSync(
       join(folder, name),
       join(
         folder,
-        name.replace(`-${process.pid}-`, `-${process.ppid}-`).replace(/-\d+-(\d+)\.partial/, "--$1.partial"),
+        name.replace(`-${process.pid}-`, `-${running.pid}-`).replace(/-\d+-(\d+)\.partial/, "--$1.partial"),
       ),
     );
     const opened = SessionManager.open(session.getSessionFile() ?? "");
