@@ -1,5 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { PAUSE_MS } from "../../src/apps/page/ui/use-prepared-views.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { useBrowser } from "./support/browser.ts";
 import { SessionWriter } from "./support/session-writer.ts";
 
@@ -138,4 +140,24 @@ test("a link opens in the middle of a session, with results next to their calls 
   await page.evaluate("release()");
   await page.locator(".tree").waitFor();
   await page.locator(`.entry.is-focused[data-entry="${middle}"]`).waitFor();
+});
+
+/** Counts the pauses before the steps that prepare other views, and one more after the last step. */
+const COUNT_PAUSES = `
+  globalThis.pauses = 0;
+  const { setTimeout: start } = globalThis;
+  globalThis.setTimeout = (run, ms, ...args) =>
+    start((...given) => { run(...given); if (ms === ${PAUSE_MS}) pauses++; }, ms, ...args);
+`;
+
+test("the model's view is prepared before the reader opens it", async () => {
+  const writer = new SessionWriter({ provider: "acme", model: "acorn-2" });
+  writer.user("Go");
+  writer.assistant([{ type: "toolCall", id: "call_1", name: "bash", arguments: { command: "make" } }]);
+  const { page } = await open(writer.text, { script: COUNT_PAUSES });
+  await expect.poll(() => page.evaluate("pauses"), { timeout: PATIENCE_MS }).toBe(5);
+  // Without timers, only repairs that are already known can be shown.
+  await page.evaluate("globalThis.setTimeout = () => 0; undefined");
+  await page.keyboard.press("m");
+  await page.locator(".is-model .is-unpaired").waitFor();
 });

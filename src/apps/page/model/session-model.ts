@@ -125,11 +125,7 @@ const MAX_PATHS = 4;
 
 /** Returns the ordinals from the root to an entry; empty for NONE. Remembers the latest paths. */
 export const getPathTo = rememberLatest(
-  ({ tree }: Pick<SessionModel, "tree">, ordinal: number): readonly number[] => {
-    const path: number[] = [];
-    for (let at = ordinal; at !== NONE; at = tree.parentAt(at)) path.push(at);
-    return path.reverse();
-  },
+  ({ tree }: Pick<SessionModel, "tree">, ordinal: number): readonly number[] => [...tree.path(ordinal)],
   MAX_PATHS,
 );
 

@@ -95,9 +95,7 @@ export const orderCalls = rememberLatest(
 );
 
 function sumCalls(calls: readonly ModelCall[]): Spent {
-  const sum = makeEmptySpent();
-  for (const { used } of calls) addSpent(sum, used);
-  return sum;
+  return sumSpent(calls.map(({ used }) => used));
 }
 
 function sumByModel(calls: readonly ModelCall[]): ModelUsage[] {

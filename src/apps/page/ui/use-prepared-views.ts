@@ -5,7 +5,7 @@ import type { SessionModel } from "../model/session-model.ts";
 import { getUsage } from "../model/usage.ts";
 
 /** Milliseconds before each step, in which the page can take keys. */
-const PAUSE_MS = 100;
+export const PAUSE_MS = 100;
 
 /**
  * Prepares the other views of the path step by step once a session is complete, so that the first key that opens one is as fast as
