@@ -76,10 +76,7 @@ function expectLossless(text: string): void {
   expect(findAtifSession(JSON.parse(JSON.stringify(trajectory)))).toBe(text);
 }
 
-describe.each([
-  ["fixtures", FIXTURES],
-  ["../shared/corpus, skipped where it is missing", CORPUS],
-])("%s", (_name, folder) => {
+function testFolder(folder: string): void {
   test.each(listSessions(folder).map((path) => [relative(folder, path), path] as const))(
     "%s",
     (_path, path) => {
@@ -88,7 +85,13 @@ describe.each([
       expectLossless(text);
     },
   );
-});
+}
+
+describe("fixtures", () => testFolder(FIXTURES));
+
+describe.skipIf(!existsSync(CORPUS))("../shared/corpus (skipped where it is missing)", () =>
+  testFolder(CORPUS),
+);
 
 test.skipIf(!existsSync(OTHERS))(
   "sessions of other agents (skipped where ../shared is missing)",
